@@ -24,8 +24,8 @@ from pyflink_on_spark._runtime.checkpoints.checkpoint_files import StateFile
 from pyflink_on_spark._runtime.checkpoints.folder import folder
 from pyflink_on_spark._runtime.checkpoints.snapshot_writer import SnapshotWriter
 from pyflink_on_spark._runtime.checkpoints.task_state import OperatorSubtaskState, TaskStateSnapshot
-from pyflink_on_spark._runtime.clock import SystemClock
-from pyflink_on_spark._runtime.immutability import deserialize
+from pyflink_on_spark._runtime.elements.clock import SystemClock
+from pyflink_on_spark._runtime.elements.immutability import deserialize
 from pyflink_on_spark._runtime.state.backend import KeyedStateBackend
 from pyflink_on_spark._runtime.state.disk.settings import DiskSettings
 from pyflink_on_spark._runtime.state.disk.store import DiskStore

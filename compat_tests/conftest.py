@@ -58,11 +58,11 @@ def pytest_configure(config: pytest.Config) -> None:
 
     pyflink_on_spark.install()
     if engine == "structured":
-        from pyflink_on_spark._job.base_configuration import set_base_configuration
+        from pyflink_on_spark._job.submission.base_configuration import set_base_configuration
 
         set_base_configuration({"pyflink-on-spark.engine": engine})
     if engine == "query":
-        from pyflink_on_spark._job.job import install_engine
+        from pyflink_on_spark._job.submission.job import install_engine
         from tests.structured.in_process import QueryEngine, Trouble
 
         cut = mode != "whole"

@@ -1,4 +1,4 @@
-"""Writes options.md: every option that is declared in ``pyflink_on_spark.common._options``.
+"""Writes options.md: every option that is declared in ``pyflink_on_spark._options``.
 
 python docs/generate_options.py
 
@@ -15,10 +15,10 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from pyflink_on_spark.common._options import families
-from pyflink_on_spark.common._options.option import Effect, Option, OptionPrefix
-from pyflink_on_spark.common._options.option_text import option_text
-from pyflink_on_spark.common._options.registry import MODULES, declared
+from pyflink_on_spark._options import families
+from pyflink_on_spark._options.option import Effect, Option, OptionPrefix
+from pyflink_on_spark._options.option_text import option_text
+from pyflink_on_spark._options.registry import MODULES, declared
 
 DOCUMENT = Path(__file__).parent / "reference" / "options.md"
 HEAD = """\
@@ -33,7 +33,7 @@ Options whose keys begin with `spark.` go to the Spark session. An unknown optio
 with `pyflink-on-spark.` is an error. All other keys are the program's own.
 
 This page is generated. To change it, change the declarations in
-`pyflink_on_spark/common/_options/`, then run `python docs/generate_options.py`.
+`pyflink_on_spark/_options/`, then run `python docs/generate_options.py`.
 """
 TITLES = {
     "execution": "Execution",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import HealthCheck, settings
 
-from pyflink_on_spark._job.job import install_engine, installed_engine
+from pyflink_on_spark._job.submission.job import install_engine, installed_engine
 from pyflink_on_spark.testing import LocalEngine
 
 # How long an example takes says more of the machine than of the code.

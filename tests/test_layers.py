@@ -14,7 +14,7 @@ import pytest
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGE = ROOT / "pyflink_on_spark"
 
-VOCABULARY = {"common", "metrics", "util", "serializers", "java_gateway", "version"}
+VOCABULARY = {"_options", "common", "metrics", "util", "serializers", "java_gateway", "version"}
 RUNTIME = VOCABULARY | {"_compat", "_filesystem", "_runtime"}
 ENGINE = RUNTIME | {"_graph", "_connectors", "_job"}
 MIRROR = VOCABULARY | {"datastream", "table"}
@@ -23,7 +23,8 @@ MIRROR = VOCABULARY | {"datastream", "table"}
 MAY_IMPORT = {
     "_compat": set(),
     **dict.fromkeys(VOCABULARY, VOCABULARY | {"_compat"}),
-    "_filesystem": VOCABULARY | {"_compat"},
+    "_options": {"_compat"},
+    "_filesystem": {"_compat", "_options"},
     "_runtime": RUNTIME,
     "_graph": RUNTIME,
     "_connectors": RUNTIME,
@@ -35,8 +36,9 @@ MAY_IMPORT = {
     "datastream": ENGINE,
     "table": ENGINE | {"_sql", "datastream"},
     "extensions": ENGINE | MIRROR | {"_sql"},
-    "testing": ENGINE | MIRROR | {"extensions"},
-    "_spark": ENGINE | MIRROR | {"extensions", "_operate"},
+    "testing": ENGINE | {"datastream"},
+    "_cluster": {"_compat", "_options", "_runtime", "_job"},
+    "_spark": ENGINE | {"_cluster", "_operate"},
     "tools": ENGINE | MIRROR | {"_sql", "extensions", "testing", "_operate", "_spark", "state"},
 }
 MAY_IMPORT_PYSPARK = {"_spark"}

@@ -70,7 +70,7 @@ class _Reports:
 
 
 def _host():
-    from pyflink_on_spark._spark.hosts.host import Host
+    from pyflink_on_spark._cluster.hosts.host import Host
 
     frame = sys._getframe()
     while frame is not None:

@@ -1,1 +1,1 @@
-"""Sources and sinks, a package for each kind; see ``_runtime/connector/`` for their contracts."""
+"""Sources and sinks, a package for each kind; `_runtime/contract/connector/` has the contracts."""

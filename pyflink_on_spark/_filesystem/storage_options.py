@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from pyflink_on_spark.common._options import file_systems as options
+from pyflink_on_spark._options import file_systems as options
 
 _AZURE = "core.windows.net"
 

@@ -7,27 +7,27 @@ from dataclasses import dataclass, field, replace
 from pyflink_on_spark._graph.state_names import state_names
 from pyflink_on_spark._graph.stream_graph import StreamEdge, StreamGraph
 from pyflink_on_spark._graph.transformation import Transformation
-from pyflink_on_spark._runtime.checkpoints.state_meaning import StateMeaning
+from pyflink_on_spark._runtime.contract.operator import Operator
+from pyflink_on_spark._runtime.contract.partitioners import (
+    CustomPartitioner,
+    ForwardPartitioner,
+    HashPartitioner,
+    Partitioner,
+)
+from pyflink_on_spark._runtime.contract.plan import OperatorPlan
+from pyflink_on_spark._runtime.contract.state_meaning import StateMeaning
+from pyflink_on_spark._runtime.elements.watermark_rhythm import WatermarkRhythm
 from pyflink_on_spark._runtime.operators.batch_keyed import BatchKeyedInput
 from pyflink_on_spark._runtime.operators.boundary import (
     ConvertOperator,
     IsolateOperator,
 )
 from pyflink_on_spark._runtime.operators.keyed_functions import KeyedFilterOperator
-from pyflink_on_spark._runtime.operators.operator import Operator
 from pyflink_on_spark._runtime.operators.partition import PartitionOperator
 from pyflink_on_spark._runtime.operators.rolling import RollingOperator
 from pyflink_on_spark._runtime.operators.select_key import SelectKeyOperator
 from pyflink_on_spark._runtime.operators.stateless import FilterOperator
-from pyflink_on_spark._runtime.task.partitioners import (
-    CustomPartitioner,
-    ForwardPartitioner,
-    HashPartitioner,
-    Partitioner,
-)
-from pyflink_on_spark._runtime.task.plan import OperatorPlan
 from pyflink_on_spark._runtime.types import boundary_converter
-from pyflink_on_spark._runtime.watermark_rhythm import WatermarkRhythm
 
 
 @dataclass(eq=False)

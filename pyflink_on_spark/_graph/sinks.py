@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from pyflink_on_spark._compat.errors import JobTranslationError
 from pyflink_on_spark._graph.physical_graph import PhysicalNode
-from pyflink_on_spark._runtime.connector import Sink
+from pyflink_on_spark._runtime.contract.connector import Sink
 from pyflink_on_spark._runtime.operators.sink import SinkOperator
 
 

@@ -6,9 +6,9 @@ import itertools
 from collections.abc import Callable, Iterator
 
 from pyflink_on_spark._graph.physical_graph import PhysicalEdge, PhysicalNode
-from pyflink_on_spark._runtime.task.exchange import ExchangePlan
-from pyflink_on_spark._runtime.task.partitioners import ForwardPartitioner, GlobalPartitioner
-from pyflink_on_spark._runtime.task.plan import (
+from pyflink_on_spark._runtime.contract.partitioners import ForwardPartitioner, GlobalPartitioner
+from pyflink_on_spark._runtime.contract.plan import (
+    ExchangePlan,
     InputChannel,
     LocalPlan,
     OperatorChainPlan,

@@ -7,12 +7,12 @@ from dataclasses import dataclass
 
 from pyflink_on_spark._compat.errors import JobTranslationError
 from pyflink_on_spark._graph.transformation import Aligned, Chaining, Edge, Transformation
-from pyflink_on_spark._runtime.key_groups.ranges import default_max_parallelism
-from pyflink_on_spark._runtime.task.partitioners import (
+from pyflink_on_spark._runtime.contract.partitioners import (
     ForwardPartitioner,
     Partitioner,
     RebalancePartitioner,
 )
+from pyflink_on_spark._runtime.key_groups.ranges import default_max_parallelism
 
 
 @dataclass(frozen=True)

@@ -8,10 +8,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from pyflink_on_spark._compat.call_site import CallSite
-from pyflink_on_spark._runtime.checkpoints.state_meaning import StateMeaning
-from pyflink_on_spark._runtime.connector import Sink, Source
-from pyflink_on_spark._runtime.operators.operator import Operator
-from pyflink_on_spark._runtime.task.partitioners import Partitioner
+from pyflink_on_spark._runtime.contract.connector import Sink, Source
+from pyflink_on_spark._runtime.contract.operator import Operator
+from pyflink_on_spark._runtime.contract.partitioners import Partitioner
+from pyflink_on_spark._runtime.contract.state_meaning import StateMeaning
 
 _numbers = itertools.count(1)
 

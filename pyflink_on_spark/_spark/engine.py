@@ -6,9 +6,11 @@ import threading
 
 from pyspark.sql import SparkSession
 
+from pyflink_on_spark._cluster.transport.result_channel import ResultServer
 from pyflink_on_spark._compat.errors import EnvironmentSetupError
-from pyflink_on_spark._job.job import Job
-from pyflink_on_spark._operate.driver import DRIVER
+from pyflink_on_spark._job.submission.job import Job
+from pyflink_on_spark._operate.server.driver import DRIVER
+from pyflink_on_spark._options.own import ENGINE
 from pyflink_on_spark._spark.jobs.batch_job import BatchJob
 from pyflink_on_spark._spark.jobs.streaming_job import StreamingJob
 from pyflink_on_spark._spark.session.connect import connect_session
@@ -18,8 +20,6 @@ from pyflink_on_spark._spark.structured.connect_batch_job import ConnectBatchJob
 from pyflink_on_spark._spark.structured.connect_job import ConnectJob
 from pyflink_on_spark._spark.structured.query_job import QueryJob
 from pyflink_on_spark._spark.structured.savepoints import from_query
-from pyflink_on_spark._spark.transport.result_channel import ResultServer
-from pyflink_on_spark.common._options.own import ENGINE
 
 
 def _check_remote(job: Job, wished: str) -> None:

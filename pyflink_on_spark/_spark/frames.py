@@ -16,7 +16,7 @@ from pyflink_on_spark._connectors.staged_rows.batch_folder import BatchFolder
 from pyflink_on_spark._connectors.staged_rows.sink import HandOver, StagingPlace
 from pyflink_on_spark._connectors.staged_rows.source import Stage, Staging
 from pyflink_on_spark._filesystem.location import is_remote
-from pyflink_on_spark._job.checkpoint_settings import CheckpointSettings
+from pyflink_on_spark._job.checkpoints.checkpoint_settings import CheckpointSettings
 from pyflink_on_spark._runtime.checkpoints.folder import Folder
 from pyflink_on_spark._spark.session.scratch import scratch_subfolder
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from pyflink_on_spark.common._options.table import STATE_TTL
+from pyflink_on_spark._options.table import STATE_TTL
 
 
 @dataclass(frozen=True)

@@ -6,15 +6,15 @@ from dataclasses import replace
 from typing import Any, Generic, TypeVar
 
 from pyflink_on_spark._compat.missing_names import missing_name
-from pyflink_on_spark.common._java_handles import own_handle
-from pyflink_on_spark.common._options.option import Option
-from pyflink_on_spark.common._options.option_text import (
+from pyflink_on_spark._options.option import Option
+from pyflink_on_spark._options.option_text import (
     option_text,
     parse_boolean,
     parse_double,
     parse_int,
     parse_long,
 )
+from pyflink_on_spark.common._java_handles import own_handle
 
 T = TypeVar("T")
 

@@ -6,17 +6,17 @@ from collections.abc import Callable
 from typing import Any, TypeVar
 
 from pyflink_on_spark._compat.missing_names import missing_name
-from pyflink_on_spark.common._java_handles import own_handle
-from pyflink_on_spark.common._options.option import Option, parsed
-from pyflink_on_spark.common._options.option_text import (
+from pyflink_on_spark._options.option import Option, parsed
+from pyflink_on_spark._options.option_text import (
     option_text,
     parse_boolean,
     parse_bytes,
     parse_double,
     parse_long,
 )
-from pyflink_on_spark.common._options.secrets import HIDDEN, is_secret
-from pyflink_on_spark.common._options.yaml_text import double_text, parse_python_yaml
+from pyflink_on_spark._options.secrets import HIDDEN, is_secret
+from pyflink_on_spark._options.yaml_text import double_text, parse_python_yaml
+from pyflink_on_spark.common._java_handles import own_handle
 
 __all__ = ["Configuration"]
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from pyflink_on_spark._compat.missing_names import missing_name
+from pyflink_on_spark._options import checkpointing, execution, own, pipeline
+from pyflink_on_spark._options.option import Option
 from pyflink_on_spark.common._java_handles import own_handle
-from pyflink_on_spark.common._options import checkpointing, execution, own, pipeline
-from pyflink_on_spark.common._options.option import Option
 from pyflink_on_spark.common._options_view import OptionsView
 from pyflink_on_spark.common.configuration import Configuration
 from pyflink_on_spark.common.execution_mode import ExecutionMode

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from pyflink_on_spark._compat.missing_names import missing_name
+from pyflink_on_spark._options.option_text import AmountOfTime, checked_long
 from pyflink_on_spark.common._java_handles import own_handle
 
 __all__ = ["Duration", "Instant", "Time"]
@@ -16,10 +17,9 @@ _NANOS = {
     "hour": 3600 * 10**9,
     "day": 86400 * 10**9,
 }
-_MOST_NANOS = (2**63) * 10**9 - 1
 
 
-class Duration:
+class Duration(AmountOfTime):
     """An amount of time, exact to the nanosecond.
 
     Made with ``of_days`` and its like.
@@ -29,52 +29,37 @@ class Duration:
     """
 
     def __init__(self, j_duration: Any) -> None:
-        self._nanos = own_handle(j_duration, int, "Duration(j_duration)")
-        if not -_MOST_NANOS <= self._nanos <= _MOST_NANOS:
-            raise OverflowError("long overflow: a duration has at most 2**63 - 1 seconds")
+        super().__init__(own_handle(j_duration, int, "Duration(j_duration)"))
 
     @staticmethod
     def of_days(days: int) -> Duration:
         """Return a duration of the given number of days of 24 hours."""
-        return Duration(_long(days, "Duration.of_days(days)") * _NANOS["day"])
+        return Duration(checked_long(days, "Duration.of_days(days)") * _NANOS["day"])
 
     @staticmethod
     def of_hours(hours: int) -> Duration:
         """Return a duration of the given number of hours."""
-        return Duration(_long(hours, "Duration.of_hours(hours)") * _NANOS["hour"])
+        return Duration(checked_long(hours, "Duration.of_hours(hours)") * _NANOS["hour"])
 
     @staticmethod
     def of_millis(millis: int) -> Duration:
         """Return a duration of the given number of milliseconds."""
-        return Duration(_long(millis, "Duration.of_millis(millis)") * _NANOS["milli"])
+        return Duration(checked_long(millis, "Duration.of_millis(millis)") * _NANOS["milli"])
 
     @staticmethod
     def of_minutes(minutes: int) -> Duration:
         """Return a duration of the given number of minutes."""
-        return Duration(_long(minutes, "Duration.of_minutes(minutes)") * _NANOS["minute"])
+        return Duration(checked_long(minutes, "Duration.of_minutes(minutes)") * _NANOS["minute"])
 
     @staticmethod
     def of_nanos(nanos: int) -> Duration:
         """Return a duration of the given number of nanoseconds."""
-        return Duration(_long(nanos, "Duration.of_nanos(nanos)"))
+        return Duration(checked_long(nanos, "Duration.of_nanos(nanos)"))
 
     @staticmethod
     def of_seconds(seconds: int) -> Duration:
         """Return a duration of the given number of seconds."""
-        return Duration(_long(seconds, "Duration.of_seconds(seconds)") * _NANOS["second"])
-
-    def _to_millis(self) -> int:
-        """Return the whole milliseconds; what is left over is cut off, towards zero."""
-        millis = abs(self._nanos) // _NANOS["milli"]
-        return millis if self._nanos >= 0 else -millis
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Duration) and self._nanos == other._nanos
-
-    __hash__ = None  # type: ignore[assignment]
-
-    def __repr__(self) -> str:
-        return f"<Duration {self._nanos / _NANOS['second']:g} s>"
+        return Duration(checked_long(seconds, "Duration.of_seconds(seconds)") * _NANOS["second"])
 
 
 class Instant:
@@ -162,14 +147,6 @@ class Time:
 
     def __str__(self) -> str:
         return f"{self._milliseconds} ms"
-
-
-def _long(value: Any, call: str) -> int:
-    if isinstance(value, bool) or not isinstance(value, int):
-        raise TypeError(f"{call} takes an int, not a {type(value).__name__}")
-    if not -(2**63) <= value < 2**63:
-        raise OverflowError(f"{call}: {value} does not fit into 64 bits")
-    return value
 
 
 __getattr__ = missing_name(__name__)

@@ -6,10 +6,10 @@ from enum import Enum
 from typing import Any, ClassVar, TypeVar
 
 from pyflink_on_spark._compat.missing_names import missing_name
+from pyflink_on_spark._options import checkpointing as options
+from pyflink_on_spark._options import execution
+from pyflink_on_spark._options.option import Option
 from pyflink_on_spark.common._java_handles import own_handle
-from pyflink_on_spark.common._options import checkpointing as options
-from pyflink_on_spark.common._options import execution
-from pyflink_on_spark.common._options.option import Option
 from pyflink_on_spark.common._options_view import OptionsView
 from pyflink_on_spark.common.configuration import Configuration
 from pyflink_on_spark.common.time import Duration

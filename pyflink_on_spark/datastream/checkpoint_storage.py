@@ -6,7 +6,7 @@ from abc import ABCMeta
 
 from pyflink_on_spark._compat.missing_names import missing_name
 from pyflink_on_spark._compat.unsupported import refuse_java
-from pyflink_on_spark._job.checkpoint_storage import (
+from pyflink_on_spark._job.checkpoints.checkpoint_storage import (
     JOB_MANAGER,
     MAX_THRESHOLD,
     UNSET,
@@ -16,8 +16,8 @@ from pyflink_on_spark._job.checkpoint_storage import (
     read_storage,
     write_storage,
 )
+from pyflink_on_spark._options import checkpointing
 from pyflink_on_spark.common._java_handles import own_handle, refuse_java_object
-from pyflink_on_spark.common._options import checkpointing
 from pyflink_on_spark.common.configuration import Configuration
 
 __all__ = [

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from pyflink_on_spark._compat.missing_names import missing_name
+from pyflink_on_spark._options.execution import BATCH, RUNTIME_MODE
+from pyflink_on_spark._options.table import BUILTIN_CATALOG, BUILTIN_DATABASE
 from pyflink_on_spark.common import Configuration
-from pyflink_on_spark.common._options.execution import BATCH, RUNTIME_MODE
-from pyflink_on_spark.common._options.table import BUILTIN_CATALOG, BUILTIN_DATABASE
 
 __all__ = ["EnvironmentSettings"]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from pyflink_on_spark._compat.missing_names import missing_name
-from pyflink_on_spark._job.console import console
+from pyflink_on_spark._job.display.console import console
 from pyflink_on_spark._sql.binder.aggregates import contains_aggregate
 from pyflink_on_spark._sql.binder.expressions import ExpressionBinder
 from pyflink_on_spark._sql.binder.joins import distinct

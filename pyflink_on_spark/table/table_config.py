@@ -8,11 +8,11 @@ from typing import Self
 
 from pyflink_on_spark._compat.missing_names import missing_name
 from pyflink_on_spark._compat.unsupported import Gap, raise_unsupported
+from pyflink_on_spark._options.option_text import duration_text
+from pyflink_on_spark._options.python import EXECUTABLE
+from pyflink_on_spark._options.table import CODE_LENGTH, LOCAL_TIME_ZONE, STATE_TTL
 from pyflink_on_spark._sql.session.session import time_zone
 from pyflink_on_spark.common import Configuration
-from pyflink_on_spark.common._options.option_text import duration_text
-from pyflink_on_spark.common._options.python import EXECUTABLE
-from pyflink_on_spark.common._options.table import CODE_LENGTH, LOCAL_TIME_ZONE, STATE_TTL
 from pyflink_on_spark.table.sql_dialect import SqlDialect
 
 __all__ = ["TableConfig"]

@@ -5,7 +5,7 @@ Breakpoints in user functions work. See docs/use/testing.md.
 
 from __future__ import annotations
 
-from pyflink_on_spark._runtime.bundle import Watermark
+from pyflink_on_spark._runtime.elements.bundle import Watermark
 from pyflink_on_spark.testing.function_harness import harness_for
 from pyflink_on_spark.testing.local_engine import LocalEngine, install_local_engine, local_engine
 from pyflink_on_spark.testing.manual_clock import ManualClock

@@ -7,11 +7,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
-from pyflink_on_spark._runtime.bundle import Bundle, ChannelStatus, Watermark
-from pyflink_on_spark._runtime.connector import Source, SourceReader, SplitEnumerator
-from pyflink_on_spark._runtime.operators.context import OperatorContext
-from pyflink_on_spark._runtime.task.plan import OperatorChainPlan, StagePlan, VertexPlan
-from pyflink_on_spark._runtime.user_code.failure import Interruption
+from pyflink_on_spark._runtime.contract.connector import Source, SourceReader, SplitEnumerator
+from pyflink_on_spark._runtime.contract.context import OperatorContext
+from pyflink_on_spark._runtime.contract.plan import OperatorChainPlan, StagePlan, VertexPlan
+from pyflink_on_spark._runtime.diagnosis.failure import Interruption
+from pyflink_on_spark._runtime.elements.bundle import Bundle, ChannelStatus, Watermark
 from pyflink_on_spark.testing.same_process import SameProcess
 
 

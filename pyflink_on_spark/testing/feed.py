@@ -6,9 +6,9 @@ from collections import deque
 from collections.abc import Sequence
 from typing import Any
 
-from pyflink_on_spark._runtime.bundle import Bundle, ChannelStatus, Watermark
-from pyflink_on_spark._runtime.connector import Source, SourceReader
-from pyflink_on_spark._runtime.operators.context import OperatorContext
+from pyflink_on_spark._runtime.contract.connector import Source, SourceReader
+from pyflink_on_spark._runtime.contract.context import OperatorContext
+from pyflink_on_spark._runtime.elements.bundle import Bundle, ChannelStatus, Watermark
 from pyflink_on_spark.testing.same_process import SameProcess
 
 

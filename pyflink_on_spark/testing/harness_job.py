@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from pyflink_on_spark._graph.transformation import Aligned
-from pyflink_on_spark._job.job import Job, install_engine, installed_engine
+from pyflink_on_spark._job.submission.job import Job, install_engine, installed_engine
 from pyflink_on_spark.common import Configuration
 from pyflink_on_spark.common.typeinfo import TypeInformation, Types
 from pyflink_on_spark.datastream import DataStream, KeyedStream, StreamExecutionEnvironment

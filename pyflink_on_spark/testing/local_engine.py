@@ -9,8 +9,8 @@ import weakref
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from pyflink_on_spark._job.job import Job, install_engine, installed_engine
-from pyflink_on_spark._runtime.clock import Clock, SystemClock
+from pyflink_on_spark._job.submission.job import Job, install_engine, installed_engine
+from pyflink_on_spark._runtime.elements.clock import Clock, SystemClock
 from pyflink_on_spark.testing.checkpoint_rule import CheckpointRule
 from pyflink_on_spark.testing.local_job import LocalJob
 

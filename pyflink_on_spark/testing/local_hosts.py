@@ -8,16 +8,16 @@ from collections import deque
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from pyflink_on_spark._job.hosts import HostSnapshot
-from pyflink_on_spark._job.split_distribution import SplitDistribution
+from pyflink_on_spark._job.attempts.split_distribution import SplitDistribution
+from pyflink_on_spark._job.checkpoints.hosts import HostSnapshot
 from pyflink_on_spark._runtime.checkpoints.changelog import WHOLE
 from pyflink_on_spark._runtime.checkpoints.restored_states import Restore, restored_states
 from pyflink_on_spark._runtime.checkpoints.slot_state import DRIVER
 from pyflink_on_spark._runtime.checkpoints.snapshot_writer import SnapshotWriter
 from pyflink_on_spark._runtime.checkpoints.task_state import TaskStateSnapshot
-from pyflink_on_spark._runtime.clock import Clock
-from pyflink_on_spark._runtime.immutability import deserialize, serialize
-from pyflink_on_spark._runtime.task.plan import JobSettings, StagePlan
+from pyflink_on_spark._runtime.contract.plan import JobSettings, StagePlan
+from pyflink_on_spark._runtime.elements.clock import Clock
+from pyflink_on_spark._runtime.elements.immutability import deserialize, serialize
 from pyflink_on_spark._runtime.task.schedule import Schedule
 from pyflink_on_spark._runtime.task.snapshot_request import SnapshotRequest
 from pyflink_on_spark._runtime.task.subtask import Subtask

@@ -11,24 +11,24 @@ from dataclasses import replace
 from typing import Any
 
 from pyflink_on_spark._compat.errors import CheckpointError, JobCancelledError, JobExecutionError
-from pyflink_on_spark._job.attempt_control import (
+from pyflink_on_spark._job.attempts.attempt_control import (
     AttemptControl,
     SavepointRequest,
     check_may_be_saved,
 )
-from pyflink_on_spark._job.coordinator import CheckpointCoordinator
-from pyflink_on_spark._job.job import Job
-from pyflink_on_spark._job.restarts import (
+from pyflink_on_spark._job.attempts.restarts import (
     NoRestart,
     check_may_restart,
     names_restart_strategy,
     restart_strategy,
 )
-from pyflink_on_spark._job.state_settings import keyed_operators, state_settings
-from pyflink_on_spark._runtime.clock import Clock
-from pyflink_on_spark._runtime.immutability import deserialize_all
+from pyflink_on_spark._job.checkpoints.coordinator import CheckpointCoordinator
+from pyflink_on_spark._job.checkpoints.state_settings import keyed_operators, state_settings
+from pyflink_on_spark._job.submission.job import Job
+from pyflink_on_spark._runtime.diagnosis.failure import SubtaskFailure
+from pyflink_on_spark._runtime.elements.clock import Clock
+from pyflink_on_spark._runtime.elements.immutability import deserialize_all
 from pyflink_on_spark._runtime.task.restored_key_groups import with_key_groups
-from pyflink_on_spark._runtime.user_code.failure import SubtaskFailure
 from pyflink_on_spark._runtime.user_code.worker_dependencies import in_use
 from pyflink_on_spark.common import JobExecutionResult, JobStatus
 from pyflink_on_spark.common.job_execution_result import JobOutcome

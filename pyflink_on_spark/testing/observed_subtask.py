@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from pyflink_on_spark._runtime.immutability import serialize
-from pyflink_on_spark._runtime.operators.context import OperatorContext
+from pyflink_on_spark._runtime.contract.context import OperatorContext
+from pyflink_on_spark._runtime.elements.immutability import serialize
 from pyflink_on_spark._runtime.task.subtask import Subtask
 from pyflink_on_spark._runtime.task.subtask_builder import SubtaskBuilder
 from pyflink_on_spark.testing.output import SIDE_CHANNEL, SideRecord

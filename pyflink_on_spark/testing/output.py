@@ -6,11 +6,11 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from pyflink_on_spark._runtime.bundle import Watermark
-from pyflink_on_spark._runtime.cursor import Cursor, noting
-from pyflink_on_spark._runtime.immutability import deserialize, serialize
-from pyflink_on_spark._runtime.operators.context import OperatorContext
-from pyflink_on_spark._runtime.operators.operator import Operator
+from pyflink_on_spark._runtime.contract.context import OperatorContext
+from pyflink_on_spark._runtime.contract.operator import Operator
+from pyflink_on_spark._runtime.elements.bundle import Watermark
+from pyflink_on_spark._runtime.elements.cursor import Cursor, noting
+from pyflink_on_spark._runtime.elements.immutability import deserialize, serialize
 from pyflink_on_spark._runtime.task.watermark_valve import WatermarkValve
 
 MAIN_CHANNEL = "main output"

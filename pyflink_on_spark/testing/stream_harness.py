@@ -6,14 +6,14 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, Self
 
-from pyflink_on_spark._runtime.bundle import Bundle, Watermark
 from pyflink_on_spark._runtime.checkpoints.restored_states import Restore
 from pyflink_on_spark._runtime.checkpoints.slot_state import SlotState, stateful_operators
-from pyflink_on_spark._runtime.immutability import deserialize, serialize
-from pyflink_on_spark._runtime.keys import unwrap_key
+from pyflink_on_spark._runtime.diagnosis.failure import SubtaskFailure
+from pyflink_on_spark._runtime.elements.bundle import Bundle, Watermark
+from pyflink_on_spark._runtime.elements.immutability import deserialize, serialize
+from pyflink_on_spark._runtime.elements.keys import unwrap_key
 from pyflink_on_spark._runtime.state.snapshot import KeyGroupState
 from pyflink_on_spark._runtime.types import boundary_converter, source_converter
-from pyflink_on_spark._runtime.user_code.failure import SubtaskFailure
 from pyflink_on_spark.common import Configuration
 from pyflink_on_spark.common.typeinfo import TypeInformation
 from pyflink_on_spark.datastream import DataStream, OutputTag

@@ -7,6 +7,7 @@ from datetime import timedelta
 
 import pytest
 
+from pyflink_on_spark._compat import recorded as _recorded
 from pyflink_on_spark._compat.errors import UnsupportedFlinkFeature
 from pyflink_on_spark.common import (
     Configuration,
@@ -14,7 +15,6 @@ from pyflink_on_spark.common import (
     ExecutionMode,
     InputDependencyConstraint,
     RestartStrategies,
-    _recorded,
 )
 
 

@@ -6,8 +6,8 @@ from datetime import timedelta
 
 import pytest
 
+from pyflink_on_spark._options.yaml_text import parse_yaml, yaml_text
 from pyflink_on_spark.common import ConfigOptions, Configuration, RestartStrategies
-from pyflink_on_spark.common._options.yaml_text import parse_yaml, yaml_text
 
 
 def test_an_option_has_a_key_a_type_and_a_default():

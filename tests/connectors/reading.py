@@ -5,12 +5,12 @@ from __future__ import annotations
 import pickle
 import time
 
-from pyflink_on_spark._runtime.bundle import Bundle
-from pyflink_on_spark._runtime.clock import SystemClock
-from pyflink_on_spark._runtime.cursor import Cursor
-from pyflink_on_spark._runtime.operators.context import OperatorContext
-from pyflink_on_spark._runtime.task_info import TaskInfo
-from pyflink_on_spark._runtime.user_code.runtime_context import RuntimeContext
+from pyflink_on_spark._runtime.contract.context import OperatorContext
+from pyflink_on_spark._runtime.contract.runtime_context import RuntimeContext
+from pyflink_on_spark._runtime.contract.task_info import TaskInfo
+from pyflink_on_spark._runtime.elements.bundle import Bundle
+from pyflink_on_spark._runtime.elements.clock import SystemClock
+from pyflink_on_spark._runtime.elements.cursor import Cursor
 
 
 def context_of(subtask=0, parallelism=1, clock=None, restored=None):

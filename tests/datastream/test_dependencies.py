@@ -171,7 +171,7 @@ def test_an_archive_that_is_none(tmp_path):
 
 
 def test_a_cached_file_is_said_to_be_of_no_use(env, caplog, tmp_path, monkeypatch):
-    monkeypatch.setattr("pyflink_on_spark.common._recorded._SAID", set())
+    monkeypatch.setattr("pyflink_on_spark._compat.recorded._SAID", set())
     (tmp_path / "file").touch()
     with caplog.at_level(logging.WARNING):
         env.register_cached_file(str(tmp_path / "file"), "name")

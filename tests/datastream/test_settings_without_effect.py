@@ -6,8 +6,9 @@ import logging
 
 import pytest
 
-from pyflink_on_spark._job.checkpoint_settings import CheckpointSettings
-from pyflink_on_spark.common import Configuration, _recorded
+from pyflink_on_spark._compat import recorded as _recorded
+from pyflink_on_spark._job.checkpoints.checkpoint_settings import CheckpointSettings
+from pyflink_on_spark.common import Configuration
 from pyflink_on_spark.common.time import Duration
 from pyflink_on_spark.datastream import (
     EmbeddedRocksDBStateBackend,

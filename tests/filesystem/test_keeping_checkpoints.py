@@ -17,8 +17,8 @@ from pyflink_on_spark._runtime.checkpoints.checkpoint import (
 from pyflink_on_spark._runtime.checkpoints.folder import folder
 from pyflink_on_spark._runtime.checkpoints.state_file import KEYED, RecordHead
 from pyflink_on_spark._runtime.checkpoints.stored_frames import store_frames
-from pyflink_on_spark._runtime.connector import LargeCommittable
-from pyflink_on_spark._runtime.immutability import serialize
+from pyflink_on_spark._runtime.contract.connector import LargeCommittable
+from pyflink_on_spark._runtime.elements.immutability import serialize
 from tests.runtime.checkpoints.checkpointed import write_file
 
 FRAMES = (b"x" * 50_000, b"y" * 50_000)

@@ -7,7 +7,7 @@ import dataclasses
 import pytest
 
 from pyflink_on_spark._compat.errors import JobTranslationError
-from pyflink_on_spark._runtime.connector import Sink
+from pyflink_on_spark._runtime.contract.connector import Sink
 from pyflink_on_spark.datastream import StreamExecutionEnvironment
 from pyflink_on_spark.datastream.connectors import Sink as StreamSink
 from tests.runtime.rounds import recording

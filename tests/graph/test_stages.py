@@ -5,16 +5,15 @@ from __future__ import annotations
 import pytest
 
 from pyflink_on_spark._compat.errors import CheckpointError
-from pyflink_on_spark._runtime.operators.boundary import ConvertOperator, IsolateOperator
-from pyflink_on_spark._runtime.operators.rolling import RollingOperator
-from pyflink_on_spark._runtime.task.exchange import ExchangePlan
-from pyflink_on_spark._runtime.task.partitioners import (
+from pyflink_on_spark._runtime.contract.partitioners import (
     ForwardPartitioner,
     GlobalPartitioner,
     HashPartitioner,
     RebalancePartitioner,
 )
-from pyflink_on_spark._runtime.task.plan import LocalPlan
+from pyflink_on_spark._runtime.contract.plan import ExchangePlan, LocalPlan
+from pyflink_on_spark._runtime.operators.boundary import ConvertOperator, IsolateOperator
+from pyflink_on_spark._runtime.operators.rolling import RollingOperator
 from pyflink_on_spark._runtime.task.restored_key_groups import with_key_groups
 from pyflink_on_spark.common import Types, WatermarkStrategy
 from pyflink_on_spark.datastream import OutputTag, ProcessFunction

@@ -7,12 +7,12 @@ import pytest
 from pyflink_on_spark._compat.errors import JobTranslationError
 from pyflink_on_spark._graph.stream_graph import GraphSettings, StreamGraph, display_name
 from pyflink_on_spark._graph.transformation import Aligned, Chaining, Edge, Transformation
-from pyflink_on_spark._runtime.operators.boundary import PassOperator
-from pyflink_on_spark._runtime.task.partitioners import (
+from pyflink_on_spark._runtime.contract.partitioners import (
     ForwardPartitioner,
     HashPartitioner,
     RebalancePartitioner,
 )
+from pyflink_on_spark._runtime.operators.boundary import PassOperator
 from tests.runtime.rounds import CutSource
 
 

@@ -7,11 +7,11 @@ from dataclasses import replace
 from pathlib import Path
 
 from pyflink_on_spark._compat.errors import CheckpointError
-from pyflink_on_spark._job.attempt_control import AttemptControl, SavepointRequest
-from pyflink_on_spark._job.checkpoint_settings import CheckpointSettings
-from pyflink_on_spark._job.coordinator import CheckpointCoordinator
-from pyflink_on_spark._job.job import Job
-from pyflink_on_spark._job.ownership import JobTakenOverError
+from pyflink_on_spark._job.attempts.attempt_control import AttemptControl, SavepointRequest
+from pyflink_on_spark._job.checkpoints.checkpoint_settings import CheckpointSettings
+from pyflink_on_spark._job.checkpoints.coordinator import CheckpointCoordinator
+from pyflink_on_spark._job.checkpoints.ownership import JobTakenOverError
+from pyflink_on_spark._job.submission.job import Job
 from pyflink_on_spark._runtime.state.settings import StateSettings
 from pyflink_on_spark.common import Configuration, Types
 from pyflink_on_spark.datastream import MapFunction, StreamExecutionEnvironment

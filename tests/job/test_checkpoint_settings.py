@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 from pyflink_on_spark._compat.errors import CheckpointError, UnsupportedFlinkFeature
-from pyflink_on_spark._job.checkpoint_settings import CheckpointSettings
-from pyflink_on_spark._job.coordinator import CheckpointCoordinator
-from pyflink_on_spark._job.hosts import HostSnapshot
-from pyflink_on_spark._job.state_settings import state_settings
+from pyflink_on_spark._job.checkpoints.checkpoint_settings import CheckpointSettings
+from pyflink_on_spark._job.checkpoints.coordinator import CheckpointCoordinator
+from pyflink_on_spark._job.checkpoints.hosts import HostSnapshot
+from pyflink_on_spark._job.checkpoints.state_settings import state_settings
 from pyflink_on_spark._runtime.checkpoints.slot_state import SlotState
 from pyflink_on_spark._runtime.checkpoints.task_state import OperatorSubtaskState, TaskStateSnapshot
 from pyflink_on_spark._runtime.state.disk.settings import DiskSettings

@@ -10,8 +10,8 @@ from pyflink_on_spark._connectors.files.compaction import (
     Concatenation,
 )
 from pyflink_on_spark._connectors.files.part_file import PendingFile
-from pyflink_on_spark._job.commits import Commits
-from pyflink_on_spark._runtime.connector import LargeCommittable, Sink
+from pyflink_on_spark._job.checkpoints.commits import Commits
+from pyflink_on_spark._runtime.contract.connector import LargeCommittable, Sink
 
 
 class Visible(Sink):

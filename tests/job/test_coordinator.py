@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from pyflink_on_spark._compat.errors import CheckpointError
-from pyflink_on_spark._job.checkpoint_settings import CheckpointSettings
-from pyflink_on_spark._job.coordinator import CheckpointCoordinator
-from pyflink_on_spark._job.hosts import HostSnapshot
+from pyflink_on_spark._job.checkpoints.checkpoint_settings import CheckpointSettings
+from pyflink_on_spark._job.checkpoints.coordinator import CheckpointCoordinator
+from pyflink_on_spark._job.checkpoints.hosts import HostSnapshot
 from pyflink_on_spark._runtime.checkpoints.changelog import WHOLE, file_name
 from pyflink_on_spark._runtime.checkpoints.checkpoint import (
     find_checkpoint,
@@ -19,12 +19,12 @@ from pyflink_on_spark._runtime.checkpoints.checkpoint import (
 from pyflink_on_spark._runtime.checkpoints.folder import folder
 from pyflink_on_spark._runtime.checkpoints.slot_state import SlotState, records_of
 from pyflink_on_spark._runtime.checkpoints.task_state import OperatorSubtaskState, TaskStateSnapshot
-from pyflink_on_spark._runtime.connector import Sink
-from pyflink_on_spark._runtime.operators.operator import Operator
+from pyflink_on_spark._runtime.contract.connector import Sink
+from pyflink_on_spark._runtime.contract.operator import Operator
+from pyflink_on_spark._runtime.contract.plan import OperatorPlan
+from pyflink_on_spark._runtime.diagnosis.failure import SubtaskFailure
 from pyflink_on_spark._runtime.operators.sink import SinkOperator
 from pyflink_on_spark._runtime.state.operator_state import OperatorSnapshot
-from pyflink_on_spark._runtime.task.plan import OperatorPlan
-from pyflink_on_spark._runtime.user_code.failure import SubtaskFailure
 from tests.runtime.checkpoints.checkpointed import (
     MAXIMUM,
     content,

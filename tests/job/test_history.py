@@ -4,7 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from pyflink_on_spark._job.history import COMPLETED, FAILED, IN_PROGRESS, JobHistory, JobListener
+from pyflink_on_spark._job.submission.history import (
+    COMPLETED,
+    FAILED,
+    IN_PROGRESS,
+    JobHistory,
+    JobListener,
+)
 from pyflink_on_spark.common import JobStatus
 from tests.runtime.harness import FakeClock
 

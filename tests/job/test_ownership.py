@@ -8,12 +8,12 @@ from contextlib import contextmanager
 import pytest
 
 from pyflink_on_spark._compat.errors import CheckpointError
-from pyflink_on_spark._job.checkpoint_settings import CheckpointSettings
-from pyflink_on_spark._job.coordinator import CheckpointCoordinator
-from pyflink_on_spark._job.ownership import JobTakenOverError
+from pyflink_on_spark._job.checkpoints.checkpoint_settings import CheckpointSettings
+from pyflink_on_spark._job.checkpoints.coordinator import CheckpointCoordinator
+from pyflink_on_spark._job.checkpoints.ownership import JobTakenOverError
+from pyflink_on_spark._runtime.checkpoints.steps import watch
+from pyflink_on_spark._runtime.contract.plan import OperatorPlan
 from pyflink_on_spark._runtime.operators.sink import SinkOperator
-from pyflink_on_spark._runtime.steps import watch
-from pyflink_on_spark._runtime.task.plan import OperatorPlan
 from tests.job.test_coordinator import NeverTwice, Prepares
 from tests.runtime.harness import FakeClock
 

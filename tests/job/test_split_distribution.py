@@ -7,8 +7,8 @@ from types import SimpleNamespace
 
 import pytest
 
-from pyflink_on_spark._job.split_distribution import SplitDistribution
-from pyflink_on_spark._runtime.connector import SplitEnumerator
+from pyflink_on_spark._job.attempts.split_distribution import SplitDistribution
+from pyflink_on_spark._runtime.contract.connector import SplitEnumerator
 from tests.runtime.harness import FakeClock
 
 

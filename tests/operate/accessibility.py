@@ -16,9 +16,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from pyflink_on_spark._operate.driver import Driver
-from pyflink_on_spark._operate.operated_job import OperatedJob
-from pyflink_on_spark._operate.rest.server import RestServer
+from pyflink_on_spark._operate.server.driver import Driver
+from pyflink_on_spark._operate.server.rest.server import RestServer
+from pyflink_on_spark._operate.view.operated_job import OperatedJob
 from pyflink_on_spark._runtime.task.progress import (
     JobProgress,
     StateEntries,

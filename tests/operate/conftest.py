@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from pyflink_on_spark._operate.driver import Driver
-from pyflink_on_spark._operate.home import VARIABLE, jobs_folder
-from pyflink_on_spark._operate.job_records import JobRecords
-from pyflink_on_spark._operate.network import NetworkServer
-from pyflink_on_spark._operate.operated_job import OperatedJob
+from pyflink_on_spark._operate.server.driver import Driver
+from pyflink_on_spark._operate.server.network import NetworkServer
+from pyflink_on_spark._operate.view.home import VARIABLE, jobs_folder
+from pyflink_on_spark._operate.view.job_records import JobRecords
+from pyflink_on_spark._operate.view.operated_job import OperatedJob
 from pyflink_on_spark._runtime.task.progress import JobProgress, TaskProgress, combine
 from tests.operate.operated import Handle, job
 from tests.runtime.rounds import CutSource, job_of

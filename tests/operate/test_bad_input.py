@@ -9,7 +9,7 @@ import urllib.request
 
 import pytest
 
-from pyflink_on_spark._operate.network import NetworkServer
+from pyflink_on_spark._operate.server.network import NetworkServer
 from pyflink_on_spark.state import SavepointWriter
 from pyflink_on_spark.tools.operate.commands import run_operation
 from pyflink_on_spark.tools.state.command import main as state

@@ -9,9 +9,9 @@ import sys
 
 import pytest
 
-from pyflink_on_spark._job.history import CheckpointRecord
-from pyflink_on_spark._operate.job_records import JobRecord
-from pyflink_on_spark._operate.operated_job import OperatedJob
+from pyflink_on_spark._job.submission.history import CheckpointRecord
+from pyflink_on_spark._operate.view.job_records import JobRecord
+from pyflink_on_spark._operate.view.operated_job import OperatedJob
 from pyflink_on_spark._runtime.checkpoints.checkpoint import complete
 from pyflink_on_spark._runtime.checkpoints.folder import folder
 from pyflink_on_spark.common import JobStatus

@@ -15,13 +15,13 @@ import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
 from pyflink_on_spark._compat.errors import EnvironmentSetupError, UnsupportedFlinkFeature
-from pyflink_on_spark._operate.job_tasks import tasks_of
 from pyflink_on_spark._operate.metrics import opentelemetry, prometheus, text_reporters
 from pyflink_on_spark._operate.metrics.reporters import Reporters
 from pyflink_on_spark._operate.metrics.samples import samples_of
 from pyflink_on_spark._operate.metrics.settings import ReporterSettings, reporters_of
-from pyflink_on_spark._operate.operated_job import OperatedJob
-from pyflink_on_spark._operate.ports import port_range
+from pyflink_on_spark._operate.view.job_tasks import tasks_of
+from pyflink_on_spark._operate.view.operated_job import OperatedJob
+from pyflink_on_spark._operate.view.ports import port_range
 from pyflink_on_spark._runtime.metrics.accumulators import MetricReport
 from pyflink_on_spark._runtime.metrics.group import Measurement
 from pyflink_on_spark._runtime.task.progress import TaskProgress

@@ -9,9 +9,9 @@ import socket
 import pytest
 
 from pyflink_on_spark._compat.errors import EnvironmentSetupError
-from pyflink_on_spark._operate.network import NetworkServer
-from pyflink_on_spark._operate.rest.access import Access, is_loopback
-from pyflink_on_spark._operate.rest.page import PAGES
+from pyflink_on_spark._operate.server.network import NetworkServer
+from pyflink_on_spark._operate.server.rest.access import Access, is_loopback
+from pyflink_on_spark._operate.server.rest.page import PAGES
 
 
 @pytest.fixture

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pyflink_on_spark._operate.rest.routing import Request
+from pyflink_on_spark._operate.server.rest.routing import Request
 from pyflink_on_spark.common import JobStatus
 
 

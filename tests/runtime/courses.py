@@ -10,10 +10,10 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from pyflink_on_spark._compat.errors import CheckpointError
-from pyflink_on_spark._job.checkpoint_settings import CheckpointSettings
-from pyflink_on_spark._job.coordinator import CheckpointCoordinator
-from pyflink_on_spark._job.job import Job
-from pyflink_on_spark._runtime.immutability import deserialize
+from pyflink_on_spark._job.checkpoints.checkpoint_settings import CheckpointSettings
+from pyflink_on_spark._job.checkpoints.coordinator import CheckpointCoordinator
+from pyflink_on_spark._job.submission.job import Job
+from pyflink_on_spark._runtime.elements.immutability import deserialize
 from pyflink_on_spark._runtime.metrics.accumulators import METRICS
 from pyflink_on_spark._runtime.state.settings import StateSettings
 from pyflink_on_spark._runtime.task.subtask_builder import Driver

@@ -5,14 +5,14 @@ from __future__ import annotations
 import pickle
 from typing import Any
 
-from pyflink_on_spark._runtime.bundle import MAX_WATERMARK
-from pyflink_on_spark._runtime.cursor import Cursor, timed
-from pyflink_on_spark._runtime.keys import wrap_key
-from pyflink_on_spark._runtime.operators.context import OperatorContext
+from pyflink_on_spark._runtime.contract.context import OperatorContext
+from pyflink_on_spark._runtime.contract.runtime_context import RuntimeContext
+from pyflink_on_spark._runtime.contract.task_info import TaskInfo
+from pyflink_on_spark._runtime.elements.bundle import MAX_WATERMARK
+from pyflink_on_spark._runtime.elements.cursor import Cursor, timed
+from pyflink_on_spark._runtime.elements.keys import wrap_key
 from pyflink_on_spark._runtime.state.backend import KeyedStateBackend
 from pyflink_on_spark._runtime.state.operator_state import OperatorState
-from pyflink_on_spark._runtime.task_info import TaskInfo
-from pyflink_on_spark._runtime.user_code.runtime_context import RuntimeContext
 
 
 class FakeClock:

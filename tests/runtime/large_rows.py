@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from pyflink_on_spark._runtime.connector import LargeCommittable, Sink, SinkWriter
+from pyflink_on_spark._runtime.contract.connector import LargeCommittable, Sink, SinkWriter
 from pyflink_on_spark.common import Configuration
 from pyflink_on_spark.datastream import StreamExecutionEnvironment
 from pyflink_on_spark.datastream.connectors import Sink as Described

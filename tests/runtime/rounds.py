@@ -10,11 +10,11 @@ from dataclasses import dataclass, field, replace
 from itertools import chain
 from typing import Any
 
-from pyflink_on_spark._job.job import Job, install_engine
-from pyflink_on_spark._runtime.bundle import Bundle
+from pyflink_on_spark._job.submission.job import Job, install_engine
 from pyflink_on_spark._runtime.checkpoints.restored_states import Restore
-from pyflink_on_spark._runtime.connector import Source
-from pyflink_on_spark._runtime.immutability import deserialize
+from pyflink_on_spark._runtime.contract.connector import Source
+from pyflink_on_spark._runtime.elements.bundle import Bundle
+from pyflink_on_spark._runtime.elements.immutability import deserialize
 from pyflink_on_spark._runtime.metrics.accumulators import METRICS
 from pyflink_on_spark._runtime.state.disk.settings import DiskSettings
 from pyflink_on_spark._runtime.state.settings import StateSettings

@@ -6,12 +6,12 @@ import enum
 
 import pytest
 
-from pyflink_on_spark._runtime.cursor import Cursor, timed
+from pyflink_on_spark._runtime.elements.cursor import Cursor, timed
 from pyflink_on_spark._runtime.operators.boundary import ConvertOperator
 from pyflink_on_spark._runtime.operators.keyed_process import KeyedProcessOperator
 from pyflink_on_spark._runtime.operators.timestamps import AssignTimestamps
-from pyflink_on_spark._runtime.operators.window import WindowOperator
 from pyflink_on_spark._runtime.user_code.user_function import UserFunction
+from pyflink_on_spark._runtime.windows.operator import WindowOperator
 from pyflink_on_spark.common import Time, Types, WatermarkStrategy
 from pyflink_on_spark.common.watermark_strategy import TimestampAssigner
 from pyflink_on_spark.datastream import KeyedProcessFunction, ProcessFunction

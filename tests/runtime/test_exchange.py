@@ -9,16 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pyflink_on_spark._runtime.bundle import Barrier, Bundle, ChannelStatus, EndOfInput, Watermark
-from pyflink_on_spark._runtime.cursor import Cursor, timed
-from pyflink_on_spark._runtime.immutability import serialize
-from pyflink_on_spark._runtime.key_groups.assignment import KeyGroups
-from pyflink_on_spark._runtime.key_groups.ranges import subtask_of_key_group
-from pyflink_on_spark._runtime.keys import wrap_key
-from pyflink_on_spark._runtime.task import exchange_writer, key_routes
-from pyflink_on_spark._runtime.task.exchange import ChannelRow, ExchangePlan, decode, encode, weight
-from pyflink_on_spark._runtime.task.exchange_writer import ExchangeWriter
-from pyflink_on_spark._runtime.task.partitioners import (
+from pyflink_on_spark._runtime.contract.partitioners import (
     BroadcastPartitioner,
     CustomPartitioner,
     ForwardPartitioner,
@@ -28,6 +19,22 @@ from pyflink_on_spark._runtime.task.partitioners import (
     RescalePartitioner,
     ShufflePartitioner,
 )
+from pyflink_on_spark._runtime.contract.plan import ExchangePlan
+from pyflink_on_spark._runtime.elements.bundle import (
+    Barrier,
+    Bundle,
+    ChannelStatus,
+    EndOfInput,
+    Watermark,
+)
+from pyflink_on_spark._runtime.elements.cursor import Cursor, timed
+from pyflink_on_spark._runtime.elements.immutability import serialize
+from pyflink_on_spark._runtime.elements.keys import wrap_key
+from pyflink_on_spark._runtime.key_groups.assignment import KeyGroups
+from pyflink_on_spark._runtime.key_groups.ranges import subtask_of_key_group
+from pyflink_on_spark._runtime.task import exchange_writer, key_routes
+from pyflink_on_spark._runtime.task.exchange import ChannelRow, decode, encode, weight
+from pyflink_on_spark._runtime.task.exchange_writer import ExchangeWriter
 
 
 class Sent:

@@ -7,15 +7,15 @@ from types import SimpleNamespace
 
 import pytest
 
-from pyflink_on_spark._runtime.bundle import Bundle, ChannelStatus, Watermark
-from pyflink_on_spark._runtime.cursor import Cursor
+from pyflink_on_spark._runtime.elements.bundle import Bundle, ChannelStatus, Watermark
+from pyflink_on_spark._runtime.elements.cursor import Cursor
+from pyflink_on_spark._runtime.elements.watermark_rhythm import WatermarkRhythm
 from pyflink_on_spark._runtime.operators.timestamps import AssignTimestamps
 from pyflink_on_spark._runtime.task.operator_chain import OperatorChain
 from pyflink_on_spark._runtime.task.pacing import Pacing
 from pyflink_on_spark._runtime.task.subtask import NEVER
 from pyflink_on_spark._runtime.task.watermark_output import WatermarkOutput
 from pyflink_on_spark._runtime.user_code.user_function import UserFunction
-from pyflink_on_spark._runtime.watermark_rhythm import WatermarkRhythm
 from tests.runtime.harness import FakeClock
 
 

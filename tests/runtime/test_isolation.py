@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pyflink_on_spark._runtime.immutability import (
+from pyflink_on_spark._runtime.elements.immutability import (
     ImmutabilityGuard,
     are_flat,
     deserialize,

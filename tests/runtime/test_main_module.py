@@ -7,7 +7,7 @@ import subprocess
 import sys
 import textwrap
 
-from pyflink_on_spark._runtime.immutability import deserialize, serialize
+from pyflink_on_spark._runtime.elements.immutability import deserialize, serialize
 
 SCRIPT = textwrap.dedent("""
     import pickle, sys

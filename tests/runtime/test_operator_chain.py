@@ -6,7 +6,8 @@ from types import SimpleNamespace
 
 import pytest
 
-from pyflink_on_spark._runtime.bundle import (
+from pyflink_on_spark._runtime.contract.operator import Operator
+from pyflink_on_spark._runtime.elements.bundle import (
     MAX_WATERMARK,
     MIN_TIMESTAMP,
     Bundle,
@@ -14,8 +15,8 @@ from pyflink_on_spark._runtime.bundle import (
     EndOfInput,
     Watermark,
 )
-from pyflink_on_spark._runtime.cursor import Cursor
-from pyflink_on_spark._runtime.operators.operator import Operator
+from pyflink_on_spark._runtime.elements.cursor import Cursor
+from pyflink_on_spark._runtime.elements.watermark_rhythm import WatermarkRhythm
 from pyflink_on_spark._runtime.operators.timestamps import AssignTimestamps
 from pyflink_on_spark._runtime.task import outputs, watermark_output
 from pyflink_on_spark._runtime.task.operator_chain import OperatorChain
@@ -24,7 +25,6 @@ from pyflink_on_spark._runtime.task.pacing import Pacing
 from pyflink_on_spark._runtime.task.subtask import NEVER
 from pyflink_on_spark._runtime.task.watermark_output import WatermarkOutput
 from pyflink_on_spark._runtime.user_code.user_function import UserFunction
-from pyflink_on_spark._runtime.watermark_rhythm import WatermarkRhythm
 from tests.runtime.harness import FakeClock
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from pyflink_on_spark._runtime.checkpoints.slot_state import SlotState
-from pyflink_on_spark._runtime.immutability import deserialize
+from pyflink_on_spark._runtime.elements.immutability import deserialize
 from pyflink_on_spark.testing import StreamHarness
 from tests.runtime.whole_state import ELEMENTS, all_state, checksum, content_of, is_all
 

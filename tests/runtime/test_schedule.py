@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pyflink_on_spark._runtime.immutability import deserialize
+from pyflink_on_spark._runtime.elements.immutability import deserialize
 from pyflink_on_spark._runtime.task.exchange import ChannelRow
 from pyflink_on_spark._runtime.task.schedule import SLOW_SECONDS, Arrivals, Schedule, Unit
 from pyflink_on_spark.datastream import MapFunction

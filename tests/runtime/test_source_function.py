@@ -12,12 +12,12 @@ from pyflink_on_spark._connectors.functions.checkpoint_lock import CheckpointLoc
 from pyflink_on_spark._connectors.functions.event_queue import CAPACITY, LIMIT, EventQueue
 from pyflink_on_spark._connectors.functions.position import FunctionPosition, share_of
 from pyflink_on_spark._connectors.functions.source import FunctionSource
-from pyflink_on_spark._runtime.bundle import Bundle, ChannelStatus, Watermark
-from pyflink_on_spark._runtime.cursor import Cursor
-from pyflink_on_spark._runtime.operators.context import OperatorContext
+from pyflink_on_spark._runtime.contract.context import OperatorContext
+from pyflink_on_spark._runtime.contract.runtime_context import RuntimeContext
+from pyflink_on_spark._runtime.contract.task_info import TaskInfo
+from pyflink_on_spark._runtime.elements.bundle import Bundle, ChannelStatus, Watermark
+from pyflink_on_spark._runtime.elements.cursor import Cursor
 from pyflink_on_spark._runtime.state.operator_state import OperatorSnapshot
-from pyflink_on_spark._runtime.task_info import TaskInfo
-from pyflink_on_spark._runtime.user_code.runtime_context import RuntimeContext
 from pyflink_on_spark._runtime.user_code.user_function import UserFunction
 from tests.runtime.harness import FakeClock
 

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pyflink_on_spark._runtime.bundle import Bundle
-from pyflink_on_spark._runtime.connector import SinkWriter, Source, SplitReader
+from pyflink_on_spark._runtime.contract.connector import SinkWriter, Source, SplitReader
+from pyflink_on_spark._runtime.elements.bundle import Bundle
 
 
 class Letters(Source):

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from pyflink_on_spark._runtime.immutability import deserialize
+from pyflink_on_spark._runtime.diagnosis.failure import SubtaskFailure
+from pyflink_on_spark._runtime.elements.immutability import deserialize
 from pyflink_on_spark._runtime.task.exchange import ChannelRow
 from pyflink_on_spark._runtime.task.stage import DRIVER, START, StageRunner
-from pyflink_on_spark._runtime.user_code.failure import SubtaskFailure
 from pyflink_on_spark.datastream import MapFunction
 from tests.runtime.harness import FakeClock
 from tests.runtime.rounds import CutSource, job_of

@@ -8,13 +8,13 @@ from typing import ClassVar
 
 import pytest
 
-from pyflink_on_spark._runtime.bundle import Bundle, ChannelStatus, EndOfInput, Watermark
 from pyflink_on_spark._runtime.checkpoints.task_state import OperatorSubtaskState, TaskStateSnapshot
-from pyflink_on_spark._runtime.connector import Source, SourceReader
+from pyflink_on_spark._runtime.contract.connector import Source, SourceReader
+from pyflink_on_spark._runtime.diagnosis.failure import SubtaskFailure
+from pyflink_on_spark._runtime.elements.bundle import Bundle, ChannelStatus, EndOfInput, Watermark
 from pyflink_on_spark._runtime.task.exchange import decode
 from pyflink_on_spark._runtime.task.subtask import Subtask
 from pyflink_on_spark._runtime.task.subtask_builder import SubtaskIdentity
-from pyflink_on_spark._runtime.user_code.failure import SubtaskFailure
 from pyflink_on_spark.common import Types
 from pyflink_on_spark.datastream import KeyedProcessFunction, MapFunction, ProcessFunction
 from pyflink_on_spark.datastream.state import ValueStateDescriptor

@@ -8,13 +8,13 @@ import time
 import pytest
 
 from pyflink_on_spark._compat.errors import CheckpointError
-from pyflink_on_spark._runtime.bundle import Barrier, Bundle, EndOfInput
-from pyflink_on_spark._runtime.connector import SourceReader
+from pyflink_on_spark._runtime.contract.connector import SourceReader
+from pyflink_on_spark._runtime.diagnosis.failure import SubtaskFailure
+from pyflink_on_spark._runtime.elements.bundle import Barrier, Bundle, EndOfInput
 from pyflink_on_spark._runtime.task.exchange import ChannelRow, decode, encode
 from pyflink_on_spark._runtime.task.snapshot_request import SnapshotRequest
 from pyflink_on_spark._runtime.task.subtask_group import SubtaskGroup
 from pyflink_on_spark._runtime.task.subtask_threads import SubtaskThreads
-from pyflink_on_spark._runtime.user_code.failure import SubtaskFailure
 from pyflink_on_spark.datastream import KeyedProcessFunction, MapFunction
 from tests.runtime.harness import FakeClock
 from tests.runtime.rounds import CutSource, job_of

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pyflink_on_spark._runtime.bundle import MIN_TIMESTAMP
+from pyflink_on_spark._runtime.elements.bundle import MIN_TIMESTAMP
 from pyflink_on_spark._runtime.state.timer_queue import TimerQueue
 from pyflink_on_spark._runtime.state.timers import NonKeyedTimerService, Timers
 from tests.runtime.harness import FakeClock

@@ -6,7 +6,7 @@ import zlib
 from typing import Any
 
 from pyflink_on_spark._runtime.checkpoints.slot_state import SlotState
-from pyflink_on_spark._runtime.immutability import deserialize
+from pyflink_on_spark._runtime.elements.immutability import deserialize
 from pyflink_on_spark._runtime.state.snapshot import KeyGroupState
 from pyflink_on_spark.common import Time, Types
 from pyflink_on_spark.datastream import MapFunction

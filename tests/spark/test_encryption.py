@@ -21,7 +21,7 @@ class Context:
 
 
 SCRIPT = """
-from pyflink_on_spark._spark.transport import handshake
+from pyflink_on_spark._cluster.transport import handshake
 from pyflink_on_spark.common import Configuration, Types
 from pyflink_on_spark.datastream import StreamExecutionEnvironment
 

@@ -8,23 +8,23 @@ import threading
 
 import pytest
 
+from pyflink_on_spark._cluster.hosts import host as host_module
+from pyflink_on_spark._cluster.hosts.deployment import Deployment
+from pyflink_on_spark._cluster.hosts.driver_channels import DriverChannels
+from pyflink_on_spark._cluster.hosts.host import Host
+from pyflink_on_spark._cluster.hosts.pool import HostPool
+from pyflink_on_spark._cluster.transport.network_settings import NetworkSettings
+from pyflink_on_spark._cluster.transport.rpc import HEARTBEAT, HostLost, RpcConnection
 from pyflink_on_spark._compat.errors import CheckpointError
 from pyflink_on_spark._filesystem.local_files import LocalFiles
-from pyflink_on_spark._runtime.steps import watch
-from pyflink_on_spark._runtime.user_code.failure import SubtaskFailure
-from pyflink_on_spark._spark.hosts import host as host_module
-from pyflink_on_spark._spark.hosts.deployment import Deployment
-from pyflink_on_spark._spark.hosts.driver_channels import DriverChannels
-from pyflink_on_spark._spark.hosts.host import Host
-from pyflink_on_spark._spark.hosts.host_task import HostTask
-from pyflink_on_spark._spark.hosts.pool import HostPool
+from pyflink_on_spark._runtime.checkpoints.steps import watch
+from pyflink_on_spark._runtime.diagnosis.failure import SubtaskFailure
+from pyflink_on_spark._spark.jobs.host_task import HostTask
 from pyflink_on_spark._spark.jobs.worker_environment import WorkerEnvironment
 from pyflink_on_spark._spark.session.dependencies import ShippedDependencies
-from pyflink_on_spark._spark.transport.network_settings import NetworkSettings
-from pyflink_on_spark._spark.transport.rpc import HEARTBEAT, HostLost, RpcConnection
+from tests.cluster.connections import HERE, endpoint
 from tests.job.crash_points import FAULTS_OF_HOSTS, STEPS_OF_HOSTS, excluded_in_hosts, own_steps
 from tests.runtime.rounds import CutSource, job_of
-from tests.spark.connections import HERE, endpoint
 
 QUICK = NetworkSettings(heartbeat_interval=0.1, heartbeat_timeout=20.0)
 IMPATIENT = NetworkSettings(heartbeat_interval=0.05, heartbeat_timeout=0.3)

@@ -9,11 +9,11 @@ from types import SimpleNamespace
 
 import pytest
 
-from pyflink_on_spark._spark.hosts.host_task import HostTask
-from pyflink_on_spark._spark.transport import handshake
-from pyflink_on_spark._spark.transport.handshake import Address, Listener
-from pyflink_on_spark._spark.transport.rpc import HostLost
-from tests.spark.connections import HERE
+from pyflink_on_spark._cluster.transport import handshake
+from pyflink_on_spark._cluster.transport.handshake import Address, Listener
+from pyflink_on_spark._cluster.transport.rpc import HostLost
+from pyflink_on_spark._spark.jobs.host_task import HostTask
+from tests.cluster.connections import HERE
 
 ENVIRONMENT = SimpleNamespace(active=nullcontext)
 

@@ -10,7 +10,7 @@ import time
 import pytest
 
 from pyflink_on_spark._compat.errors import JobCancelledError
-from pyflink_on_spark._job.job import current_engine
+from pyflink_on_spark._job.submission.job import current_engine
 from pyflink_on_spark._spark.jobs.streaming_job import StreamingJob
 from pyflink_on_spark.common import Encoder, JobStatus, Types
 from pyflink_on_spark.datastream import RuntimeExecutionMode, StreamExecutionEnvironment

@@ -13,10 +13,10 @@ from pathlib import Path
 
 import pytest
 
+from pyflink_on_spark._cluster.transport.result_channel import ResultServer, connect
 from pyflink_on_spark._compat.errors import EnvironmentSetupError
 from pyflink_on_spark._spark.session import session as session_module
 from pyflink_on_spark._spark.session.session import obtain_session, spark_defaults
-from pyflink_on_spark._spark.transport.result_channel import ResultServer, connect
 
 ROOT = Path(__file__).resolve().parents[2]
 

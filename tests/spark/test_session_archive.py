@@ -9,10 +9,11 @@ from types import SimpleNamespace
 
 import pytest
 
-from pyflink_on_spark._operate.home import VARIABLE, home
-from pyflink_on_spark._spark.session import jvm_archive, jvm_archive_recorder
+from pyflink_on_spark._operate.view.home import VARIABLE, home
+from pyflink_on_spark._spark.session import jvm_archive
 from pyflink_on_spark._spark.session.java_home import JavaRuntime
 from pyflink_on_spark.tools.archive import command
+from pyflink_on_spark.tools.archive import recorder as jvm_archive_recorder
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="archives are used on POSIX only")
 JAVA = JavaRuntime(Path("/opt/jdk"), 21, "a build")

@@ -9,12 +9,12 @@ import pytest
 from pyflink_on_spark._compat.errors import CheckpointError
 from pyflink_on_spark._connectors.staged_rows.batch_folder import BatchFolder
 from pyflink_on_spark._connectors.staged_rows.sink import StagedSink, StagingPlace
-from pyflink_on_spark._job.checkpoint_settings import CheckpointSettings
-from pyflink_on_spark._job.coordinator import CheckpointCoordinator
-from pyflink_on_spark._job.job import Job
-from pyflink_on_spark._runtime.clock import SystemClock
+from pyflink_on_spark._job.checkpoints.checkpoint_settings import CheckpointSettings
+from pyflink_on_spark._job.checkpoints.coordinator import CheckpointCoordinator
+from pyflink_on_spark._job.submission.job import Job
+from pyflink_on_spark._runtime.contract.plan import JobSettings, OperatorPlan
+from pyflink_on_spark._runtime.elements.clock import SystemClock
 from pyflink_on_spark._runtime.operators.sink import SinkOperator
-from pyflink_on_spark._runtime.task.plan import JobSettings, OperatorPlan
 from pyflink_on_spark._spark.frames import (
     FollowingQuery,
     _write_batch,

@@ -8,8 +8,8 @@ from types import SimpleNamespace
 import pytest
 
 from pyflink_on_spark._compat.errors import CheckpointError, JobExecutionError
-from pyflink_on_spark._job.ownership import JobTakenOverError
-from pyflink_on_spark._runtime.user_code.failure import SubtaskFailure
+from pyflink_on_spark._job.checkpoints.ownership import JobTakenOverError
+from pyflink_on_spark._runtime.diagnosis.failure import SubtaskFailure
 from pyflink_on_spark._spark.jobs.streaming_job import StreamingJob
 from pyflink_on_spark.common import JobStatus
 from tests.runtime.rounds import CutSource, job_of

@@ -14,11 +14,11 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from pyflink_on_spark._job.checkpoint_settings import CheckpointSettings
-from pyflink_on_spark._job.job import Job
+from pyflink_on_spark._job.checkpoints.checkpoint_settings import CheckpointSettings
+from pyflink_on_spark._job.submission.job import Job
 from pyflink_on_spark._runtime.checkpoints.folder import folder
-from pyflink_on_spark._runtime.clock import Clock, SystemClock
-from pyflink_on_spark._runtime.immutability import deserialize_all
+from pyflink_on_spark._runtime.elements.clock import Clock, SystemClock
+from pyflink_on_spark._runtime.elements.immutability import deserialize_all
 from pyflink_on_spark._runtime.task.exchange import ChannelRow
 from pyflink_on_spark._spark.structured.batches import QUERY, Batches, QueryCommits
 from pyflink_on_spark._spark.structured.levels import TICK, Levels

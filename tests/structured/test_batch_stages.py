@@ -8,7 +8,7 @@ from typing import Any
 import pyarrow
 import pytest
 
-from pyflink_on_spark._runtime.immutability import deserialize
+from pyflink_on_spark._runtime.elements.immutability import deserialize
 from pyflink_on_spark._runtime.task.stage import DRIVER, START
 from pyflink_on_spark._spark.jobs.worker_environment import WorkerEnvironment
 from pyflink_on_spark._spark.session.dependencies import ShippedDependencies

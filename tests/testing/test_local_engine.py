@@ -8,9 +8,9 @@ import traceback
 import pytest
 
 from pyflink_on_spark._compat.errors import CheckpointError, JobCancelledError, JobExecutionError
-from pyflink_on_spark._job.job import installed_engine
-from pyflink_on_spark._runtime.bundle import Bundle
-from pyflink_on_spark._runtime.connector import Source, SourceReader
+from pyflink_on_spark._job.submission.job import installed_engine
+from pyflink_on_spark._runtime.contract.connector import Source, SourceReader
+from pyflink_on_spark._runtime.elements.bundle import Bundle
 from pyflink_on_spark.common import Configuration, Encoder, JobStatus, Types
 from pyflink_on_spark.datastream import RuntimeExecutionMode, StreamExecutionEnvironment
 from pyflink_on_spark.datastream.connectors.file_system import (

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 import cloudpickle
 
-from pyflink_on_spark._runtime.bundle import BUNDLE_SIZE, Bundle
-from pyflink_on_spark._runtime.connector import Source
+from pyflink_on_spark._runtime.contract.connector import Source
+from pyflink_on_spark._runtime.elements.bundle import BUNDLE_SIZE, Bundle
 
 if TYPE_CHECKING:
-    from pyflink_on_spark._runtime.operators.context import OperatorContext
+    from pyflink_on_spark._runtime.contract.context import OperatorContext
     from pyflink_on_spark.common.typeinfo import TypeInformation
 
 

@@ -7,10 +7,10 @@ from collections.abc import Callable, Iterator
 from itertools import islice
 from typing import Any
 
-from pyflink_on_spark._runtime.bundle import BUNDLE_SIZE
-from pyflink_on_spark._runtime.connector import Sink, SinkWriter
-from pyflink_on_spark._runtime.immutability import serialize
-from pyflink_on_spark._runtime.operators.context import OperatorContext
+from pyflink_on_spark._runtime.contract.connector import Sink, SinkWriter
+from pyflink_on_spark._runtime.contract.context import OperatorContext
+from pyflink_on_spark._runtime.elements.bundle import BUNDLE_SIZE
+from pyflink_on_spark._runtime.elements.immutability import serialize
 from pyflink_on_spark._runtime.types import print_text
 
 _SLOW_SECONDS = 0.05

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from pyflink_on_spark._runtime.bundle import BUNDLE_SIZE, Bundle
-from pyflink_on_spark._runtime.connector import Source
+from pyflink_on_spark._runtime.contract.connector import Source
+from pyflink_on_spark._runtime.elements.bundle import BUNDLE_SIZE, Bundle
 from pyflink_on_spark.common.typeinfo import Types
 
 if TYPE_CHECKING:
-    from pyflink_on_spark._runtime.operators.context import OperatorContext
+    from pyflink_on_spark._runtime.contract.context import OperatorContext
     from pyflink_on_spark.common.typeinfo import TypeInformation
 
 

@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Any
 
 from pyflink_on_spark._connectors.formats.input_format import FileSplit
 from pyflink_on_spark._filesystem.file_system import is_pattern
-from pyflink_on_spark._runtime.connector import AskingReader, SplitEnumerator
+from pyflink_on_spark._runtime.contract.connector import AskingReader, SplitEnumerator
 
 if TYPE_CHECKING:
     from pyflink_on_spark._connectors.files.source import SplitFileSource
     from pyflink_on_spark._filesystem.location import Location
-    from pyflink_on_spark._runtime.bundle import Bundle
-    from pyflink_on_spark._runtime.operators.context import OperatorContext
+    from pyflink_on_spark._runtime.contract.context import OperatorContext
+    from pyflink_on_spark._runtime.elements.bundle import Bundle
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,13 +16,13 @@ from pyflink_on_spark._connectors.files.part_file import InProgressFile, Pending
 from pyflink_on_spark._connectors.files.writer import FileSinkWriter
 from pyflink_on_spark._connectors.formats.line_encoder import LineEncoder
 from pyflink_on_spark._filesystem.location import absolute, locate
-from pyflink_on_spark._runtime.connector import Sink
+from pyflink_on_spark._runtime.contract.connector import Sink
 from pyflink_on_spark._runtime.types import java_text
 from pyflink_on_spark.common._charset import find_charset
 from pyflink_on_spark.common.typeinfo import PickledBytesTypeInfo
 
 if TYPE_CHECKING:
-    from pyflink_on_spark._runtime.operators.context import OperatorContext
+    from pyflink_on_spark._runtime.contract.context import OperatorContext
     from pyflink_on_spark.common.typeinfo import TypeInformation
 
 _log = logging.getLogger(__name__)

@@ -13,11 +13,16 @@ from pyflink_on_spark._connectors.files.reader import FileEnumerator, Monitoring
 from pyflink_on_spark._connectors.formats.input_format import FileSplit
 from pyflink_on_spark._filesystem.file_system import is_pattern
 from pyflink_on_spark._filesystem.location import Location, locate
-from pyflink_on_spark._runtime.connector import AskingReader, OwnPositions, Source, SourceReader
+from pyflink_on_spark._runtime.contract.connector import (
+    AskingReader,
+    OwnPositions,
+    Source,
+    SourceReader,
+)
 
 if TYPE_CHECKING:
-    from pyflink_on_spark._runtime.bundle import Bundle
-    from pyflink_on_spark._runtime.operators.context import OperatorContext
+    from pyflink_on_spark._runtime.contract.context import OperatorContext
+    from pyflink_on_spark._runtime.elements.bundle import Bundle
     from pyflink_on_spark.common.typeinfo import TypeInformation
 
 

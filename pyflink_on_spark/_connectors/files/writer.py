@@ -17,14 +17,14 @@ from pyflink_on_spark._connectors.files.part_names import (
     UniqueNames,
 )
 from pyflink_on_spark._filesystem.location import Location, locate
-from pyflink_on_spark._runtime.bundle import BUNDLE_SIZE
-from pyflink_on_spark._runtime.connector import SinkWriter
+from pyflink_on_spark._runtime.contract.connector import SinkWriter
+from pyflink_on_spark._runtime.elements.bundle import BUNDLE_SIZE
 
 if TYPE_CHECKING:
     from pyflink_on_spark._connectors.files.config import FileSinkConfig
     from pyflink_on_spark._connectors.formats.line_encoder import LineEncoder
     from pyflink_on_spark._connectors.formats.output_format import OutputFileFormat
-    from pyflink_on_spark._runtime.operators.context import OperatorContext
+    from pyflink_on_spark._runtime.contract.context import OperatorContext
 
 _SLOW = 50
 """The longest time that an element waits for others of its chunk, in ms."""

@@ -18,7 +18,7 @@ from pyflink_on_spark._connectors.formats.avro_files import AvroInput, AvroOutpu
 from pyflink_on_spark._connectors.formats.output_format import OutputFileWriter
 from pyflink_on_spark._connectors.formats.parquet import ParquetFileWriter, batches
 from pyflink_on_spark._connectors.formats.parquet_options import ParquetOptions
-from pyflink_on_spark._runtime.bundle import BUNDLE_SIZE, Bundle
+from pyflink_on_spark._runtime.elements.bundle import BUNDLE_SIZE, Bundle
 
 if TYPE_CHECKING:
     from pyflink_on_spark._connectors.formats.input_format import FileSplit

@@ -28,7 +28,7 @@ from pyflink_on_spark._connectors.formats.output_format import (
     check_rows,
 )
 from pyflink_on_spark._connectors.formats.row_types import row_type_info
-from pyflink_on_spark._runtime.bundle import BUNDLE_SIZE, Bundle
+from pyflink_on_spark._runtime.elements.bundle import BUNDLE_SIZE, Bundle
 from pyflink_on_spark._runtime.types.composite import new_row
 from pyflink_on_spark.common.data_types import RowType
 from pyflink_on_spark.common.types import Row, RowKind

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from pyflink_on_spark._runtime.bundle import Bundle
+    from pyflink_on_spark._runtime.elements.bundle import Bundle
     from pyflink_on_spark.common.typeinfo import TypeInformation
 
 

@@ -32,7 +32,7 @@ from pyflink_on_spark._connectors.formats.output_format import (
 from pyflink_on_spark._connectors.formats.parquet_options import ParquetOptions
 from pyflink_on_spark._connectors.formats.row_types import arrow_schema, row_type_info
 from pyflink_on_spark._filesystem.input_file import source_of
-from pyflink_on_spark._runtime.bundle import Bundle
+from pyflink_on_spark._runtime.elements.bundle import Bundle
 from pyflink_on_spark._runtime.types.composite import new_row
 from pyflink_on_spark.common.data_types import RowType
 from pyflink_on_spark.common.types import RowKind

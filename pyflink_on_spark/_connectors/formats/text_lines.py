@@ -15,7 +15,7 @@ from pyflink_on_spark._connectors.formats.compression import is_compressed, read
 from pyflink_on_spark._connectors.formats.input_format import FileSplit, InputFileFormat
 from pyflink_on_spark._connectors.formats.line_ranges import read_whole_lines
 from pyflink_on_spark._filesystem.input_file import open_input
-from pyflink_on_spark._runtime.bundle import BUNDLE_SIZE, Bundle
+from pyflink_on_spark._runtime.elements.bundle import BUNDLE_SIZE, Bundle
 from pyflink_on_spark.common._charset import find_charset
 from pyflink_on_spark.common.typeinfo import Types
 

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 from pyflink_on_spark._connectors.functions.checkpoint_lock import CheckpointLock
 from pyflink_on_spark._connectors.functions.event_queue import EventQueue
-from pyflink_on_spark._runtime.bundle import MIN_TIMESTAMP, ChannelStatus, Watermark
-from pyflink_on_spark._runtime.immutability import (
+from pyflink_on_spark._runtime.elements.bundle import MIN_TIMESTAMP, ChannelStatus, Watermark
+from pyflink_on_spark._runtime.elements.immutability import (
     IMMUTABLE_TYPES,
     deserialize,
     is_immutable,
@@ -15,8 +15,8 @@ from pyflink_on_spark._runtime.immutability import (
 )
 
 if TYPE_CHECKING:
-    from pyflink_on_spark._runtime.clock import Clock
-    from pyflink_on_spark._runtime.cursor import Cursor
+    from pyflink_on_spark._runtime.elements.clock import Clock
+    from pyflink_on_spark._runtime.elements.cursor import Cursor
 
 
 class FunctionSourceContext:

@@ -8,7 +8,7 @@ from operator import attrgetter
 from typing import Any
 
 from pyflink_on_spark._connectors.functions.event_queue import Item
-from pyflink_on_spark._runtime.immutability import deserialize, serialize
+from pyflink_on_spark._runtime.elements.immutability import deserialize, serialize
 from pyflink_on_spark._runtime.state.operator_state import OperatorSnapshot, redistribute
 
 

@@ -16,8 +16,8 @@ from pyflink_on_spark._connectors.functions.position import (
     SealedPosition,
     share_of,
 )
-from pyflink_on_spark._runtime.bundle import Bundle, ChannelStatus, Watermark
-from pyflink_on_spark._runtime.connector import OwnPositions, SourceReader
+from pyflink_on_spark._runtime.contract.connector import OwnPositions, SourceReader
+from pyflink_on_spark._runtime.elements.bundle import Bundle, ChannelStatus, Watermark
 from pyflink_on_spark._runtime.user_code.function_checkpoints import FunctionCheckpoints
 from pyflink_on_spark._runtime.user_code.user_function import (
     UserFunction,
@@ -26,7 +26,7 @@ from pyflink_on_spark._runtime.user_code.user_function import (
 )
 
 if TYPE_CHECKING:
-    from pyflink_on_spark._runtime.operators.context import OperatorContext
+    from pyflink_on_spark._runtime.contract.context import OperatorContext
 
 _log = logging.getLogger(__name__)
 _SECONDS_TO_WAIT = 0.01

@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from pyflink_on_spark._connectors.functions.writer import FunctionWriter
-from pyflink_on_spark._runtime.connector import Sink, SinkWriter
+from pyflink_on_spark._runtime.contract.connector import Sink, SinkWriter
 from pyflink_on_spark._runtime.user_code.user_function import (
     UserFunction,
 )
 
 if TYPE_CHECKING:
-    from pyflink_on_spark._runtime.operators.context import OperatorContext
+    from pyflink_on_spark._runtime.contract.context import OperatorContext
 
 
 class FunctionSink(Sink):

@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from pyflink_on_spark._connectors.functions.reader import FunctionReader
-from pyflink_on_spark._runtime.connector import Source, SourceReader
+from pyflink_on_spark._runtime.contract.connector import Source, SourceReader
 from pyflink_on_spark._runtime.user_code.user_function import UserFunction
 
 if TYPE_CHECKING:
-    from pyflink_on_spark._runtime.operators.context import OperatorContext
+    from pyflink_on_spark._runtime.contract.context import OperatorContext
 
 
 class FunctionSource(Source):

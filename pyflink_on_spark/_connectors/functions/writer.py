@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from pyflink_on_spark._connectors.functions.context import FunctionSinkContext
-from pyflink_on_spark._runtime.connector import SinkWriter
+from pyflink_on_spark._runtime.contract.connector import SinkWriter
 from pyflink_on_spark._runtime.user_code.function_checkpoints import FunctionCheckpoints
 from pyflink_on_spark._runtime.user_code.user_function import (
     close_function,
@@ -14,7 +14,7 @@ from pyflink_on_spark._runtime.user_code.user_function import (
 )
 
 if TYPE_CHECKING:
-    from pyflink_on_spark._runtime.operators.context import OperatorContext
+    from pyflink_on_spark._runtime.contract.context import OperatorContext
 
 
 class FunctionWriter(SinkWriter):

@@ -7,8 +7,8 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from pyflink_on_spark._connectors.generator.rate import RateLimit
-from pyflink_on_spark._runtime.bundle import BUNDLE_SIZE, Bundle
-from pyflink_on_spark._runtime.connector import SourceReader
+from pyflink_on_spark._runtime.contract.connector import SourceReader
+from pyflink_on_spark._runtime.elements.bundle import BUNDLE_SIZE, Bundle
 from pyflink_on_spark._runtime.user_code.user_function import (
     UserFunction,
     close_function,
@@ -16,7 +16,7 @@ from pyflink_on_spark._runtime.user_code.user_function import (
 )
 
 if TYPE_CHECKING:
-    from pyflink_on_spark._runtime.operators.context import OperatorContext
+    from pyflink_on_spark._runtime.contract.context import OperatorContext
 
 
 class GeneratorReader(SourceReader):

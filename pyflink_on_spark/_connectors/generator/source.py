@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any
 from pyflink_on_spark._connectors.builtin.number_sequence import NumberSequence
 from pyflink_on_spark._connectors.generator.rate import RateLimit
 from pyflink_on_spark._connectors.generator.reader import GeneratorReader
-from pyflink_on_spark._runtime.connector import Source, SourceReader, share_of
+from pyflink_on_spark._runtime.contract.connector import Source, SourceReader, share_of
 from pyflink_on_spark._runtime.user_code.user_function import (
     UserFunction,
 )
 
 if TYPE_CHECKING:
-    from pyflink_on_spark._runtime.operators.context import OperatorContext
+    from pyflink_on_spark._runtime.contract.context import OperatorContext
 
 ENDLESS = 2**63 - 1
 

@@ -6,11 +6,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from pyflink_on_spark._runtime.bundle import BUNDLE_SIZE, Bundle, ChannelStatus, Watermark
-from pyflink_on_spark._runtime.connector import OwnPositions, Source, SourceReader
+from pyflink_on_spark._runtime.contract.connector import OwnPositions, Source, SourceReader
+from pyflink_on_spark._runtime.elements.bundle import BUNDLE_SIZE, Bundle, ChannelStatus, Watermark
 
 if TYPE_CHECKING:
-    from pyflink_on_spark._runtime.operators.context import OperatorContext
+    from pyflink_on_spark._runtime.contract.context import OperatorContext
 
 
 @dataclass(frozen=True)

@@ -6,11 +6,16 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from pyflink_on_spark._connectors.hybrid.reader import ChainReader, SourceShares, of_last_source
-from pyflink_on_spark._runtime.connector import Source, SourceReader, SplitEnumerator, WatermarkRule
-from pyflink_on_spark._runtime.watermark_rhythm import WatermarkRhythm
+from pyflink_on_spark._runtime.contract.connector import (
+    Source,
+    SourceReader,
+    SplitEnumerator,
+    WatermarkRule,
+)
+from pyflink_on_spark._runtime.elements.watermark_rhythm import WatermarkRhythm
 
 if TYPE_CHECKING:
-    from pyflink_on_spark._runtime.operators.context import OperatorContext
+    from pyflink_on_spark._runtime.contract.context import OperatorContext
 
 
 class SourceChain(Source):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from pyflink_on_spark._connectors.jdbc.client import JdbcClient
-from pyflink_on_spark._runtime.connector import SinkWriter
+from pyflink_on_spark._runtime.contract.connector import SinkWriter
 
 
 class BatchWriter(SinkWriter):

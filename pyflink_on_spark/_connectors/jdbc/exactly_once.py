@@ -15,11 +15,11 @@ from pyflink_on_spark._connectors.jdbc.database import JdbcError
 from pyflink_on_spark._connectors.jdbc.parameters import ParameterMaker, Parameters
 from pyflink_on_spark._connectors.jdbc.placeholders import translate
 from pyflink_on_spark._connectors.jdbc.sink import StatementSink
-from pyflink_on_spark._runtime.connector import LargeCommittable, SinkWriter
-from pyflink_on_spark._runtime.connector.large_committable import pack, unpack
+from pyflink_on_spark._runtime.contract.connector import LargeCommittable, SinkWriter
+from pyflink_on_spark._runtime.contract.connector.large_committable import pack, unpack
 
 if TYPE_CHECKING:
-    from pyflink_on_spark._runtime.operators.context import OperatorContext
+    from pyflink_on_spark._runtime.contract.context import OperatorContext
 
 _CHUNK = 4096
 _DAY = 24 * 60 * 60 * 1000

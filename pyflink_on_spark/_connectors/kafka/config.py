@@ -9,7 +9,7 @@ from enum import Enum
 from typing import Any, Literal
 
 from pyflink_on_spark._connectors.kafka.records import RecordMaker
-from pyflink_on_spark._runtime.connector import WatermarkRule
+from pyflink_on_spark._runtime.contract.connector import WatermarkRule
 from pyflink_on_spark._runtime.user_code.user_function import UserFunction
 
 _DISCOVERY_INTERVAL = 300_000

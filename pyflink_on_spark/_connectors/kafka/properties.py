@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 
-from pyflink_on_spark.common._recorded import note_recorded
+from pyflink_on_spark._compat.recorded import note_recorded
 
 Note = Callable[[str], None]
 """Called with the name of each property that has no effect here."""

@@ -20,12 +20,12 @@ from pyflink_on_spark._connectors.kafka.partitions import (
 )
 from pyflink_on_spark._connectors.kafka.runs import runs, runs_by_partition
 from pyflink_on_spark._connectors.kafka.watermarks import PartitionWatermarks
-from pyflink_on_spark._runtime.bundle import Bundle, ChannelStatus, Watermark
-from pyflink_on_spark._runtime.connector import SourceReader
-from pyflink_on_spark._runtime.watermark_rhythm import WatermarkTimer
+from pyflink_on_spark._runtime.contract.connector import SourceReader
+from pyflink_on_spark._runtime.elements.bundle import Bundle, ChannelStatus, Watermark
+from pyflink_on_spark._runtime.elements.watermark_rhythm import WatermarkTimer
 
 if TYPE_CHECKING:
-    from pyflink_on_spark._runtime.operators.context import OperatorContext
+    from pyflink_on_spark._runtime.contract.context import OperatorContext
 
 _log = logging.getLogger("pyflink_on_spark.kafka")
 _SECONDS_TO_WAIT = 0.02

@@ -11,10 +11,10 @@ from pyflink_on_spark._connectors.kafka.properties import note_property
 from pyflink_on_spark._connectors.kafka.transaction_batch import TransactionBatch
 from pyflink_on_spark._connectors.kafka.transactions import Transactions
 from pyflink_on_spark._connectors.kafka.writer import KafkaWriter, TransactionBatchWriter
-from pyflink_on_spark._runtime.connector import Sink, SinkWriter
+from pyflink_on_spark._runtime.contract.connector import Sink, SinkWriter
 
 if TYPE_CHECKING:
-    from pyflink_on_spark._runtime.operators.context import OperatorContext
+    from pyflink_on_spark._runtime.contract.context import OperatorContext
 
 
 class KafkaRecordSink(Sink):

@@ -17,12 +17,12 @@ from pyflink_on_spark._connectors.kafka.partitions import (
 )
 from pyflink_on_spark._connectors.kafka.properties import note_property
 from pyflink_on_spark._connectors.kafka.reader import KafkaReader
-from pyflink_on_spark._runtime.connector import Source, SourceReader, WatermarkRule
-from pyflink_on_spark._runtime.watermark_rhythm import WatermarkRhythm
+from pyflink_on_spark._runtime.contract.connector import Source, SourceReader, WatermarkRule
+from pyflink_on_spark._runtime.elements.watermark_rhythm import WatermarkRhythm
 from pyflink_on_spark.common import Types
 
 if TYPE_CHECKING:
-    from pyflink_on_spark._runtime.operators.context import OperatorContext
+    from pyflink_on_spark._runtime.contract.context import OperatorContext
 
 
 class KafkaSplitSource(Source):

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from pyflink_on_spark._connectors.kafka.records import Record
-from pyflink_on_spark._runtime.connector import LargeCommittable
-from pyflink_on_spark._runtime.connector.large_committable import unpack
+from pyflink_on_spark._runtime.contract.connector import LargeCommittable
+from pyflink_on_spark._runtime.contract.connector.large_committable import unpack
 
 
 @dataclass(frozen=True)

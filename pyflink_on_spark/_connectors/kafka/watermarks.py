@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from pyflink_on_spark._connectors.kafka.config import Partition
-from pyflink_on_spark._runtime.bundle import MIN_TIMESTAMP
-from pyflink_on_spark._runtime.connector import WatermarkRule
+from pyflink_on_spark._runtime.contract.connector import WatermarkRule
+from pyflink_on_spark._runtime.elements.bundle import MIN_TIMESTAMP
 
 
 class PartitionWatermarks:

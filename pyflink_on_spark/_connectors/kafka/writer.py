@@ -13,12 +13,12 @@ from pyflink_on_spark._connectors.kafka.producer import RecordProducer
 from pyflink_on_spark._connectors.kafka.records import Record, RecordMaker
 from pyflink_on_spark._connectors.kafka.shutdown_budget import ShutdownBudget, shutdown_budget_of
 from pyflink_on_spark._connectors.kafka.transaction_batch import TransactionBatch
-from pyflink_on_spark._runtime.bundle import BUNDLE_SIZE
-from pyflink_on_spark._runtime.connector import SinkWriter
-from pyflink_on_spark._runtime.connector.large_committable import pack
+from pyflink_on_spark._runtime.contract.connector import SinkWriter
+from pyflink_on_spark._runtime.contract.connector.large_committable import pack
+from pyflink_on_spark._runtime.elements.bundle import BUNDLE_SIZE
 
 if TYPE_CHECKING:
-    from pyflink_on_spark._runtime.operators.context import OperatorContext
+    from pyflink_on_spark._runtime.contract.context import OperatorContext
 
 _topic = itemgetter(0)
 

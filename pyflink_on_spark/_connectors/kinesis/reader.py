@@ -20,11 +20,11 @@ from pyflink_on_spark._connectors.kinesis.client import (
 from pyflink_on_spark._connectors.kinesis.config import KinesisSourceConfig, ShardRecord
 from pyflink_on_spark._connectors.kinesis.shards import ShardPosition, Start, new_positions
 from pyflink_on_spark._connectors.reachability import Reachability
-from pyflink_on_spark._runtime.bundle import Bundle
-from pyflink_on_spark._runtime.connector import SourceReader
+from pyflink_on_spark._runtime.contract.connector import SourceReader
+from pyflink_on_spark._runtime.elements.bundle import Bundle
 
 if TYPE_CHECKING:
-    from pyflink_on_spark._runtime.operators.context import OperatorContext
+    from pyflink_on_spark._runtime.contract.context import OperatorContext
 
 _MOST = "flink.shard.getrecords.maxrecordcount"
 _INTERVAL = "flink.shard.getrecords.intervalmillis"

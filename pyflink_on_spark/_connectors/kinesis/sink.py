@@ -9,10 +9,10 @@ from pyflink_on_spark._connectors.kinesis.config import (
     RequestSinkConfig,
 )
 from pyflink_on_spark._connectors.kinesis.writer import FirehoseWriter, StreamsWriter
-from pyflink_on_spark._runtime.connector import Sink, SinkWriter
+from pyflink_on_spark._runtime.contract.connector import Sink, SinkWriter
 
 if TYPE_CHECKING:
-    from pyflink_on_spark._runtime.operators.context import OperatorContext
+    from pyflink_on_spark._runtime.contract.context import OperatorContext
 
 
 class _RequestSink(Sink):

@@ -16,10 +16,10 @@ from pyflink_on_spark._connectors.kinesis.shards import (
     initial_positions,
     start_of,
 )
-from pyflink_on_spark._runtime.connector import Source, SourceReader
+from pyflink_on_spark._runtime.contract.connector import Source, SourceReader
 
 if TYPE_CHECKING:
-    from pyflink_on_spark._runtime.operators.context import OperatorContext
+    from pyflink_on_spark._runtime.contract.context import OperatorContext
 
 
 class StreamsSource(Source):

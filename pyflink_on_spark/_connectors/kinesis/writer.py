@@ -25,10 +25,10 @@ from pyflink_on_spark._connectors.kinesis.config import (
     StreamsSinkConfig,
 )
 from pyflink_on_spark._connectors.reachability import Reachability
-from pyflink_on_spark._runtime.connector import SinkWriter
+from pyflink_on_spark._runtime.contract.connector import SinkWriter
 
 if TYPE_CHECKING:
-    from pyflink_on_spark._runtime.operators.context import OperatorContext
+    from pyflink_on_spark._runtime.contract.context import OperatorContext
 
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.1, 5.0
 _LONGEST_KEY = 256

@@ -15,11 +15,11 @@ from pyflink_on_spark._connectors.rabbitmq.client import (
 )
 from pyflink_on_spark._connectors.rabbitmq.config import RMQSourceConfig
 from pyflink_on_spark._connectors.rabbitmq.pending import EmittedIds, PendingMessages
-from pyflink_on_spark._runtime.bundle import BUNDLE_SIZE, Bundle
-from pyflink_on_spark._runtime.connector import SourceReader
+from pyflink_on_spark._runtime.contract.connector import SourceReader
+from pyflink_on_spark._runtime.elements.bundle import BUNDLE_SIZE, Bundle
 
 if TYPE_CHECKING:
-    from pyflink_on_spark._runtime.operators.context import OperatorContext
+    from pyflink_on_spark._runtime.contract.context import OperatorContext
 
 _SECONDS_TO_WAIT = 0.01
 

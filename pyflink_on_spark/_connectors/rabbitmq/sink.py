@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 from pyflink_on_spark._connectors.formats.written_types import check_written
 from pyflink_on_spark._connectors.rabbitmq.config import RMQSinkConfig
 from pyflink_on_spark._connectors.rabbitmq.writer import QueueWriter
-from pyflink_on_spark._runtime.connector import Sink, SinkWriter
+from pyflink_on_spark._runtime.contract.connector import Sink, SinkWriter
 
 if TYPE_CHECKING:
-    from pyflink_on_spark._runtime.operators.context import OperatorContext
+    from pyflink_on_spark._runtime.contract.context import OperatorContext
 
 
 class QueueSink(Sink):

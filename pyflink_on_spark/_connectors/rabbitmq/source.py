@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 from pyflink_on_spark._connectors.rabbitmq.config import RMQSourceConfig
 from pyflink_on_spark._connectors.rabbitmq.reader import QueueReader
-from pyflink_on_spark._runtime.connector import Source, SourceReader
+from pyflink_on_spark._runtime.contract.connector import Source, SourceReader
 
 if TYPE_CHECKING:
-    from pyflink_on_spark._runtime.operators.context import OperatorContext
+    from pyflink_on_spark._runtime.contract.context import OperatorContext
 
 
 class QueueSource(Source):

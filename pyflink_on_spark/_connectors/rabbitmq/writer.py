@@ -9,7 +9,7 @@ from typing import Any
 
 from pyflink_on_spark._connectors.rabbitmq.client import RabbitMqClient, broker_errors
 from pyflink_on_spark._connectors.rabbitmq.config import RMQSinkConfig
-from pyflink_on_spark._runtime.connector import SinkWriter
+from pyflink_on_spark._runtime.contract.connector import SinkWriter
 
 _MESSAGES_PER_TRANSACTION = 1000
 _ATTEMPTS = 4

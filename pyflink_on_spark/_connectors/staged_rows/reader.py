@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 from pyflink_on_spark._connectors.staged_rows.batch_folder import BatchFolder
 from pyflink_on_spark._connectors.staged_rows.parquet_rows import rows_of_files
-from pyflink_on_spark._runtime.bundle import Bundle
-from pyflink_on_spark._runtime.connector import OwnPositions, SourceReader
+from pyflink_on_spark._runtime.contract.connector import OwnPositions, SourceReader
+from pyflink_on_spark._runtime.elements.bundle import Bundle
 
 if TYPE_CHECKING:
-    from pyflink_on_spark._runtime.operators.context import OperatorContext
+    from pyflink_on_spark._runtime.contract.context import OperatorContext
 
 
 class BatchReader(SourceReader):

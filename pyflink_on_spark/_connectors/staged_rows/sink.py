@@ -19,10 +19,10 @@ from pyflink_on_spark._connectors.staged_rows.staged_file import (
     remove_files,
 )
 from pyflink_on_spark._connectors.staged_rows.writer import StagedWriter
-from pyflink_on_spark._runtime.connector import Sink, SinkWriter
+from pyflink_on_spark._runtime.contract.connector import Sink, SinkWriter
 
 if TYPE_CHECKING:
-    from pyflink_on_spark._runtime.operators.context import OperatorContext
+    from pyflink_on_spark._runtime.contract.context import OperatorContext
     from pyflink_on_spark.common.typeinfo import TypeInformation
 
 HandOver = Callable[[list[str], int], None]

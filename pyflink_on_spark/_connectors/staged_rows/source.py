@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING, Any, Protocol
 from pyflink_on_spark._connectors.staged_rows.batch_folder import BatchFolder
 from pyflink_on_spark._connectors.staged_rows.parquet_rows import rows_of_file
 from pyflink_on_spark._connectors.staged_rows.reader import BatchReader
-from pyflink_on_spark._runtime.bundle import Bundle
-from pyflink_on_spark._runtime.connector import Source, SourceReader, SplitReader, share_of
+from pyflink_on_spark._runtime.contract.connector import Source, SourceReader, SplitReader, share_of
+from pyflink_on_spark._runtime.elements.bundle import Bundle
 
 if TYPE_CHECKING:
-    from pyflink_on_spark._runtime.operators.context import OperatorContext
+    from pyflink_on_spark._runtime.contract.context import OperatorContext
     from pyflink_on_spark.common.typeinfo import TypeInformation
 
 _LOOK_SECONDS = 1.0

@@ -13,8 +13,8 @@ from pyflink_on_spark._connectors.staged_rows.staged_file import (
     file_name,
     make_durable,
 )
-from pyflink_on_spark._runtime.bundle import BUNDLE_SIZE
-from pyflink_on_spark._runtime.connector import SinkWriter
+from pyflink_on_spark._runtime.contract.connector import SinkWriter
+from pyflink_on_spark._runtime.elements.bundle import BUNDLE_SIZE
 
 if TYPE_CHECKING:
     pass

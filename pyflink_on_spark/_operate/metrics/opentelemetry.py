@@ -10,7 +10,7 @@ from pyflink_on_spark._compat.errors import EnvironmentSetupError
 from pyflink_on_spark._compat.optional_package import optional_package
 from pyflink_on_spark._operate.metrics.samples import Sample
 from pyflink_on_spark._operate.metrics.settings import ReporterSettings
-from pyflink_on_spark.common._options.option_text import parse_duration_ms
+from pyflink_on_spark._options.option_text import parse_duration_ms
 from pyflink_on_spark.version import __version__
 
 _EXPORTERS = {

@@ -10,7 +10,7 @@ from typing import Any
 from pyflink_on_spark._compat.errors import EnvironmentSetupError
 from pyflink_on_spark._operate.metrics.samples import Sample
 from pyflink_on_spark._operate.metrics.settings import ReporterSettings
-from pyflink_on_spark._operate.ports import port_range
+from pyflink_on_spark._operate.view.ports import port_range
 
 _PORT = "9249"
 _INVALID = re.compile("[^a-zA-Z0-9:_]")

@@ -6,7 +6,6 @@ import logging
 import threading
 from collections.abc import Callable, Iterator, Mapping
 
-from pyflink_on_spark._operate.jobs import OperatedJobs
 from pyflink_on_spark._operate.metrics import opentelemetry, prometheus, text_reporters
 from pyflink_on_spark._operate.metrics.samples import Sample, samples_of
 from pyflink_on_spark._operate.metrics.settings import (
@@ -17,6 +16,7 @@ from pyflink_on_spark._operate.metrics.settings import (
     ReporterSettings,
     reporters_of,
 )
+from pyflink_on_spark._operate.view.jobs import OperatedJobs
 
 _log = logging.getLogger("pyflink_on_spark")
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from pyflink_on_spark._compat.recorded import note_recorded
 from pyflink_on_spark._compat.unsupported import Gap, raise_unsupported
-from pyflink_on_spark.common._options.operation import REPORTER, REPORTERS
-from pyflink_on_spark.common._options.option_text import parse_duration_ms
-from pyflink_on_spark.common._recorded import note_recorded
+from pyflink_on_spark._options.operation import REPORTER, REPORTERS
+from pyflink_on_spark._options.option_text import parse_duration_ms
 
 _FACTORY = "factory.class"
 _INTERVAL_MS = 10_000

@@ -8,7 +8,7 @@ from contextlib import suppress
 from pyflink_on_spark._runtime.checkpoints.checkpoint import Metadata
 from pyflink_on_spark._runtime.checkpoints.checkpoint_files import SHARED, StateFile
 from pyflink_on_spark._runtime.checkpoints.folder import Folder
-from pyflink_on_spark._runtime.clock import Clock
+from pyflink_on_spark._runtime.elements.clock import Clock
 
 WHOLE, BASE, DELTA = "whole", "base", "delta"
 _DELTAS = 100

@@ -17,10 +17,10 @@ from pyflink_on_spark._runtime.checkpoints.checkpoint_files import StateFile, wr
 from pyflink_on_spark._runtime.checkpoints.folder import Folder, folder
 from pyflink_on_spark._runtime.checkpoints.slot_state import SlotState
 from pyflink_on_spark._runtime.checkpoints.state_file import StoredFile, stored_records
-from pyflink_on_spark._runtime.checkpoints.state_meaning import Meanings, StateMeaning
+from pyflink_on_spark._runtime.checkpoints.steps import step
 from pyflink_on_spark._runtime.checkpoints.stored_frames import files_of_frames, in_folder
-from pyflink_on_spark._runtime.immutability import deserialize, serialize
-from pyflink_on_spark._runtime.steps import step
+from pyflink_on_spark._runtime.contract.state_meaning import Meanings, StateMeaning
+from pyflink_on_spark._runtime.elements.immutability import deserialize, serialize
 
 METADATA = "_metadata"
 COMMITTABLES = "committables"

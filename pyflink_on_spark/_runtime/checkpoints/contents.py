@@ -18,8 +18,8 @@ from pyflink_on_spark._runtime.checkpoints.key_group_contents import KeyGroupCon
 from pyflink_on_spark._runtime.checkpoints.safe_pickles import Opaque, load_safely
 from pyflink_on_spark._runtime.checkpoints.slot_state import OperatorPart, SlotState
 from pyflink_on_spark._runtime.checkpoints.state_file import Content, read_in_turn
-from pyflink_on_spark._runtime.immutability import deserialize
-from pyflink_on_spark._runtime.keys import unwrap_key
+from pyflink_on_spark._runtime.elements.immutability import deserialize
+from pyflink_on_spark._runtime.elements.keys import unwrap_key
 from pyflink_on_spark._runtime.state.operator_state import OperatorSnapshot
 
 TIMERS = "timers"

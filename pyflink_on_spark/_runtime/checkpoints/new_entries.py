@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterable
 from typing import Any
 
-from pyflink_on_spark._runtime.clock import SystemClock
-from pyflink_on_spark._runtime.keys import wrap_key
+from pyflink_on_spark._runtime.elements.clock import SystemClock
+from pyflink_on_spark._runtime.elements.keys import wrap_key
 from pyflink_on_spark._runtime.state.backend import KeyedStateBackend
 from pyflink_on_spark._runtime.state.snapshot import KeyGroupState
 from pyflink_on_spark._runtime.types import key_converter

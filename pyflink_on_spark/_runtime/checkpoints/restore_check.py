@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from pyflink_on_spark._compat.errors import CheckpointError
+from pyflink_on_spark._options.own import CHANGED_STATE, DROP, REFUSE, TAKE
 from pyflink_on_spark._runtime.checkpoints.slot_state import SlotState, stateful_operators
-from pyflink_on_spark._runtime.checkpoints.state_meaning import Heirs, Meanings, heirs_of
-from pyflink_on_spark.common._options.own import CHANGED_STATE, DROP, REFUSE, TAKE
+from pyflink_on_spark._runtime.contract.state_meaning import Heirs, Meanings, heirs_of
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from pyflink_on_spark._runtime.checkpoints.checkpoint import (
 )
 from pyflink_on_spark._runtime.checkpoints.slot_state import SlotState, positions_of, shares
 from pyflink_on_spark._runtime.checkpoints.task_state import TaskStateSnapshot
-from pyflink_on_spark._runtime.task.plan import StagePlan
+from pyflink_on_spark._runtime.contract.plan import StagePlan
 
 
 class Restore(NamedTuple):

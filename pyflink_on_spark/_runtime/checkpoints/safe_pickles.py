@@ -8,7 +8,7 @@ from collections.abc import Hashable
 from typing import Any, Self
 
 from pyflink_on_spark._compat.errors import CheckpointError
-from pyflink_on_spark._runtime.keys import Key
+from pyflink_on_spark._runtime.elements.keys import Key
 
 _PLAIN = {
     "builtins": {"bytearray", "complex", "dict", "frozenset", "list", "range", "set", "tuple"},
@@ -25,7 +25,7 @@ _PLAIN = {
 }
 """What a pickle may make, by module: nothing of it runs anything else."""
 
-_KEY = ("pyflink_on_spark._runtime.keys", "_restore")
+_KEY = ("pyflink_on_spark._runtime.elements.keys", "_restore")
 
 
 class Opaque:

@@ -44,10 +44,10 @@ from pyflink_on_spark._runtime.checkpoints.state_file import (
     RecordHead,
     read_in_turn,
 )
-from pyflink_on_spark._runtime.checkpoints.state_meaning import Meanings
 from pyflink_on_spark._runtime.checkpoints.stored_frames import Committables, store_frames
-from pyflink_on_spark._runtime.clock import SystemClock
-from pyflink_on_spark._runtime.immutability import deserialize, serialize
+from pyflink_on_spark._runtime.contract.state_meaning import Meanings
+from pyflink_on_spark._runtime.elements.clock import SystemClock
+from pyflink_on_spark._runtime.elements.immutability import deserialize, serialize
 
 _FILE, _PROCESS = "slot-0", 0
 _FIRST = 1

@@ -20,12 +20,12 @@ from pyflink_on_spark._runtime.checkpoints.state_file import (
     write_record,
 )
 from pyflink_on_spark._runtime.checkpoints.task_state import OperatorSubtaskState, TaskStateSnapshot
-from pyflink_on_spark._runtime.connector import OwnPositions
-from pyflink_on_spark._runtime.immutability import deserialize, serialize
+from pyflink_on_spark._runtime.contract.connector import OwnPositions
+from pyflink_on_spark._runtime.contract.plan import StagePlan, VertexPlan
+from pyflink_on_spark._runtime.elements.immutability import deserialize, serialize
 from pyflink_on_spark._runtime.key_groups.ranges import key_groups_of
 from pyflink_on_spark._runtime.state.operator_state import OperatorSnapshot, redistribute
 from pyflink_on_spark._runtime.state.snapshot import Piece, StateChunks
-from pyflink_on_spark._runtime.task.plan import StagePlan, VertexPlan
 
 DRIVER = -1
 """Instead of the number of a subtask: what the driver has of a source."""

@@ -23,10 +23,10 @@ from pyflink_on_spark._runtime.checkpoints.forked_records import (
 )
 from pyflink_on_spark._runtime.checkpoints.slot_state import SlotState, records_of
 from pyflink_on_spark._runtime.checkpoints.state_file import Record
+from pyflink_on_spark._runtime.checkpoints.steps import step
 from pyflink_on_spark._runtime.checkpoints.stored_frames import Committables, store_frames
 from pyflink_on_spark._runtime.checkpoints.task_state import TaskStateSnapshot
 from pyflink_on_spark._runtime.state.backend import KeyedStateBackend
-from pyflink_on_spark._runtime.steps import step
 
 _TAKEN: dict[str, Callable[[KeyedStateBackend], Any]] = {
     WHOLE: KeyedStateBackend.pieces,

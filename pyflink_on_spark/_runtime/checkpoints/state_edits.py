@@ -13,7 +13,7 @@ from pyflink_on_spark._runtime.checkpoints.key_group_contents import (
     reader_of,
     rewritten,
 )
-from pyflink_on_spark._runtime.keys import unwrap_key
+from pyflink_on_spark._runtime.elements.keys import unwrap_key
 from pyflink_on_spark._runtime.state.operator_state import OperatorSnapshot
 from pyflink_on_spark._runtime.state.snapshot import KeyGroupState, StateMeta
 

@@ -20,8 +20,8 @@ from pyflink_on_spark._runtime.checkpoints.state_file import (
     StoredFile,
     contents_between,
 )
-from pyflink_on_spark._runtime.connector.large_committable import LargeCommittable
-from pyflink_on_spark._runtime.steps import step
+from pyflink_on_spark._runtime.checkpoints.steps import step
+from pyflink_on_spark._runtime.contract.connector.large_committable import LargeCommittable
 
 Committables = list[tuple[Any, Any]]
 """Pairs of what names a sink and a committable."""

@@ -12,8 +12,8 @@ import re
 from decimal import Decimal
 from typing import Any
 
+from pyflink_on_spark._runtime.elements.keys import canonical_pickle, wrap_key
 from pyflink_on_spark._runtime.java_hashes.polynomial import bytes_hash
-from pyflink_on_spark._runtime.keys import canonical_pickle, wrap_key
 from pyflink_on_spark.common.types import Row
 
 PROTOCOL = 5

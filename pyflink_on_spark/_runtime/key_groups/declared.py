@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from pyflink_on_spark._runtime.elements.keys import PLAIN_KEY_TYPES, unwrap_key
 from pyflink_on_spark._runtime.java_hashes.objects import java_hash
 from pyflink_on_spark._runtime.key_groups.key_hash import NULL_KEY
-from pyflink_on_spark._runtime.keys import PLAIN_KEY_TYPES, unwrap_key
 
 if TYPE_CHECKING:
     import numpy as np

@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
+from pyflink_on_spark._runtime.elements.keys import Key
 from pyflink_on_spark._runtime.java_hashes.pickles import (
     PROTOCOL,
     flink_pickle,
@@ -20,7 +21,6 @@ from pyflink_on_spark._runtime.java_hashes.polynomial import (
     signed,
 )
 from pyflink_on_spark._runtime.key_groups.key_hash import ANY_KEY, NULL_KEY
-from pyflink_on_spark._runtime.keys import Key
 
 if TYPE_CHECKING:
     import numpy as np

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from pyflink_on_spark._runtime.clock import Clock
+from pyflink_on_spark._runtime.elements.clock import Clock
 from pyflink_on_spark._runtime.metrics.kinds import (
     CounterValue,
     DistributionValue,

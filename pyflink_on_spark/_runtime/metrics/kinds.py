@@ -6,7 +6,7 @@ from collections import deque
 from collections.abc import Callable
 from typing import Any
 
-from pyflink_on_spark._runtime.clock import Clock
+from pyflink_on_spark._runtime.elements.clock import Clock
 from pyflink_on_spark._runtime.types.int64 import whole
 from pyflink_on_spark.metrics import Counter, Distribution, Meter
 

@@ -15,7 +15,7 @@ from pyflink_on_spark._runtime.operators.rich_function import RichFunctionOperat
 from pyflink_on_spark._runtime.operators.select_key import keyed_rows
 
 if TYPE_CHECKING:
-    from pyflink_on_spark._runtime.operators.context import OperatorContext
+    from pyflink_on_spark._runtime.contract.context import OperatorContext
     from pyflink_on_spark._runtime.user_code.user_function import UserFunction
 
 

@@ -7,12 +7,12 @@ from itertools import groupby
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
-from pyflink_on_spark._runtime.bundle import MAX_WATERMARK, MIN_TIMESTAMP
-from pyflink_on_spark._runtime.operators.operator import Operator, Process
+from pyflink_on_spark._runtime.contract.operator import Operator, Process
+from pyflink_on_spark._runtime.elements.bundle import MAX_WATERMARK, MIN_TIMESTAMP
 from pyflink_on_spark._runtime.operators.rich_function import keyed_state_of
 
 if TYPE_CHECKING:
-    from pyflink_on_spark._runtime.operators.context import OperatorContext
+    from pyflink_on_spark._runtime.contract.context import OperatorContext
 
 Held = tuple[int, int | None, int, Any]
 """Sort key, timestamp in ms or None, input, value."""

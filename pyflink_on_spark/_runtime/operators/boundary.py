@@ -6,11 +6,11 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
-from pyflink_on_spark._runtime.cursor import Cursor
-from pyflink_on_spark._runtime.immutability import flat_test
-from pyflink_on_spark._runtime.operators.context import OperatorContext
+from pyflink_on_spark._runtime.contract.context import OperatorContext
+from pyflink_on_spark._runtime.contract.operator import Operator
+from pyflink_on_spark._runtime.elements.cursor import Cursor
+from pyflink_on_spark._runtime.elements.immutability import flat_test
 from pyflink_on_spark._runtime.operators.function_loop import OneCall
-from pyflink_on_spark._runtime.operators.operator import Operator
 from pyflink_on_spark._runtime.types import StreamConverter, boundary_converter, collect_converter
 
 

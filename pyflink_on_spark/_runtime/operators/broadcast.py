@@ -6,21 +6,21 @@ from collections.abc import Iterable, Iterator
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
-from pyflink_on_spark._runtime.bundle import MAX_WATERMARK
-from pyflink_on_spark._runtime.cursor import noting, timed
+from pyflink_on_spark._runtime.contract.operator import Process
+from pyflink_on_spark._runtime.elements.bundle import MAX_WATERMARK
+from pyflink_on_spark._runtime.elements.cursor import noting, timed
 from pyflink_on_spark._runtime.operators.function_contexts import (
     BroadcastElementContext,
     BroadcastOnTimerContext,
     OtherKeyedElementContext,
     ReadOnlyContext,
 )
-from pyflink_on_spark._runtime.operators.operator import Process
 from pyflink_on_spark._runtime.operators.timer_driven import TimeDomains, TimerDrivenOperator
 from pyflink_on_spark._runtime.state.no_key import NO_KEY
 from pyflink_on_spark._runtime.state.timers import BroadcastTimerService
 
 if TYPE_CHECKING:
-    from pyflink_on_spark._runtime.operators.context import OperatorContext
+    from pyflink_on_spark._runtime.contract.context import OperatorContext
     from pyflink_on_spark._runtime.user_code.user_function import UserFunction
 
 

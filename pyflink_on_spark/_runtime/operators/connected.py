@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
+from pyflink_on_spark._runtime.contract.operator import Process
 from pyflink_on_spark._runtime.operators.function_contexts import (
     ElementContext,
     KeyedElementContext,
     TimerContext,
 )
-from pyflink_on_spark._runtime.operators.operator import Process
 from pyflink_on_spark._runtime.operators.rich_function import RichFunctionOperator, keyed_state_of
 from pyflink_on_spark._runtime.operators.timer_driven import TimerDrivenOperator
 
 if TYPE_CHECKING:
-    from pyflink_on_spark._runtime.operators.context import OperatorContext
+    from pyflink_on_spark._runtime.contract.context import OperatorContext
     from pyflink_on_spark._runtime.user_code.user_function import UserFunction
 
 

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from pyflink_on_spark._runtime.bundle import MIN_TIMESTAMP
-from pyflink_on_spark._runtime.keys import unwrap_key
+from pyflink_on_spark._runtime.elements.bundle import MIN_TIMESTAMP
+from pyflink_on_spark._runtime.elements.keys import unwrap_key
 
 if TYPE_CHECKING:
-    from pyflink_on_spark._runtime.cursor import Cursor
+    from pyflink_on_spark._runtime.elements.cursor import Cursor
     from pyflink_on_spark._runtime.state.backend import KeyedStateBackend
     from pyflink_on_spark._runtime.state.operator_state import OperatorState
     from pyflink_on_spark._runtime.state.timers import (

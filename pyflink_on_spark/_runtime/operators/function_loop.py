@@ -13,9 +13,9 @@ from types import FrameType
 from typing import Any
 
 from pyflink_on_spark._compat.own_frames import compiled_file
-from pyflink_on_spark._runtime.immutability import IMMUTABLE_TYPES, copied, is_immutable
-from pyflink_on_spark._runtime.keys import PLAIN_KEY_TYPES, wrap_key
-from pyflink_on_spark._runtime.operators.operator import Operator, Process
+from pyflink_on_spark._runtime.contract.operator import Operator, Process
+from pyflink_on_spark._runtime.elements.immutability import IMMUTABLE_TYPES, copied, is_immutable
+from pyflink_on_spark._runtime.elements.keys import PLAIN_KEY_TYPES, wrap_key
 
 _FILE = compiled_file("function loop")
 _LINES = "LINES"

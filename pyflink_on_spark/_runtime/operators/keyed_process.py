@@ -9,7 +9,7 @@ from pyflink_on_spark._runtime.operators.function_contexts import KeyedElementCo
 from pyflink_on_spark._runtime.operators.timer_driven import TimeDomains, TimerDrivenOperator
 
 if TYPE_CHECKING:
-    from pyflink_on_spark._runtime.operators.context import OperatorContext
+    from pyflink_on_spark._runtime.contract.context import OperatorContext
     from pyflink_on_spark._runtime.user_code.user_function import UserFunction
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from pyflink_on_spark._runtime.operators.context import OperatorContext
+from pyflink_on_spark._runtime.contract.context import OperatorContext
 from pyflink_on_spark._runtime.operators.select_key import SelectKeyOperator
 from pyflink_on_spark._runtime.user_code.user_function import UserFunction
 

@@ -10,7 +10,7 @@ from pyflink_on_spark._runtime.operators.rich_function import RichFunctionOperat
 from pyflink_on_spark._runtime.state.timers import NonKeyedTimerService
 
 if TYPE_CHECKING:
-    from pyflink_on_spark._runtime.operators.context import OperatorContext
+    from pyflink_on_spark._runtime.contract.context import OperatorContext
 
 Call = Callable[[Any, Any], Any]
 

@@ -6,7 +6,7 @@ import logging
 from typing import TYPE_CHECKING, Any
 
 from pyflink_on_spark._compat.own_frames import user_traceback
-from pyflink_on_spark._runtime.operators.operator import Operator
+from pyflink_on_spark._runtime.contract.operator import Operator
 from pyflink_on_spark._runtime.user_code.function_checkpoints import FunctionCheckpoints
 from pyflink_on_spark._runtime.user_code.user_function import (
     UserFunction,
@@ -16,7 +16,7 @@ from pyflink_on_spark._runtime.user_code.user_function import (
 )
 
 if TYPE_CHECKING:
-    from pyflink_on_spark._runtime.operators.context import OperatorContext
+    from pyflink_on_spark._runtime.contract.context import OperatorContext
     from pyflink_on_spark._runtime.state.backend import KeyedStateBackend
 
 _log = logging.getLogger(__name__)

@@ -10,14 +10,14 @@ from collections import deque
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
-from pyflink_on_spark._runtime.bundle import MAX_WATERMARK
+from pyflink_on_spark._runtime.contract.operator import Operator
+from pyflink_on_spark._runtime.elements.bundle import MAX_WATERMARK
 from pyflink_on_spark._runtime.operators.aggregations import Combine, aggregation, field_type
-from pyflink_on_spark._runtime.operators.operator import Operator
 from pyflink_on_spark._runtime.operators.rich_function import UdfOperator, keyed_state_of
 from pyflink_on_spark._runtime.state.declared import Coercion, fit_of
 
 if TYPE_CHECKING:
-    from pyflink_on_spark._runtime.operators.context import OperatorContext
+    from pyflink_on_spark._runtime.contract.context import OperatorContext
     from pyflink_on_spark._runtime.user_code.user_function import UserFunction
 
 STATE_NAME = "_rolling"

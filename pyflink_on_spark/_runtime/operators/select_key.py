@@ -6,10 +6,10 @@ from collections.abc import Callable, Iterator
 from operator import itemgetter
 from typing import Any
 
-from pyflink_on_spark._runtime.keys import unwrap_key, wrap_key
-from pyflink_on_spark._runtime.operators.context import OperatorContext
+from pyflink_on_spark._runtime.contract.context import OperatorContext
+from pyflink_on_spark._runtime.contract.operator import Operator
+from pyflink_on_spark._runtime.elements.keys import unwrap_key, wrap_key
 from pyflink_on_spark._runtime.operators.function_loop import OneCall
-from pyflink_on_spark._runtime.operators.operator import Operator
 from pyflink_on_spark._runtime.operators.stateless import FunctionOperator
 from pyflink_on_spark._runtime.types import key_converter
 from pyflink_on_spark._runtime.user_code.user_function import UserFunction

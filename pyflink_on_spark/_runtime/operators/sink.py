@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from pyflink_on_spark._runtime.connector import Sink, SinkWriter
-from pyflink_on_spark._runtime.operators.context import OperatorContext
-from pyflink_on_spark._runtime.operators.operator import Operator
+from pyflink_on_spark._runtime.contract.connector import Sink, SinkWriter
+from pyflink_on_spark._runtime.contract.context import OperatorContext
+from pyflink_on_spark._runtime.contract.operator import Operator
 from pyflink_on_spark._runtime.state.operator_state import OperatorSnapshot
 
 _WRITER = "_writer"

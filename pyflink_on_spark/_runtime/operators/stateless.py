@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from pyflink_on_spark._runtime.operators.context import OperatorContext
+from pyflink_on_spark._runtime.contract.context import OperatorContext
+from pyflink_on_spark._runtime.contract.operator import Operator
 from pyflink_on_spark._runtime.operators.function_loop import OneCall
-from pyflink_on_spark._runtime.operators.operator import Operator
 from pyflink_on_spark._runtime.operators.rich_function import UdfOperator
 from pyflink_on_spark._runtime.types import print_text
 from pyflink_on_spark._runtime.user_code.user_function import UserFunction

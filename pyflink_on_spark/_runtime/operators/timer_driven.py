@@ -11,7 +11,7 @@ from pyflink_on_spark._runtime.operators.rich_function import keyed_state_of
 from pyflink_on_spark._runtime.state.timers import KeyedTimerService, NonKeyedTimerService
 
 if TYPE_CHECKING:
-    from pyflink_on_spark._runtime.operators.context import OperatorContext
+    from pyflink_on_spark._runtime.contract.context import OperatorContext
     from pyflink_on_spark._runtime.state.backend import KeyedStateBackend
     from pyflink_on_spark._runtime.user_code.user_function import UserFunction
 

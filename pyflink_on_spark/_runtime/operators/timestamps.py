@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from pyflink_on_spark._runtime.bundle import MAX_WATERMARK, MIN_TIMESTAMP
-from pyflink_on_spark._runtime.cursor import Cursor
-from pyflink_on_spark._runtime.operators.context import OperatorContext
-from pyflink_on_spark._runtime.operators.operator import Operator
+from pyflink_on_spark._runtime.contract.context import OperatorContext
+from pyflink_on_spark._runtime.contract.operator import Operator
+from pyflink_on_spark._runtime.elements.bundle import MAX_WATERMARK, MIN_TIMESTAMP
+from pyflink_on_spark._runtime.elements.cursor import Cursor
+from pyflink_on_spark._runtime.elements.watermark_rhythm import WatermarkRhythm
 from pyflink_on_spark._runtime.types.int64 import time_in_ms
 from pyflink_on_spark._runtime.user_code.user_function import UserFunction
-from pyflink_on_spark._runtime.watermark_rhythm import WatermarkRhythm
 
 
 class AssignTimestamps(Operator):

@@ -6,7 +6,8 @@ from collections.abc import Iterable, Iterator
 from typing import Any, TypeVar
 
 from pyflink_on_spark._compat.errors import CheckpointError
-from pyflink_on_spark._runtime.clock import Clock
+from pyflink_on_spark._options.own import CHANGED_STATE, DROP, REFUSE, TAKE
+from pyflink_on_spark._runtime.elements.clock import Clock
 from pyflink_on_spark._runtime.key_groups.assignment import KeyGroups
 from pyflink_on_spark._runtime.state.aggregate_states import AggregatingState, ReducingState
 from pyflink_on_spark._runtime.state.disk.store import DiskStore
@@ -37,7 +38,6 @@ from pyflink_on_spark._runtime.state.table import StateTable
 from pyflink_on_spark._runtime.state.time_to_live import TimeToLive
 from pyflink_on_spark._runtime.state.timers import Timers
 from pyflink_on_spark._runtime.state.value_state import ValueState
-from pyflink_on_spark.common._options.own import CHANGED_STATE, DROP, REFUSE, TAKE
 
 S = TypeVar("S", bound=KeyedState)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from pyflink_on_spark._runtime.immutability import deserialize, serialize
+from pyflink_on_spark._runtime.elements.immutability import deserialize, serialize
 from pyflink_on_spark._runtime.state.keyed_state import KeyedState
 
 if TYPE_CHECKING:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from pyflink_on_spark._options.own import REFUSE
 from pyflink_on_spark._runtime.state.disk.settings import DiskSettings
-from pyflink_on_spark.common._options.own import REFUSE
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterator
 from typing import Any
 
-from pyflink_on_spark._runtime.clock import Clock
+from pyflink_on_spark._runtime.elements.clock import Clock
 from pyflink_on_spark._runtime.state.table import StateTable
 
 Purge = Callable[[Any], Any]

@@ -7,7 +7,7 @@ from collections.abc import Collection, Hashable, Iterator, Sequence
 from heapq import heappop, heappush
 from typing import Any
 
-from pyflink_on_spark._runtime.bundle import MIN_TIMESTAMP
+from pyflink_on_spark._runtime.elements.bundle import MIN_TIMESTAMP
 
 _SORTED_FROM = 16
 """If more than one in so many timers is due, all of those are sorted."""

@@ -7,8 +7,8 @@ from functools import partial
 from itertools import chain
 from typing import Any
 
-from pyflink_on_spark._runtime.bundle import MAX_WATERMARK, MIN_TIMESTAMP
-from pyflink_on_spark._runtime.clock import Clock
+from pyflink_on_spark._runtime.elements.bundle import MAX_WATERMARK, MIN_TIMESTAMP
+from pyflink_on_spark._runtime.elements.clock import Clock
 from pyflink_on_spark._runtime.state.snapshot import Timer
 from pyflink_on_spark._runtime.state.timer_queue import TimerQueue
 from pyflink_on_spark._runtime.types.int64 import time_in_ms

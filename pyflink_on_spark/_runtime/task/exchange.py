@@ -7,18 +7,14 @@ touches single elements.
 from __future__ import annotations
 
 import pickle
-from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
-from pyflink_on_spark._runtime.bundle import (
+from pyflink_on_spark._runtime.elements.bundle import (
     Bundle,
     Event,
 )
-from pyflink_on_spark._runtime.immutability import (
+from pyflink_on_spark._runtime.elements.immutability import (
     deserialize_all,
-)
-from pyflink_on_spark._runtime.task.partitioners import (
-    Partitioner,
 )
 
 _ELEMENT_BYTES = 100
@@ -39,33 +35,6 @@ class ChannelRow(NamedTuple):
     channel: int
     seq: int
     payload: bytes | Event
-
-
-@dataclass(frozen=True)
-class ExchangePlan:
-    """One edge of the graph that leaves its subtask.
-
-    Args:
-        first_channel: the number of the channel of sending subtask 0; the others follow.
-        first_subtask_id: the number of receiving subtask 0; the others follow.
-        senders: the parallelism upstream.
-        receivers: the parallelism downstream.
-        max_parallelism: the number of key groups downstream.
-        partitioner: how elements are spread.
-        keyed: whether elements are pairs of key and value.
-        timestamped: whether timestamps do.
-        isolate: whether the sender may change an element after it was emitted.
-    """
-
-    first_channel: int
-    first_subtask_id: int
-    senders: int
-    receivers: int
-    max_parallelism: int
-    partitioner: Partitioner
-    keyed: bool
-    timestamped: bool
-    isolate: bool
 
 
 class Outlet(Protocol):

@@ -6,7 +6,15 @@ from collections.abc import Callable, Container, Iterator
 from itertools import chain
 from typing import Any
 
-from pyflink_on_spark._runtime.bundle import (
+from pyflink_on_spark._runtime.contract.partitioners import (
+    BroadcastPartitioner,
+    CustomPartitioner,
+    HashPartitioner,
+    Partitioner,
+    ShufflePartitioner,
+)
+from pyflink_on_spark._runtime.contract.plan import ExchangePlan
+from pyflink_on_spark._runtime.elements.bundle import (
     BUNDLE_SIZE,
     Barrier,
     Bundle,
@@ -15,8 +23,8 @@ from pyflink_on_spark._runtime.bundle import (
     Event,
     Watermark,
 )
-from pyflink_on_spark._runtime.cursor import Cursor, noting, timed
-from pyflink_on_spark._runtime.immutability import (
+from pyflink_on_spark._runtime.elements.cursor import Cursor, noting, timed
+from pyflink_on_spark._runtime.elements.immutability import (
     IMMUTABLE_TYPES,
     ImmutabilityGuard,
     are_immutable,
@@ -25,15 +33,8 @@ from pyflink_on_spark._runtime.immutability import (
     serialize,
 )
 from pyflink_on_spark._runtime.key_groups.assignment import KeyGroups
-from pyflink_on_spark._runtime.task.exchange import ChannelRow, ExchangePlan, encode
+from pyflink_on_spark._runtime.task.exchange import ChannelRow, encode
 from pyflink_on_spark._runtime.task.key_routes import KeyRoutes
-from pyflink_on_spark._runtime.task.partitioners import (
-    BroadcastPartitioner,
-    CustomPartitioner,
-    HashPartitioner,
-    Partitioner,
-    ShufflePartitioner,
-)
 
 BUFFER_BYTES = 512 * 1024
 NEW_KEYS_ONE_BY_ONE = 128

@@ -6,10 +6,10 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from pyflink_on_spark._compat.errors import CheckpointError
+from pyflink_on_spark._runtime.contract.plan import OperatorPlan
+from pyflink_on_spark._runtime.elements.keys import unwrap_key
 from pyflink_on_spark._runtime.key_groups.assignment import KeyGroups
-from pyflink_on_spark._runtime.keys import unwrap_key
 from pyflink_on_spark._runtime.state.snapshot import KeyGroupState, Piece
-from pyflink_on_spark._runtime.task.plan import OperatorPlan
 
 
 def in_their_key_groups(

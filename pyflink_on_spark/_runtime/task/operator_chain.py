@@ -7,7 +7,8 @@ from collections.abc import Callable, Container, Hashable, Iterable, Iterator
 from itertools import chain
 from typing import Any
 
-from pyflink_on_spark._runtime.bundle import (
+from pyflink_on_spark._runtime.contract.operator import Operator, Process
+from pyflink_on_spark._runtime.elements.bundle import (
     MAX_WATERMARK,
     MIN_TIMESTAMP,
     Bundle,
@@ -15,10 +16,9 @@ from pyflink_on_spark._runtime.bundle import (
     EndOfInput,
     Watermark,
 )
-from pyflink_on_spark._runtime.cursor import Cursor
+from pyflink_on_spark._runtime.elements.cursor import Cursor
 from pyflink_on_spark._runtime.operators.boundary import ConvertOperator
 from pyflink_on_spark._runtime.operators.function_loop import processes
-from pyflink_on_spark._runtime.operators.operator import Operator, Process
 from pyflink_on_spark._runtime.operators.select_key import SelectKeyOperator
 from pyflink_on_spark._runtime.task.exchange_writer import ExchangeWriter
 from pyflink_on_spark._runtime.task.outputs import (

@@ -7,15 +7,15 @@ from functools import partial
 from itertools import islice
 from typing import Any, Protocol
 
-from pyflink_on_spark._runtime.bundle import (
+from pyflink_on_spark._runtime.elements.bundle import (
     BUNDLE_SIZE,
     Bundle,
     ChannelStatus,
     EndOfInput,
     Watermark,
 )
-from pyflink_on_spark._runtime.cursor import Cursor, noting, timed
-from pyflink_on_spark._runtime.immutability import (
+from pyflink_on_spark._runtime.elements.cursor import Cursor, noting, timed
+from pyflink_on_spark._runtime.elements.immutability import (
     ImmutabilityGuard,
     deserialize,
     deserialize_all,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from pyflink_on_spark._runtime.task.plan import LocalPlan, StagePlan
+from pyflink_on_spark._runtime.contract.plan import LocalPlan, StagePlan
 
 Place = tuple[int, ...]
 """The number of subtask 0 of a vertex, of a chain there, and of a task in a chain that is cut."""

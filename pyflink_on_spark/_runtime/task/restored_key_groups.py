@@ -6,8 +6,12 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from pyflink_on_spark._compat.errors import CheckpointError
-from pyflink_on_spark._runtime.task.exchange import ExchangePlan
-from pyflink_on_spark._runtime.task.plan import OperatorChainPlan, StagePlan, VertexPlan
+from pyflink_on_spark._runtime.contract.plan import (
+    ExchangePlan,
+    OperatorChainPlan,
+    StagePlan,
+    VertexPlan,
+)
 
 Stages = tuple[StagePlan, ...]
 

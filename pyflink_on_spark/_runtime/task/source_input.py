@@ -8,8 +8,8 @@ from collections import deque
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from pyflink_on_spark._runtime.bundle import BUNDLE_SIZE, Bundle, EndOfInput
-from pyflink_on_spark._runtime.connector import SourceReader
+from pyflink_on_spark._runtime.contract.connector import SourceReader
+from pyflink_on_spark._runtime.elements.bundle import BUNDLE_SIZE, Bundle, EndOfInput
 from pyflink_on_spark._runtime.task.operator_chain import SOURCE_CHANNEL, OperatorChain
 
 _TURN_SECONDS = 0.1

@@ -9,11 +9,14 @@ from dataclasses import replace
 from functools import partial
 from typing import Any, TypeVar
 
-from pyflink_on_spark._runtime.bundle import Barrier, Bundle, Event
+from pyflink_on_spark._options import python
 from pyflink_on_spark._runtime.checkpoints.task_state import OperatorSubtaskState, TaskStateSnapshot
-from pyflink_on_spark._runtime.connector import SinkWriter, SourceReader
+from pyflink_on_spark._runtime.contract.connector import SinkWriter, SourceReader
+from pyflink_on_spark._runtime.contract.operator import Operator
+from pyflink_on_spark._runtime.contract.plan import chain_name
+from pyflink_on_spark._runtime.diagnosis.failure import Explained, SubtaskFailure, describe_failure
+from pyflink_on_spark._runtime.elements.bundle import Barrier, Bundle, Event
 from pyflink_on_spark._runtime.metrics.accumulators import METRICS, MetricReport
-from pyflink_on_spark._runtime.operators.operator import Operator
 from pyflink_on_spark._runtime.state.backend import KeyedStateBackend
 from pyflink_on_spark._runtime.task.activity import Activity
 from pyflink_on_spark._runtime.task.alignment import BarrierAlignment
@@ -21,12 +24,9 @@ from pyflink_on_spark._runtime.task.chain_progress import ChainProgress
 from pyflink_on_spark._runtime.task.exchange import ChannelRow, decode
 from pyflink_on_spark._runtime.task.operator_chain import OperatorChain
 from pyflink_on_spark._runtime.task.outputs import LocalOutput
-from pyflink_on_spark._runtime.task.plan import chain_name
 from pyflink_on_spark._runtime.task.progress import TaskProgress
 from pyflink_on_spark._runtime.task.source_input import SourceInput
 from pyflink_on_spark._runtime.task.subtask_builder import SubtaskBuilder, SubtaskIdentity
-from pyflink_on_spark._runtime.user_code.failure import Explained, SubtaskFailure, describe_failure
-from pyflink_on_spark.common._options import python
 
 _REPORT_INTERVAL = 1_000
 _FIRST_CUT = -(1 << 31)

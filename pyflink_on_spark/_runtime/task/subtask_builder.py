@@ -7,12 +7,22 @@ from collections.abc import Callable, Container
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from pyflink_on_spark._options import python
 from pyflink_on_spark._runtime.checkpoints.task_state import OperatorSubtaskState, TaskStateSnapshot
-from pyflink_on_spark._runtime.clock import Clock
-from pyflink_on_spark._runtime.connector.split_times import SplitTimes
-from pyflink_on_spark._runtime.cursor import Cursor
+from pyflink_on_spark._runtime.contract.connector.split_times import SplitTimes
+from pyflink_on_spark._runtime.contract.context import OperatorContext
+from pyflink_on_spark._runtime.contract.plan import (
+    JobSettings,
+    LocalPlan,
+    OperatorPlan,
+    OutputPlan,
+    VertexPlan,
+)
+from pyflink_on_spark._runtime.contract.runtime_context import RuntimeContext
+from pyflink_on_spark._runtime.contract.task_info import TaskInfo
+from pyflink_on_spark._runtime.elements.clock import Clock
+from pyflink_on_spark._runtime.elements.cursor import Cursor
 from pyflink_on_spark._runtime.key_groups.assignment import KeyGroups
-from pyflink_on_spark._runtime.operators.context import OperatorContext
 from pyflink_on_spark._runtime.operators.timestamps import AssignTimestamps
 from pyflink_on_spark._runtime.state.backend import KeyedStateBackend
 from pyflink_on_spark._runtime.state.disk.store import DiskStore
@@ -29,17 +39,7 @@ from pyflink_on_spark._runtime.task.outputs import (
     SideOutput,
 )
 from pyflink_on_spark._runtime.task.pacing import Pacing
-from pyflink_on_spark._runtime.task.plan import (
-    JobSettings,
-    LocalPlan,
-    OperatorPlan,
-    OutputPlan,
-    VertexPlan,
-)
 from pyflink_on_spark._runtime.task.watermark_output import WatermarkOutput
-from pyflink_on_spark._runtime.task_info import TaskInfo
-from pyflink_on_spark._runtime.user_code.runtime_context import RuntimeContext
-from pyflink_on_spark.common._options import python
 
 Driver = Callable[[str], Callable[[list[Any]], None]]
 Ask = Callable[[int, int, int], None]

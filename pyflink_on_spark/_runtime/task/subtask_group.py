@@ -11,13 +11,14 @@ from functools import partial
 from itertools import islice
 from typing import Any
 
+from pyflink_on_spark._options import own
 from pyflink_on_spark._runtime.checkpoints.task_state import TaskStateSnapshot
-from pyflink_on_spark._runtime.clock import Clock
+from pyflink_on_spark._runtime.contract.plan import JobSettings, StagePlan
+from pyflink_on_spark._runtime.elements.clock import Clock
 from pyflink_on_spark._runtime.task.exchange import ChannelRow, Outlet
 from pyflink_on_spark._runtime.task.exchange_writer import FEW_RECEIVERS
 from pyflink_on_spark._runtime.task.group_checkpoints import GroupCheckpoints
 from pyflink_on_spark._runtime.task.places import Places
-from pyflink_on_spark._runtime.task.plan import JobSettings, StagePlan
 from pyflink_on_spark._runtime.task.progress import TaskProgress
 from pyflink_on_spark._runtime.task.schedule import Schedule, Unit
 from pyflink_on_spark._runtime.task.snapshot_request import SnapshotRequest
@@ -30,7 +31,6 @@ from pyflink_on_spark._runtime.task.subtask_threads import (
     WaitNotice,
     bound_to_thread,
 )
-from pyflink_on_spark.common._options import own
 
 _TICK_MS = 10
 _LEAST_BETWEEN_TICKS = 20

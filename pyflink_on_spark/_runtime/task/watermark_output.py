@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from itertools import islice
 from typing import Any
 
-from pyflink_on_spark._runtime.bundle import (
+from pyflink_on_spark._runtime.elements.bundle import (
     BUNDLE_SIZE,
     MAX_WATERMARK,
     MIN_TIMESTAMP,
@@ -15,12 +15,17 @@ from pyflink_on_spark._runtime.bundle import (
     EndOfInput,
     Watermark,
 )
-from pyflink_on_spark._runtime.clock import Clock
-from pyflink_on_spark._runtime.cursor import Cursor
-from pyflink_on_spark._runtime.immutability import ImmutabilityGuard, are_flat, copied, is_immutable
+from pyflink_on_spark._runtime.elements.clock import Clock
+from pyflink_on_spark._runtime.elements.cursor import Cursor
+from pyflink_on_spark._runtime.elements.immutability import (
+    ImmutabilityGuard,
+    are_flat,
+    copied,
+    is_immutable,
+)
+from pyflink_on_spark._runtime.elements.watermark_rhythm import WatermarkTimer
 from pyflink_on_spark._runtime.operators.timestamps import AssignTimestamps
 from pyflink_on_spark._runtime.task.outputs import ChannelEvent, Output
-from pyflink_on_spark._runtime.watermark_rhythm import WatermarkTimer
 
 _MOST_WATERMARKS = 10_000
 _ELEMENTS_EACH = 64

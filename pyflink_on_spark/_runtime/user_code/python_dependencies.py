@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from pyflink_on_spark._filesystem.local_path import local_path
-from pyflink_on_spark.common._options import python
+from pyflink_on_spark._options import python
 
 DELIMITER = ","
 PARAMETER_DELIMITER = "#"

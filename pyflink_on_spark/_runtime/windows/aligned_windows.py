@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
-from pyflink_on_spark._runtime.bundle import MAX_WATERMARK, MIN_TIMESTAMP
+from pyflink_on_spark._runtime.elements.bundle import MAX_WATERMARK, MIN_TIMESTAMP
 
 if TYPE_CHECKING:
     from pyflink_on_spark._runtime.state.table import StateTable

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any, Protocol
 
-from pyflink_on_spark._runtime.immutability import deserialize, is_immutable, serialize
+from pyflink_on_spark._runtime.elements.immutability import deserialize, is_immutable, serialize
 
 if TYPE_CHECKING:
-    from pyflink_on_spark._runtime.cursor import Cursor
+    from pyflink_on_spark._runtime.elements.cursor import Cursor
     from pyflink_on_spark._runtime.windows.aligned_windows import AlignedWindows
 
 Entries = dict[Any, Any]

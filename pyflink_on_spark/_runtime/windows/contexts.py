@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 from pyflink_on_spark._runtime.state.keyed_state import MergingState
 
 if TYPE_CHECKING:
-    from pyflink_on_spark._runtime.clock import Clock
+    from pyflink_on_spark._runtime.contract.runtime_context import RuntimeContext
+    from pyflink_on_spark._runtime.elements.clock import Clock
     from pyflink_on_spark._runtime.state.backend import KeyedStateBackend
-    from pyflink_on_spark._runtime.user_code.runtime_context import RuntimeContext
 
 
 class AssignerContext:

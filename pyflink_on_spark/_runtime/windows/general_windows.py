@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-from pyflink_on_spark._runtime.bundle import MAX_WATERMARK, MIN_TIMESTAMP
+from pyflink_on_spark._runtime.elements.bundle import MAX_WATERMARK, MIN_TIMESTAMP
 from pyflink_on_spark._runtime.windows.contexts import TriggerContext, state_of
 from pyflink_on_spark._runtime.windows.merging import MergingWindows
 from pyflink_on_spark._runtime.windows.operation import WindowOperation

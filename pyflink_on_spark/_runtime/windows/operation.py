@@ -6,14 +6,14 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
-from pyflink_on_spark._runtime.bundle import MAX_WATERMARK
-from pyflink_on_spark._runtime.keys import unwrap_key
+from pyflink_on_spark._runtime.elements.bundle import MAX_WATERMARK
+from pyflink_on_spark._runtime.elements.keys import unwrap_key
 from pyflink_on_spark._runtime.operators.late_rows import LateRows
 from pyflink_on_spark._runtime.operators.process import IS_TAG
 from pyflink_on_spark._runtime.windows.contexts import AssignerContext, FunctionContext
 
 if TYPE_CHECKING:
-    from pyflink_on_spark._runtime.operators.context import OperatorContext
+    from pyflink_on_spark._runtime.contract.context import OperatorContext
     from pyflink_on_spark._runtime.state.backend import KeyedStateBackend
 
 

@@ -6,8 +6,8 @@ import contextlib
 from collections.abc import Callable, Iterator
 from typing import Any, Protocol, Self
 
-from pyflink_on_spark._runtime.immutability import deserialize
-from pyflink_on_spark._spark.transport.result_channel import Channel
+from pyflink_on_spark._cluster.transport.result_channel import Channel
+from pyflink_on_spark._runtime.elements.immutability import deserialize
 
 
 class EndsEarly(Protocol):

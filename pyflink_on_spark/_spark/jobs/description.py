@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pyflink_on_spark._job.job import Job
+from pyflink_on_spark._job.submission.job import Job
 
 
 def description_of(job: Job, attempt: int = 0) -> str:

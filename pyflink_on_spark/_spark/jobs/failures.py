@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
+from pyflink_on_spark._cluster.transport.rpc import HostLost
 from pyflink_on_spark._compat.errors import JobExecutionError
-from pyflink_on_spark._runtime.user_code.failure import SubtaskFailure
+from pyflink_on_spark._runtime.diagnosis.failure import SubtaskFailure
 from pyflink_on_spark._spark.jobs.stage_function import FAILURE_BEGINS, FAILURE_ENDS
 from pyflink_on_spark._spark.session.java_text import gist
-from pyflink_on_spark._spark.transport.rpc import HostLost
 
 _FAILURE = re.compile(re.escape(FAILURE_BEGINS) + "(.*?)" + re.escape(FAILURE_ENDS), re.DOTALL)
 _LOST_WORKER = re.compile(r"Python worker (?:exited unexpectedly|process .*?terminated)")

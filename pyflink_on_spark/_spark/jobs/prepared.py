@@ -6,9 +6,9 @@ import threading
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from pyflink_on_spark._job.commits import Commits
-from pyflink_on_spark._runtime.connector import Sink
-from pyflink_on_spark._runtime.immutability import deserialize
+from pyflink_on_spark._job.checkpoints.commits import Commits
+from pyflink_on_spark._runtime.contract.connector import Sink
+from pyflink_on_spark._runtime.elements.immutability import deserialize
 
 PREPARED = "prepared"
 """The name of the channel through which tasks say what they have prepared."""

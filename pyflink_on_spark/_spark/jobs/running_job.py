@@ -13,10 +13,12 @@ from typing import Any
 
 from pyspark.sql import SparkSession
 
+from pyflink_on_spark._cluster.transport.network_settings import NetworkSettings
+from pyflink_on_spark._cluster.transport.result_channel import Channel, ResultServer
 from pyflink_on_spark._compat.errors import JobCancelledError, JobExecutionError
-from pyflink_on_spark._job.job import Job
-from pyflink_on_spark._job.restarts import check_may_restart, restart_strategy
-from pyflink_on_spark._runtime.clock import SteadyClock
+from pyflink_on_spark._job.attempts.restarts import check_may_restart, restart_strategy
+from pyflink_on_spark._job.submission.job import Job
+from pyflink_on_spark._runtime.elements.clock import SteadyClock
 from pyflink_on_spark._spark.jobs.collected import CollectedElements
 from pyflink_on_spark._spark.jobs.failures import job_error, print_error
 from pyflink_on_spark._spark.jobs.stage_rows import channel_names, driver_channel
@@ -24,8 +26,6 @@ from pyflink_on_spark._spark.session.dependencies import ShippedDependencies, sh
 from pyflink_on_spark._spark.session.liveness import why_gone
 from pyflink_on_spark._spark.session.own_package import ship_own_package
 from pyflink_on_spark._spark.session.session import obtain_session
-from pyflink_on_spark._spark.transport.network_settings import NetworkSettings
-from pyflink_on_spark._spark.transport.result_channel import Channel, ResultServer
 from pyflink_on_spark.common import JobExecutionResult, JobStatus
 from pyflink_on_spark.common.job_execution_result import JobOutcome
 

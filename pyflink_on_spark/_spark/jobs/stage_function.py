@@ -9,25 +9,25 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from pyflink_on_spark._runtime.clock import SystemClock
-from pyflink_on_spark._runtime.task.exchange import ChannelRow
-from pyflink_on_spark._runtime.task.stage import DRIVER, START, StageRunner
-from pyflink_on_spark._runtime.user_code.failure import SubtaskFailure
-from pyflink_on_spark._runtime.user_code.function_log import (
-    LOGS,
-    FunctionLog,
-    install_function_log,
-)
-from pyflink_on_spark._runtime.user_code.main_module import install_classes
-from pyflink_on_spark._spark.jobs.prepared import PREPARED
-from pyflink_on_spark._spark.jobs.worker_environment import WorkerEnvironment
-from pyflink_on_spark._spark.transport.result_sender import (
+from pyflink_on_spark._cluster.transport.result_sender import (
     ChannelAddress,
     ChannelClosed,
     ChannelFailed,
     Sender,
     connect,
 )
+from pyflink_on_spark._runtime.diagnosis.failure import SubtaskFailure
+from pyflink_on_spark._runtime.diagnosis.function_log import (
+    LOGS,
+    FunctionLog,
+    install_function_log,
+)
+from pyflink_on_spark._runtime.elements.clock import SystemClock
+from pyflink_on_spark._runtime.task.exchange import ChannelRow
+from pyflink_on_spark._runtime.task.stage import DRIVER, START, StageRunner
+from pyflink_on_spark._runtime.user_code.main_module import install_classes
+from pyflink_on_spark._spark.jobs.prepared import PREPARED
+from pyflink_on_spark._spark.jobs.worker_environment import WorkerEnvironment
 
 Row = tuple[tuple[int, int, int], Any]
 """A row between two stages: its subtask, its place on the channel and the channel; its payload."""

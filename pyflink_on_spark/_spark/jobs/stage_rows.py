@@ -6,13 +6,13 @@ import pickle
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
-from pyflink_on_spark._job.job import Job
-from pyflink_on_spark._runtime.task.plan import StagePlan
+from pyflink_on_spark._cluster.transport.result_sender import ChannelAddress
+from pyflink_on_spark._job.submission.job import Job
+from pyflink_on_spark._runtime.contract.plan import StagePlan
 from pyflink_on_spark._spark.jobs.prepared import PREPARED
 from pyflink_on_spark._spark.jobs.stage_function import Row, StageFunction
 from pyflink_on_spark._spark.jobs.worker_environment import WorkerEnvironment
 from pyflink_on_spark._spark.session.dependencies import ShippedDependencies
-from pyflink_on_spark._spark.transport.result_sender import ChannelAddress
 
 if TYPE_CHECKING:
     from pyspark import RDD, SparkContext

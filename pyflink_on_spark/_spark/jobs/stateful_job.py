@@ -7,13 +7,13 @@ from collections.abc import Sequence
 from concurrent.futures import wait
 
 from pyflink_on_spark._compat.errors import CheckpointError
-from pyflink_on_spark._job.attempt_control import SavepointRequest
-from pyflink_on_spark._job.job import Job
-from pyflink_on_spark._job.progress_display import display_for
-from pyflink_on_spark._job.progress_line import Progress
+from pyflink_on_spark._job.attempts.attempt_control import SavepointRequest
+from pyflink_on_spark._job.display.progress_display import display_for
+from pyflink_on_spark._job.display.progress_line import Progress
+from pyflink_on_spark._job.submission.job import Job
+from pyflink_on_spark._options import own
 from pyflink_on_spark._runtime.task.progress import JobProgress, TaskProgress
 from pyflink_on_spark._spark.jobs.running_job import GivesServer, RunningJob
-from pyflink_on_spark.common._options import own
 
 _log = logging.getLogger("pyflink_on_spark")
 

@@ -11,18 +11,19 @@ from dataclasses import replace
 
 from pyspark.sql.streaming import StreamingQuery
 
+from pyflink_on_spark._cluster.hosts.deployment import Deployment, slots_of
+from pyflink_on_spark._cluster.hosts.pool import HostPool
+from pyflink_on_spark._cluster.transport.rpc import HostLost
 from pyflink_on_spark._compat.errors import JobCancelledError
-from pyflink_on_spark._job.attempt_control import AttemptControl
-from pyflink_on_spark._job.coordinator import CheckpointCoordinator
-from pyflink_on_spark._job.job import Job
-from pyflink_on_spark._job.split_distribution import SplitDistribution
+from pyflink_on_spark._job.attempts.attempt_control import AttemptControl
+from pyflink_on_spark._job.attempts.split_distribution import SplitDistribution
+from pyflink_on_spark._job.checkpoints.coordinator import CheckpointCoordinator
+from pyflink_on_spark._job.submission.job import Job
 from pyflink_on_spark._runtime.task.progress import TaskProgress
 from pyflink_on_spark._runtime.task.restored_key_groups import with_key_groups
-from pyflink_on_spark._spark.hosts.deployment import Deployment, slots_of
-from pyflink_on_spark._spark.hosts.host_task import HostTask
-from pyflink_on_spark._spark.hosts.pool import HostPool
 from pyflink_on_spark._spark.jobs.description import description_of
 from pyflink_on_spark._spark.jobs.failures import job_error
+from pyflink_on_spark._spark.jobs.host_task import HostTask
 from pyflink_on_spark._spark.jobs.running_job import GivesServer
 from pyflink_on_spark._spark.jobs.stage_rows import channel_names, driver_channel
 from pyflink_on_spark._spark.jobs.stateful_job import StatefulJob
@@ -31,7 +32,6 @@ from pyflink_on_spark._spark.session.driver_endpoint import driver_endpoint
 from pyflink_on_spark._spark.session.liveness import why_gone
 from pyflink_on_spark._spark.session.scratch import scratch_subfolder
 from pyflink_on_spark._spark.session.task_slots import has_room, hosts_for
-from pyflink_on_spark._spark.transport.rpc import HostLost
 
 _log = logging.getLogger("pyflink_on_spark")
 _LOOK_SECONDS = 0.2

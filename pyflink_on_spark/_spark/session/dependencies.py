@@ -13,6 +13,7 @@ from pyspark import SparkFiles
 from pyspark.sql import SparkSession
 
 from pyflink_on_spark._compat.errors import EnvironmentSetupError
+from pyflink_on_spark._options import python
 from pyflink_on_spark._runtime.user_code.dependency_folders import (
     DependencyFolder,
     FolderKind,
@@ -22,7 +23,6 @@ from pyflink_on_spark._runtime.user_code.python_dependencies import PythonDepend
 from pyflink_on_spark._spark.session.scratch import scratch_subfolder
 from pyflink_on_spark._spark.session.session import INTERPRETER
 from pyflink_on_spark._spark.session.spark_defaults import command_line, is_local, master_of
-from pyflink_on_spark.common._options import python
 
 _FOLDER = "dependencies"
 _shipped: set[tuple[str, str]] = set()

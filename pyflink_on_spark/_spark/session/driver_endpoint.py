@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from pyflink_on_spark._cluster.transport.handshake import Endpoint
 from pyflink_on_spark._spark.session.application_settings import application_settings
 from pyflink_on_spark._spark.session.encryption import is_encrypted, new_identity
 from pyflink_on_spark._spark.session.spark_defaults import LOOPBACK
-from pyflink_on_spark._spark.transport.handshake import Endpoint
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -6,9 +6,9 @@ import base64
 import textwrap
 from typing import TYPE_CHECKING, Any
 
+from pyflink_on_spark._cluster.transport.certificate import self_signed
+from pyflink_on_spark._cluster.transport.identity import Identity
 from pyflink_on_spark._spark.session.application_settings import application_settings
-from pyflink_on_spark._spark.transport.certificate import self_signed
-from pyflink_on_spark._spark.transport.identity import Identity
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -31,7 +31,7 @@ from pyflink_on_spark._spark.session.spark_defaults import (
 )
 
 SWITCH = "PYFLINK_ON_SPARK_JVM_ARCHIVE"
-_RECORDER = "pyflink_on_spark._spark.session.jvm_archive_recorder"
+_RECORDER = "pyflink_on_spark.tools.archive.recorder"
 _UNUSED_DAYS = 60
 _SECONDS_TO_NEXT_TRY = 3600
 _MOST_BYTES = 1024**3

@@ -11,11 +11,11 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import asdict, dataclass, field
 from typing import Any, Self
 
-from pyflink_on_spark._job.coordinator import CheckpointCoordinator
+from pyflink_on_spark._job.checkpoints.coordinator import CheckpointCoordinator
 from pyflink_on_spark._runtime.checkpoints.folder import Folder
-from pyflink_on_spark._runtime.checkpoints.state_meaning import Meanings, StateMeaning
-from pyflink_on_spark._runtime.immutability import deserialize, serialize
-from pyflink_on_spark._runtime.steps import step
+from pyflink_on_spark._runtime.checkpoints.steps import step
+from pyflink_on_spark._runtime.contract.state_meaning import Meanings, StateMeaning
+from pyflink_on_spark._runtime.elements.immutability import deserialize, serialize
 from pyflink_on_spark._spark.structured.slot import SlotReport
 
 COMMITTABLES, QUERY, CONTROL = "committables", "query", "control"

@@ -16,7 +16,7 @@ from pyspark.sql import SparkSession
 from pyspark.sql.streaming import StreamingQuery
 
 from pyflink_on_spark._compat.errors import CheckpointError, EnvironmentSetupError
-from pyflink_on_spark._job.job import Job
+from pyflink_on_spark._job.submission.job import Job
 from pyflink_on_spark._runtime.checkpoints.folder import Folder, folder
 from pyflink_on_spark._runtime.user_code.dependency_folders import lay_out
 from pyflink_on_spark._runtime.user_code.python_dependencies import PythonDependencies

@@ -6,8 +6,7 @@ import itertools
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
-from pyflink_on_spark._runtime.task.exchange import ExchangePlan
-from pyflink_on_spark._runtime.task.plan import StagePlan
+from pyflink_on_spark._runtime.contract.plan import ExchangePlan, StagePlan
 
 TARGET, SUBTASK, CHANNEL, SEQ, PAYLOAD = range(5)
 """The columns of a row between two levels."""

@@ -51,7 +51,7 @@ class SlotProcessor(StatefulProcessor):
 
     def handleInputRows(self, key: Any, rows: Any, timerValues: Any) -> Iterator[Row]:  # noqa: N802, N803
         """Process the rows of a slot."""
-        from pyflink_on_spark._runtime.user_code.failure import SubtaskFailure
+        from pyflink_on_spark._runtime.diagnosis.failure import SubtaskFailure
         from pyflink_on_spark._spark.jobs.stage_function import FAILURE_BEGINS, FAILURE_ENDS
 
         environment: WorkerEnvironment = pickle.loads(self._environment)

@@ -14,13 +14,14 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812 - as everybody does
 from pyspark.sql.streaming import StreamingQuery
 
+from pyflink_on_spark._cluster.transport.result_channel import Channel
 from pyflink_on_spark._compat.errors import (
     EnvironmentSetupError,
     JobCancelledError,
 )
-from pyflink_on_spark._job.attempt_control import SavepointRequest
-from pyflink_on_spark._job.checkpoint_settings import CheckpointSettings
-from pyflink_on_spark._job.job import Job
+from pyflink_on_spark._job.attempts.attempt_control import SavepointRequest
+from pyflink_on_spark._job.checkpoints.checkpoint_settings import CheckpointSettings
+from pyflink_on_spark._job.submission.job import Job
 from pyflink_on_spark._runtime.checkpoints.folder import Folder, folder
 from pyflink_on_spark._runtime.task.restored_key_groups import with_key_groups
 from pyflink_on_spark._spark.jobs.description import description_of
@@ -34,7 +35,6 @@ from pyflink_on_spark._spark.structured.processor import SlotProcessor
 from pyflink_on_spark._spark.structured.savepoints import StoredState
 from pyflink_on_spark._spark.structured.slot import DRAINS, ENDS, Limits, level_plans, wish
 from pyflink_on_spark._spark.structured.worker import POOL
-from pyflink_on_spark._spark.transport.result_channel import Channel
 
 _log = logging.getLogger("pyflink_on_spark")
 _LOOK_SECONDS = 0.1

@@ -7,13 +7,14 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from pyflink_on_spark._compat.errors import CheckpointError
-from pyflink_on_spark._job.hosts import HostSnapshot
-from pyflink_on_spark._job.job import Job
+from pyflink_on_spark._job.checkpoints.hosts import HostSnapshot
+from pyflink_on_spark._job.submission.job import Job
+from pyflink_on_spark._options import checkpointing
 from pyflink_on_spark._runtime.checkpoints.changelog import WHOLE
 from pyflink_on_spark._runtime.checkpoints.checkpoint import complete
 from pyflink_on_spark._runtime.checkpoints.checkpoint_files import StateFile, state_file
 from pyflink_on_spark._runtime.checkpoints.folder import Folder, folder
-from pyflink_on_spark._runtime.clock import SystemClock
+from pyflink_on_spark._runtime.elements.clock import SystemClock
 from pyflink_on_spark._spark.session.dependencies import spark_settings
 from pyflink_on_spark._spark.session.session import obtain_session
 from pyflink_on_spark._spark.structured.batches import (
@@ -24,7 +25,6 @@ from pyflink_on_spark._spark.structured.batches import (
     prepared_things,
 )
 from pyflink_on_spark._spark.structured.state_log import LOG
-from pyflink_on_spark.common._options import checkpointing
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

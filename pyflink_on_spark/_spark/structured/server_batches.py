@@ -9,13 +9,13 @@ from typing import Any
 
 import cloudpickle
 
-from pyflink_on_spark._job.checkpoint_settings import CheckpointSettings
-from pyflink_on_spark._job.job import Job
+from pyflink_on_spark._job.checkpoints.checkpoint_settings import CheckpointSettings
+from pyflink_on_spark._job.submission.job import Job
 from pyflink_on_spark._runtime.checkpoints.folder import Folder, folder
-from pyflink_on_spark._runtime.checkpoints.state_meaning import Meanings
-from pyflink_on_spark._runtime.clock import SystemClock
-from pyflink_on_spark._runtime.connector import Sink
-from pyflink_on_spark._runtime.task.plan import OperatorPlan, source_meanings, source_names
+from pyflink_on_spark._runtime.contract.connector import Sink
+from pyflink_on_spark._runtime.contract.plan import OperatorPlan, source_meanings, source_names
+from pyflink_on_spark._runtime.contract.state_meaning import Meanings
+from pyflink_on_spark._runtime.elements.clock import SystemClock
 from pyflink_on_spark._runtime.user_code.main_module import install_classes
 from pyflink_on_spark._spark.jobs.worker_environment import WorkerEnvironment
 from pyflink_on_spark._spark.structured.batches import Batches, QueryCommits, committed_batches

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from pyflink_on_spark._compat.own_frames import compiled_file
 
 if TYPE_CHECKING:
-    from pyflink_on_spark._runtime.operators.context import OperatorContext
+    from pyflink_on_spark._runtime.contract.context import OperatorContext
 
 _numbers = itertools.count(1)
 

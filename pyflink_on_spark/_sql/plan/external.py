@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from pyflink_on_spark._graph.transformation import Edge
-from pyflink_on_spark._runtime.operators.operator import Operator
+from pyflink_on_spark._runtime.contract.operator import Operator
 from pyflink_on_spark._sql.plan.changes import ModifyKinds
 
 

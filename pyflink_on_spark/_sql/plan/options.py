@@ -6,13 +6,13 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
-from pyflink_on_spark._sql.errors import ValidationError
-from pyflink_on_spark.common._options.memory_text import parse_memory_bytes
-from pyflink_on_spark.common._options.option_text import (
+from pyflink_on_spark._options.memory_text import parse_memory_bytes
+from pyflink_on_spark._options.option_text import (
     parse_boolean,
     parse_duration_ms,
     parse_long,
 )
+from pyflink_on_spark._sql.errors import ValidationError
 
 Value = TypeVar("Value")
 

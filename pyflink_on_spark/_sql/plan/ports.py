@@ -12,9 +12,9 @@ from pyflink_on_spark._sql.plan.changes import ModifyKinds
 from pyflink_on_spark._sql.plan.options import Option, TableOptions
 
 if TYPE_CHECKING:
-    from pyflink_on_spark._runtime.connector import Sink, Source
-    from pyflink_on_spark._runtime.operators.context import OperatorContext
-    from pyflink_on_spark._runtime.operators.operator import Operator
+    from pyflink_on_spark._runtime.contract.connector import Sink, Source
+    from pyflink_on_spark._runtime.contract.context import OperatorContext
+    from pyflink_on_spark._runtime.contract.operator import Operator
     from pyflink_on_spark._sql.plan.catalog_objects import ObjectPath, ResolvedSchema
     from pyflink_on_spark._sql.plan.schema import Schema
     from pyflink_on_spark._sql.types.logical import LogicalType

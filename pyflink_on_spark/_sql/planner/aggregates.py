@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from pyflink_on_spark._graph.transformation import Edge
-from pyflink_on_spark._runtime.task.partitioners import HashPartitioner
+from pyflink_on_spark._options.python import BUNDLE_SIZE, BUNDLE_TIME
+from pyflink_on_spark._runtime.contract.partitioners import HashPartitioner
 from pyflink_on_spark._sql.codegen.aggregates import (
     AggregatedRows,
     compile_batch_aggregate,
@@ -36,7 +37,6 @@ from pyflink_on_spark._sql.runtime.group_aggregate import (
 )
 from pyflink_on_spark._sql.runtime.keys import KeyBy
 from pyflink_on_spark._sql.settings import QuerySettings
-from pyflink_on_spark.common._options.python import BUNDLE_SIZE, BUNDLE_TIME
 
 
 class GroupAggregate(PhysicalNode):

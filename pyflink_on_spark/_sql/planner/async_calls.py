@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pyflink_on_spark._options import table as options
 from pyflink_on_spark._sql.codegen.rows import compile_row
 from pyflink_on_spark._sql.functions.python.asynchronous import AsyncBinding
 from pyflink_on_spark._sql.functions.python.staged import AsyncFunction
@@ -11,7 +12,6 @@ from pyflink_on_spark._sql.planner.meanings import Columns, told
 from pyflink_on_spark._sql.planner.physical import PhysicalNode, Stream
 from pyflink_on_spark._sql.planner.translation import Translation
 from pyflink_on_spark._sql.runtime.async_calls import AsyncCalls, AsyncSettings
-from pyflink_on_spark.common._options import table as options
 
 
 class PythonAsync(PhysicalNode):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from pyflink_on_spark._graph.transformation import Edge
-from pyflink_on_spark._runtime.operators.operator import Operator
+from pyflink_on_spark._runtime.contract.operator import Operator
 from pyflink_on_spark._sql.codegen.aggregates import AggregatedRows
 from pyflink_on_spark._sql.codegen.over import compile_frame, is_reversible
 from pyflink_on_spark._sql.codegen.rows import compile_value

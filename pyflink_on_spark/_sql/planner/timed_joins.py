@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from pyflink_on_spark._runtime.operators.operator import Operator
+from pyflink_on_spark._options.table import INTERVAL_JOIN_CLEANUP
+from pyflink_on_spark._runtime.contract.operator import Operator
 from pyflink_on_spark._sql.binder.conditions import all_of
 from pyflink_on_spark._sql.plan.changes import ModifyKinds
 from pyflink_on_spark._sql.plan.joins import TemporalJoin as LogicalTemporalJoin
@@ -19,7 +20,6 @@ from pyflink_on_spark._sql.runtime.temporal_joins import TemporalJoinOperator
 from pyflink_on_spark._sql.runtime.window_joins import WindowJoinOperator
 from pyflink_on_spark._sql.syntax.queries import JoinKind
 from pyflink_on_spark._sql.types.logical import Time
-from pyflink_on_spark.common._options.table import INTERVAL_JOIN_CLEANUP
 
 
 class IntervalJoin(Join):

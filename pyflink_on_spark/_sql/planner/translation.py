@@ -7,11 +7,11 @@ from typing import Any
 
 from pyflink_on_spark._compat.call_site import capture_call_site
 from pyflink_on_spark._graph.transformation import Aligned, Edge, Transformation
-from pyflink_on_spark._runtime.checkpoints.state_meaning import StateMeaning
-from pyflink_on_spark._runtime.connector import Sink, Source
-from pyflink_on_spark._runtime.operators.operator import Operator
+from pyflink_on_spark._runtime.contract.connector import Sink, Source
+from pyflink_on_spark._runtime.contract.operator import Operator
+from pyflink_on_spark._runtime.contract.partitioners import Partitioner
+from pyflink_on_spark._runtime.contract.state_meaning import StateMeaning
 from pyflink_on_spark._runtime.operators.sink import SinkOperator
-from pyflink_on_spark._runtime.task.partitioners import Partitioner
 from pyflink_on_spark._sql.planner.meanings import Columns
 from pyflink_on_spark._sql.planner.physical import PhysicalNode, Stream
 from pyflink_on_spark._sql.settings import QuerySettings

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from pyflink_on_spark._graph.transformation import Edge, Transformation
-from pyflink_on_spark._runtime.connector import WatermarkRule
-from pyflink_on_spark._runtime.operators.operator import Operator
+from pyflink_on_spark._options.table import IDLE_TIMEOUT
+from pyflink_on_spark._runtime.contract.connector import WatermarkRule
+from pyflink_on_spark._runtime.contract.operator import Operator
 from pyflink_on_spark._sql.codegen.rows import compile_values
 from pyflink_on_spark._sql.plan.expressions import Typed, substitute
 from pyflink_on_spark._sql.plan.schema import Schema
@@ -15,7 +16,6 @@ from pyflink_on_spark._sql.planner.scans import SourceScan
 from pyflink_on_spark._sql.planner.translation import Translation
 from pyflink_on_spark._sql.planner.vectorized import PythonVectorized
 from pyflink_on_spark._sql.runtime.watermarks import NoteTimes, RowWatermarks, WatermarkOperator
-from pyflink_on_spark.common._options.table import IDLE_TIMEOUT
 
 
 class WatermarkAssigner(PhysicalNode):

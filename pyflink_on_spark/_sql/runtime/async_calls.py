@@ -9,7 +9,7 @@ from pyflink_on_spark._runtime.operators.async_wait import AsyncWaitOperator
 from pyflink_on_spark._sql.codegen.program import Binding, Program
 
 if TYPE_CHECKING:
-    from pyflink_on_spark._runtime.operators.context import OperatorContext
+    from pyflink_on_spark._runtime.contract.context import OperatorContext
 
 
 @dataclass(frozen=True)

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
-from pyflink_on_spark._runtime.bundle import MIN_TIMESTAMP
+from pyflink_on_spark._runtime.elements.bundle import MIN_TIMESTAMP
 from pyflink_on_spark._runtime.operators.late_rows import LateRows
 from pyflink_on_spark._runtime.state.keyed_timers import millisecond_from
 from pyflink_on_spark._sql.runtime.program_operator import KeyedProgramOperator
 
 if TYPE_CHECKING:
-    from pyflink_on_spark._runtime.operators.context import OperatorContext
+    from pyflink_on_spark._runtime.contract.context import OperatorContext
 
 STATE_NAME = "rows"
 _MICROS = 1000

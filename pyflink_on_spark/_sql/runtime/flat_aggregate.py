@@ -12,7 +12,7 @@ from pyflink_on_spark._sql.plan.changes import DELETE, INSERT
 from pyflink_on_spark._sql.runtime.function_bundles import FunctionBundle, KeyedBundlingOperator
 
 if TYPE_CHECKING:
-    from pyflink_on_spark._runtime.operators.context import OperatorContext
+    from pyflink_on_spark._runtime.contract.context import OperatorContext
 
 STATE_NAME = "groups"
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from itertools import islice
 from typing import Any
 
-from pyflink_on_spark._runtime.bundle import MAX_WATERMARK
+from pyflink_on_spark._runtime.elements.bundle import MAX_WATERMARK
 from pyflink_on_spark._sql.runtime.program_operator import KeyedProgramOperator, ProgramOperator
 
 

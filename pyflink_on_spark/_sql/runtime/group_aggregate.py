@@ -10,7 +10,7 @@ from pyflink_on_spark._sql.runtime.function_bundles import FunctionBundle, Keyed
 from pyflink_on_spark._sql.runtime.program_operator import ProgramOperator
 
 if TYPE_CHECKING:
-    from pyflink_on_spark._runtime.operators.context import OperatorContext
+    from pyflink_on_spark._runtime.contract.context import OperatorContext
 
 STATE_NAME = "groups"
 

@@ -6,14 +6,14 @@ from collections.abc import Iterable, Iterator
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
-from pyflink_on_spark._runtime.bundle import MAX_WATERMARK, MIN_TIMESTAMP
+from pyflink_on_spark._runtime.elements.bundle import MAX_WATERMARK, MIN_TIMESTAMP
 from pyflink_on_spark._runtime.state.keyed_timers import millisecond_from
 from pyflink_on_spark._sql.codegen.program import Program
 from pyflink_on_spark._sql.runtime.program_operator import KeyedProgramOperator
 
 if TYPE_CHECKING:
-    from pyflink_on_spark._runtime.operators.context import OperatorContext
-    from pyflink_on_spark._runtime.operators.operator import Process
+    from pyflink_on_spark._runtime.contract.context import OperatorContext
+    from pyflink_on_spark._runtime.contract.operator import Process
 
 _MICROS = 1000
 _TIME, _ROW, _JOINED = 0, 1, 2

@@ -9,7 +9,7 @@ from pyflink_on_spark._sql.plan.changes import DELETE, INSERT, UPDATE_AFTER, UPD
 from pyflink_on_spark._sql.runtime.program_operator import KeyedProgramOperator
 
 if TYPE_CHECKING:
-    from pyflink_on_spark._runtime.operators.context import OperatorContext
+    from pyflink_on_spark._runtime.contract.context import OperatorContext
 
 STATE_NAME = "rows"
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from pyflink_on_spark._runtime.operators.operator import Operator
+from pyflink_on_spark._runtime.contract.operator import Operator
 from pyflink_on_spark._sql.errors import TableError
 
 

@@ -17,7 +17,7 @@ from pyflink_on_spark._sql.plan.changes import (
 from pyflink_on_spark._sql.runtime.program_operator import KeyedProgramOperator
 
 if TYPE_CHECKING:
-    from pyflink_on_spark._runtime.operators.context import OperatorContext
+    from pyflink_on_spark._runtime.contract.context import OperatorContext
 
 STATE_NAME = "ordered"
 _ADDED = frozenset({INSERT, UPDATE_AFTER})

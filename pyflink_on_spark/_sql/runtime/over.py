@@ -8,13 +8,13 @@ from itertools import groupby
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
-from pyflink_on_spark._runtime.bundle import MIN_TIMESTAMP
+from pyflink_on_spark._runtime.elements.bundle import MIN_TIMESTAMP
 from pyflink_on_spark._runtime.operators.late_rows import LateRows
 from pyflink_on_spark._sql.codegen.program import Program
 from pyflink_on_spark._sql.runtime.program_operator import KeyedProgramOperator
 
 if TYPE_CHECKING:
-    from pyflink_on_spark._runtime.operators.context import OperatorContext
+    from pyflink_on_spark._runtime.contract.context import OperatorContext
 
 STATE_NAME = "frames"
 _MICROS = 1000

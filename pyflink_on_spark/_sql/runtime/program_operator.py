@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any, overload
 
-from pyflink_on_spark._runtime.operators.operator import Operator
+from pyflink_on_spark._runtime.contract.operator import Operator
 from pyflink_on_spark._runtime.operators.rich_function import keyed_state_of
 from pyflink_on_spark._runtime.state.keyed_timers import KeyedTimers
 from pyflink_on_spark._sql.codegen.program import LoadedProgram, Program
 
 if TYPE_CHECKING:
-    from pyflink_on_spark._runtime.operators.context import OperatorContext
+    from pyflink_on_spark._runtime.contract.context import OperatorContext
     from pyflink_on_spark._runtime.state.keyed_rows import KeyedRows
 
 

@@ -11,7 +11,7 @@ from pyflink_on_spark._sql.plan.nodes import WindowKind
 from pyflink_on_spark._sql.runtime.window_aggregate import WindowOperator
 
 if TYPE_CHECKING:
-    from pyflink_on_spark._runtime.operators.context import OperatorContext
+    from pyflink_on_spark._runtime.contract.context import OperatorContext
 
 STATE_NAME = "slices"
 _MICROS = 1000

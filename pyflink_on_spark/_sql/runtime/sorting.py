@@ -8,13 +8,13 @@ from itertools import islice
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
-from pyflink_on_spark._runtime.bundle import MIN_TIMESTAMP
+from pyflink_on_spark._runtime.elements.bundle import MIN_TIMESTAMP
 from pyflink_on_spark._sql.codegen.program import Program
 from pyflink_on_spark._sql.plan.changes import DELETE, INSERT, UPDATE_AFTER, UPDATE_BEFORE
 from pyflink_on_spark._sql.runtime.program_operator import KeyedProgramOperator, ProgramOperator
 
 if TYPE_CHECKING:
-    from pyflink_on_spark._runtime.operators.context import OperatorContext
+    from pyflink_on_spark._runtime.contract.context import OperatorContext
     from pyflink_on_spark._runtime.state.time_to_live import TimeToLive
 
 STATE_NAME = "rows"

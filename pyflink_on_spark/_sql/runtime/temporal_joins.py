@@ -12,8 +12,8 @@ from pyflink_on_spark._sql.plan.changes import DELETE, INSERT, UPDATE_BEFORE
 from pyflink_on_spark._sql.runtime.program_operator import KeyedProgramOperator
 
 if TYPE_CHECKING:
-    from pyflink_on_spark._runtime.operators.context import OperatorContext
-    from pyflink_on_spark._runtime.operators.operator import Process
+    from pyflink_on_spark._runtime.contract.context import OperatorContext
+    from pyflink_on_spark._runtime.contract.operator import Process
 
 _MICROS = 1000
 _TIME = itemgetter(0)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
-from pyflink_on_spark._runtime.bundle import MIN_TIMESTAMP
+from pyflink_on_spark._runtime.elements.bundle import MIN_TIMESTAMP
 from pyflink_on_spark._runtime.operators.late_rows import LateRows, register_watermark_latency
 from pyflink_on_spark._runtime.state.keyed_timers import millisecond_from
 from pyflink_on_spark._sql.codegen.program import Program
@@ -13,7 +13,7 @@ from pyflink_on_spark._sql.runtime.program_operator import KeyedProgramOperator
 from pyflink_on_spark._sql.types.temporal import MICROS_PER_DAY, to_local
 
 if TYPE_CHECKING:
-    from pyflink_on_spark._runtime.operators.context import OperatorContext
+    from pyflink_on_spark._runtime.contract.context import OperatorContext
 
 STATE_NAME = "windows"
 _MICROS = 1000

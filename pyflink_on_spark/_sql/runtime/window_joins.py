@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
+from pyflink_on_spark._runtime.contract.operator import Process
 from pyflink_on_spark._runtime.operators.late_rows import LateRows, register_watermark_latency
-from pyflink_on_spark._runtime.operators.operator import Process
 from pyflink_on_spark._sql.codegen.program import Program
 from pyflink_on_spark._sql.runtime.window_aggregate import WindowOperator
 
 if TYPE_CHECKING:
-    from pyflink_on_spark._runtime.operators.context import OperatorContext
+    from pyflink_on_spark._runtime.contract.context import OperatorContext
 
 _MICROS = 1000
 

@@ -11,7 +11,7 @@ from pyflink_on_spark._sql.codegen.program import Program
 from pyflink_on_spark._sql.runtime.window_aggregate import WindowOperator
 
 if TYPE_CHECKING:
-    from pyflink_on_spark._runtime.operators.context import OperatorContext
+    from pyflink_on_spark._runtime.contract.context import OperatorContext
 
 _MICROS = 1000
 _COMPARED = itemgetter(0)

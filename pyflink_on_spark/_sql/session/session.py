@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
 
+from pyflink_on_spark._options.table import DEFAULT_PARALLELISM, LOCAL_TIME_ZONE
 from pyflink_on_spark._sql.binder.expressions import ExpressionBinder
 from pyflink_on_spark._sql.binder.inserts import insert, with_partition
 from pyflink_on_spark._sql.binder.queries import QueryBinder
@@ -29,7 +30,6 @@ from pyflink_on_spark._sql.syntax.statements import (
     CreateTable,
     Insert,
 )
-from pyflink_on_spark.common._options.table import DEFAULT_PARALLELISM, LOCAL_TIME_ZONE
 
 
 class Session:

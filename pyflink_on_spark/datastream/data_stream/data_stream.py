@@ -7,9 +7,11 @@ from dataclasses import replace
 from operator import attrgetter, itemgetter
 from typing import Any
 
+from pyflink_on_spark._compat.recorded import note_recorded
 from pyflink_on_spark._compat.renamed_parameters import renamed
 from pyflink_on_spark._connectors.builtin.driver_sinks import PrintSink
 from pyflink_on_spark._graph.transformation import Edge
+from pyflink_on_spark._runtime.contract.partitioners import Partitioner as RuntimePartitioner
 from pyflink_on_spark._runtime.operators.boundary import PassOperator
 from pyflink_on_spark._runtime.operators.process import ProcessOperator
 from pyflink_on_spark._runtime.operators.select_key import SelectKeyOperator
@@ -21,10 +23,8 @@ from pyflink_on_spark._runtime.operators.stateless import (
     TextOperator,
 )
 from pyflink_on_spark._runtime.operators.timestamps import AssignTimestamps
-from pyflink_on_spark._runtime.task.partitioners import Partitioner as RuntimePartitioner
 from pyflink_on_spark._runtime.user_code.user_function import UserFunction
 from pyflink_on_spark.common import WatermarkStrategy
-from pyflink_on_spark.common._recorded import note_recorded
 from pyflink_on_spark.common.typeinfo import (
     PickledBytesTypeInfo,
     RowTypeInfo,

@@ -9,6 +9,7 @@ from typing import Any
 
 from pyflink_on_spark._compat.renamed_parameters import renamed
 from pyflink_on_spark._graph.transformation import Aligned
+from pyflink_on_spark._runtime.contract.partitioners import HashPartitioner
 from pyflink_on_spark._runtime.operators.keyed_functions import (
     KeyedFilterOperator,
     KeyedFlatMapOperator,
@@ -20,7 +21,6 @@ from pyflink_on_spark._runtime.operators.rolling import (
     RollingReduceOperator,
 )
 from pyflink_on_spark._runtime.operators.select_key import DropKeyOperator, KeyedRowsOperator
-from pyflink_on_spark._runtime.task.partitioners import HashPartitioner
 from pyflink_on_spark._runtime.user_code.user_function import UserFunction
 from pyflink_on_spark.common.typeinfo import TypeInformation, Types
 from pyflink_on_spark.datastream.data_stream.data_stream import (

@@ -7,9 +7,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from pyflink_on_spark._graph.transformation import Aligned
-from pyflink_on_spark._runtime.operators.partition import PartitionOperator
-from pyflink_on_spark._runtime.operators.select_key import DropKeyOperator
-from pyflink_on_spark._runtime.task.partitioners import (
+from pyflink_on_spark._runtime.contract.partitioners import (
     BroadcastPartitioner,
     CustomPartitioner,
     ForwardPartitioner,
@@ -17,9 +15,11 @@ from pyflink_on_spark._runtime.task.partitioners import (
     RescalePartitioner,
     ShufflePartitioner,
 )
-from pyflink_on_spark._runtime.task.partitioners import (
+from pyflink_on_spark._runtime.contract.partitioners import (
     Partitioner as RuntimePartitioner,
 )
+from pyflink_on_spark._runtime.operators.partition import PartitionOperator
+from pyflink_on_spark._runtime.operators.select_key import DropKeyOperator
 from pyflink_on_spark.common.typeinfo import TypeInformation
 from pyflink_on_spark.datastream.data_stream.emitted_stream import EmittedStream
 from pyflink_on_spark.datastream.data_stream.flow import user_function

@@ -5,6 +5,7 @@ The engine knows nothing of the mirror's abstract classes; here they learn who d
 
 from __future__ import annotations
 
+from pyflink_on_spark._runtime.contract import runtime_context as engine_context
 from pyflink_on_spark._runtime.operators import function_contexts as contexts
 from pyflink_on_spark._runtime.state import (
     aggregate_states,
@@ -14,7 +15,6 @@ from pyflink_on_spark._runtime.state import (
     timers,
     value_state,
 )
-from pyflink_on_spark._runtime.user_code import runtime_context as engine_context
 from pyflink_on_spark._runtime.windows.contexts import StateOfNamespace
 from pyflink_on_spark.datastream import state
 from pyflink_on_spark.datastream.functions import broadcast_functions as broadcast

@@ -9,11 +9,11 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from pyflink_on_spark._compat.unsupported import refuse_java
-from pyflink_on_spark._job.state_backend import HASHMAP, ROCKSDB
+from pyflink_on_spark._job.checkpoints.state_backend import HASHMAP, ROCKSDB
+from pyflink_on_spark._options import checkpointing, state
+from pyflink_on_spark._options.notes import note_option
+from pyflink_on_spark._options.option import Option
 from pyflink_on_spark.common._java_handles import own_handle
-from pyflink_on_spark.common._options import checkpointing, state
-from pyflink_on_spark.common._options.notes import note_option
-from pyflink_on_spark.common._options.option import Option
 from pyflink_on_spark.common.configuration import Configuration
 
 

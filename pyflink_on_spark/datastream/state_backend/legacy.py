@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from pyflink_on_spark._job.checkpoint_storage import UNSET, checkpoint_directory
-from pyflink_on_spark._job.state_backend import FILES, MEMORY, OLD_ROCKSDB
-from pyflink_on_spark.common._options import checkpointing, own, state
-from pyflink_on_spark.common._options.option import Option
+from pyflink_on_spark._job.checkpoints.checkpoint_storage import UNSET, checkpoint_directory
+from pyflink_on_spark._job.checkpoints.state_backend import FILES, MEMORY, OLD_ROCKSDB
+from pyflink_on_spark._options import checkpointing, own, state
+from pyflink_on_spark._options.option import Option
 from pyflink_on_spark.common.configuration import Configuration
 from pyflink_on_spark.datastream.checkpoint_storage import (
     FileSystemCheckpointStorage,

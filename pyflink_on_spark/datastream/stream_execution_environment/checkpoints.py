@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Self
 
-from pyflink_on_spark.common._options.checkpointing import SAVEPOINT_DIRECTORY
-from pyflink_on_spark.common._options.state import CHANGELOG
+from pyflink_on_spark._options.checkpointing import SAVEPOINT_DIRECTORY
+from pyflink_on_spark._options.state import CHANGELOG
 from pyflink_on_spark.common.restart_strategy import RestartStrategyConfiguration
 from pyflink_on_spark.datastream.checkpoint_config import CheckpointConfig
 from pyflink_on_spark.datastream.checkpointing_mode import CheckpointingMode

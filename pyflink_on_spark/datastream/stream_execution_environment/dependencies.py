@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
+from pyflink_on_spark._compat.recorded import note_recorded
 from pyflink_on_spark._filesystem.local_path import local_path
+from pyflink_on_spark._options import pipeline, python
+from pyflink_on_spark._options.notes import note_option
+from pyflink_on_spark._options.option import Option
 from pyflink_on_spark._runtime.user_code.python_dependencies import (
     DELIMITER,
     PARAMETER_DELIMITER,
     require,
 )
 from pyflink_on_spark.common import Configuration
-from pyflink_on_spark.common._options import pipeline, python
-from pyflink_on_spark.common._options.notes import note_option
-from pyflink_on_spark.common._options.option import Option
-from pyflink_on_spark.common._recorded import note_recorded
 from pyflink_on_spark.datastream.stream_execution_environment.settings import GeneralSettings
 
 

@@ -9,15 +9,15 @@ from typing import Any
 from pyflink_on_spark._graph.execution_plan import execution_plan_json
 from pyflink_on_spark._graph.stream_graph import GraphSettings, StreamGraph
 from pyflink_on_spark._graph.transformation import Transformation
-from pyflink_on_spark._job.base_configuration import base_configuration
-from pyflink_on_spark._job.console import console
-from pyflink_on_spark._job.job import JobHandle, current_engine
-from pyflink_on_spark._job.translation import translate
-from pyflink_on_spark._job.unexecuted import UNEXECUTED
+from pyflink_on_spark._job.display.console import console
+from pyflink_on_spark._job.submission.base_configuration import base_configuration
+from pyflink_on_spark._job.submission.job import JobHandle, current_engine
+from pyflink_on_spark._job.submission.translation import translate
+from pyflink_on_spark._job.submission.unexecuted import UNEXECUTED
+from pyflink_on_spark._options import checkpointing, execution, pipeline, python
+from pyflink_on_spark._options.notes import note_without_effect
+from pyflink_on_spark._options.registry import check_own_keys, options_of
 from pyflink_on_spark.common import Configuration, ExecutionConfig, JobClient, JobExecutionResult
-from pyflink_on_spark.common._options import checkpointing, execution, pipeline, python
-from pyflink_on_spark.common._options.notes import note_without_effect
-from pyflink_on_spark.common._options.registry import check_own_keys, options_of
 from pyflink_on_spark.datastream.checkpoint_config import CheckpointConfig
 from pyflink_on_spark.datastream.stream_execution_environment.checkpoints import (
     Checkpointing,

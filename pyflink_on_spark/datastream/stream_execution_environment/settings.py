@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 from typing import ClassVar, Self
 
+from pyflink_on_spark._options import execution, pipeline
 from pyflink_on_spark.common import Configuration, ExecutionConfig
-from pyflink_on_spark.common._options import execution, pipeline
 from pyflink_on_spark.datastream.data_stream.parallelism import checked_max_parallelism
 from pyflink_on_spark.datastream.execution_mode import RuntimeExecutionMode
 from pyflink_on_spark.datastream.slot_sharing_group import SlotSharingGroup

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from pyflink_on_spark._connectors.builtin.collection import CollectionSource
-from pyflink_on_spark._runtime.connector import WatermarkRule
+from pyflink_on_spark._runtime.contract.connector import WatermarkRule
 from pyflink_on_spark._runtime.types import ConversionError, plain_error, source_converter
 from pyflink_on_spark.common import WatermarkStrategy
 from pyflink_on_spark.common.typeinfo import PickledBytesTypeInfo, TypeInformation, Types

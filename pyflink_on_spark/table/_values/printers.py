@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from pyflink_on_spark._graph.transformation import Transformation
-from pyflink_on_spark._job.console import console
+from pyflink_on_spark._job.display.console import console
 from pyflink_on_spark._sql.tables.connectors.printing import PrintTableSink
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pyflink_on_spark.common._options import python
+from pyflink_on_spark._options import python
 from pyflink_on_spark.datastream.stream_execution_environment.dependencies import (
     archive_text,
     put_first,

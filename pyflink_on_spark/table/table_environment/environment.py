@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
+from pyflink_on_spark._options.execution import BATCH, RUNTIME_MODE
 from pyflink_on_spark._sql.errors import TableError, ValidationError
 from pyflink_on_spark._sql.parser import parse_path, parse_statement
 from pyflink_on_spark._sql.plan.catalog_objects import CatalogTable, CatalogView
@@ -17,7 +18,6 @@ from pyflink_on_spark._sql.session.session import Session
 from pyflink_on_spark._sql.syntax import statements as syntax
 from pyflink_on_spark._sql.types import logical
 from pyflink_on_spark.common import Configuration
-from pyflink_on_spark.common._options.execution import BATCH, RUNTIME_MODE
 from pyflink_on_spark.common.data_types import DataType, RowType
 from pyflink_on_spark.datastream import DataStream, StreamExecutionEnvironment
 from pyflink_on_spark.serializers import PickleSerializer

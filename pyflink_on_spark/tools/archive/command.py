@@ -7,7 +7,7 @@ import sys
 from pyflink_on_spark._compat.errors import EnvironmentSetupError
 from pyflink_on_spark._spark.session.java_home import find_java
 from pyflink_on_spark._spark.session.jvm_archive import SWITCH, JvmArchive, find_archive
-from pyflink_on_spark._spark.session.jvm_archive_recorder import record
+from pyflink_on_spark.tools.archive.recorder import record
 from pyflink_on_spark.tools.commands import parser_of
 
 

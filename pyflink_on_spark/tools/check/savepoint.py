@@ -8,8 +8,8 @@ from dataclasses import asdict
 from pathlib import Path
 
 from pyflink_on_spark._compat.errors import CheckpointError
-from pyflink_on_spark._job.job import Job
-from pyflink_on_spark._job.savepoint_fit import SavepointFit, fit_of
+from pyflink_on_spark._job.checkpoints.savepoint_check import SavepointFit, fit_of
+from pyflink_on_spark._job.submission.job import Job
 from pyflink_on_spark.state import CheckpointContents
 from pyflink_on_spark.tools.plan.recording import recorded_jobs
 

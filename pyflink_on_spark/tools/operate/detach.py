@@ -9,13 +9,13 @@ import sys
 import time
 from pathlib import Path
 
-from pyflink_on_spark._job.base_configuration import base_configuration
-from pyflink_on_spark._operate.driver import DRIVER
-from pyflink_on_spark._operate.home import jobs_folder, log_folder
-from pyflink_on_spark._operate.job_records import JobRecord, JobRecords
-from pyflink_on_spark._operate.log_rotation import RotatedLog
-from pyflink_on_spark.common._options.operation import LOG_DIRECTORY, LOG_FILES
-from pyflink_on_spark.common._options.own import LOG_SIZE
+from pyflink_on_spark._job.submission.base_configuration import base_configuration
+from pyflink_on_spark._operate.server.driver import DRIVER
+from pyflink_on_spark._operate.view.home import jobs_folder, log_folder
+from pyflink_on_spark._operate.view.job_records import JobRecord, JobRecords
+from pyflink_on_spark._options.operation import LOG_DIRECTORY, LOG_FILES
+from pyflink_on_spark._options.own import LOG_SIZE
+from pyflink_on_spark.tools.operate.log_rotation import RotatedLog
 from pyflink_on_spark.tools.operate.run import check_script
 from pyflink_on_spark.tools.operate.run_options import IN_BACKGROUND, RunOptions
 

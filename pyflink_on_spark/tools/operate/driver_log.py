@@ -5,8 +5,8 @@ from __future__ import annotations
 import logging
 from typing import Any
 
-from pyflink_on_spark._job.base_configuration import base_configuration
-from pyflink_on_spark.common._options.operation import LOG_LEVEL, level_number
+from pyflink_on_spark._job.submission.base_configuration import base_configuration
+from pyflink_on_spark._options.operation import LOG_LEVEL, level_number
 
 _FORMAT = "%(asctime)s %(levelname)-7s %(name)s - %(message)s"
 

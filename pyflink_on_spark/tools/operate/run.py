@@ -8,8 +8,11 @@ import sys
 
 from pyflink_on_spark._compat.errors import JobCancelledError
 from pyflink_on_spark._compat.import_hook import install
-from pyflink_on_spark._job.base_configuration import base_configuration, set_base_configuration
-from pyflink_on_spark._job.unexecuted import UNEXECUTED
+from pyflink_on_spark._job.submission.base_configuration import (
+    base_configuration,
+    set_base_configuration,
+)
+from pyflink_on_spark._job.submission.unexecuted import UNEXECUTED
 from pyflink_on_spark._spark.session.spark_defaults import command_line
 from pyflink_on_spark.common import Configuration
 from pyflink_on_spark.datastream import StreamExecutionEnvironment
@@ -88,7 +91,7 @@ def run_script(options: RunOptions) -> int:
 
 def _end_jobs(asked: KeyboardInterrupt) -> int:
     """End the jobs that still run, and return the exit status of a process ended by a signal."""
-    from pyflink_on_spark._operate.driver import DRIVER
+    from pyflink_on_spark._operate.server.driver import DRIVER
 
     status = asked.status if isinstance(asked, EndAsked) else EndAsked(2).status
     for job in DRIVER.jobs.running():

@@ -6,9 +6,9 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from pyflink_on_spark.common._options import checkpointing, execution, python
-from pyflink_on_spark.common._options import own as own_options
-from pyflink_on_spark.common._options.operation import REST_PORT
+from pyflink_on_spark._options import checkpointing, execution, python
+from pyflink_on_spark._options import own as own_options
+from pyflink_on_spark._options.operation import REST_PORT
 
 IN_BACKGROUND = "--in-background"
 """The option with which ``run -d`` starts a driver; its value is the log file."""

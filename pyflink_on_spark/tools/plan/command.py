@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 from pyflink_on_spark._graph.execution_plan import execution_plan_json
-from pyflink_on_spark._job.job import Job
+from pyflink_on_spark._job.submission.job import Job
 from pyflink_on_spark.tools.commands import parser_of, split_at_dashes
 from pyflink_on_spark.tools.plan.diagram import diagram_of
 from pyflink_on_spark.tools.plan.recording import recorded_jobs

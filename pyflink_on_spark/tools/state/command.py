@@ -12,7 +12,7 @@ from itertools import islice
 from typing import Any
 
 from pyflink_on_spark._compat.errors import CheckpointError
-from pyflink_on_spark._runtime.checkpoints.state_meaning import StateMeaning
+from pyflink_on_spark._runtime.contract.state_meaning import StateMeaning
 from pyflink_on_spark.state import (
     CheckpointContents,
     Opaque,

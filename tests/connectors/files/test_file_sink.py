@@ -19,8 +19,8 @@ from pyflink_on_spark._connectors.files.part_names import PartAffixes
 from pyflink_on_spark._connectors.files.rolling import ON_CHECKPOINT, RollingLimits
 from pyflink_on_spark._connectors.files.sink import PartFileSink
 from pyflink_on_spark._filesystem import local_files
+from pyflink_on_spark._runtime.contract.task_info import TaskInfo
 from pyflink_on_spark._runtime.state.operator_state import OperatorState
-from pyflink_on_spark._runtime.task_info import TaskInfo
 from pyflink_on_spark.common.typeinfo import Types
 
 UUID = r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}"

@@ -22,9 +22,9 @@ from pyflink_on_spark._connectors.files.compaction import (
 from pyflink_on_spark._connectors.files.config import FileSinkConfig
 from pyflink_on_spark._connectors.files.rolling import ON_CHECKPOINT, RollingLimits
 from pyflink_on_spark._connectors.files.sink import PartFileSink
+from pyflink_on_spark._runtime.contract.task_info import TaskInfo
 from pyflink_on_spark._runtime.operators.sink import SinkOperator, writer_snapshots
 from pyflink_on_spark._runtime.state.operator_state import OperatorState, redistribute
-from pyflink_on_spark._runtime.task_info import TaskInfo
 from pyflink_on_spark.common.typeinfo import Types
 
 HIDDEN = r"\.part-.*\.inprogress\.[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}"

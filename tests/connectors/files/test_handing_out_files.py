@@ -10,7 +10,7 @@ from pyflink_on_spark._connectors.files.source import SplitFileSource
 from pyflink_on_spark._connectors.formats.input_format import FileSplit
 from pyflink_on_spark._connectors.formats.text_lines import TextLines
 from pyflink_on_spark._connectors.hybrid.source import SourceChain
-from pyflink_on_spark._runtime.connector.enumerator import MOST_AHEAD, AskingReader
+from pyflink_on_spark._runtime.contract.connector.enumerator import MOST_AHEAD, AskingReader
 from tests.connectors.reading import checkpoint, context_of, readers_of, take
 from tests.runtime.harness import FakeClock
 

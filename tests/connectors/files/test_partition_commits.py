@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from pyflink_on_spark._connectors.files.part_file import PendingFile
-from pyflink_on_spark._runtime.bundle import MAX_WATERMARK
+from pyflink_on_spark._runtime.elements.bundle import MAX_WATERMARK
 from pyflink_on_spark._sql.tables.connectors.filesystem.partition_commits import (
     Partition,
     PartitionedConfig,

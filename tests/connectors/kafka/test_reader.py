@@ -8,13 +8,13 @@ import pytest
 
 from pyflink_on_spark._connectors.kafka.partitions import owner
 from pyflink_on_spark._connectors.kafka.watermarks import PartitionWatermarks
-from pyflink_on_spark._runtime.bundle import Bundle, ChannelStatus, Watermark
-from pyflink_on_spark._runtime.clock import SystemClock
-from pyflink_on_spark._runtime.connector import WatermarkRule
-from pyflink_on_spark._runtime.cursor import Cursor
-from pyflink_on_spark._runtime.operators.context import OperatorContext
-from pyflink_on_spark._runtime.task_info import TaskInfo
-from pyflink_on_spark._runtime.watermark_rhythm import WatermarkRhythm
+from pyflink_on_spark._runtime.contract.connector import WatermarkRule
+from pyflink_on_spark._runtime.contract.context import OperatorContext
+from pyflink_on_spark._runtime.contract.task_info import TaskInfo
+from pyflink_on_spark._runtime.elements.bundle import Bundle, ChannelStatus, Watermark
+from pyflink_on_spark._runtime.elements.clock import SystemClock
+from pyflink_on_spark._runtime.elements.cursor import Cursor
+from pyflink_on_spark._runtime.elements.watermark_rhythm import WatermarkRhythm
 from pyflink_on_spark.datastream.connectors.kafka import KafkaOffsetsInitializer
 from pyflink_on_spark.testing import ManualClock
 from tests.connectors.kafka.jobs import elements, reading

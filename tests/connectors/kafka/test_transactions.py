@@ -10,7 +10,7 @@ import pytest
 
 from pyflink_on_spark._connectors.kafka.transaction_batch import TransactionBatch
 from pyflink_on_spark._connectors.kafka.transactions import Transactions, _defaults
-from pyflink_on_spark._runtime.connector.large_committable import pack
+from pyflink_on_spark._runtime.contract.connector.large_committable import pack
 
 PRODUCE, ADD_OFFSETS, COMMIT_OFFSETS, END = 0, 25, 28, 26
 

@@ -16,8 +16,8 @@ from pyflink_on_spark._connectors.rabbitmq.config import (
 )
 from pyflink_on_spark._connectors.rabbitmq.reader import QueueReader
 from pyflink_on_spark._connectors.rabbitmq.writer import QueueWriter
-from pyflink_on_spark._runtime.bundle import BUNDLE_SIZE
-from pyflink_on_spark._runtime.clock import SystemClock
+from pyflink_on_spark._runtime.elements.bundle import BUNDLE_SIZE
+from pyflink_on_spark._runtime.elements.clock import SystemClock
 from pyflink_on_spark.common import SimpleStringSchema, Types
 from pyflink_on_spark.datastream import StreamExecutionEnvironment
 from pyflink_on_spark.datastream.connectors.rabbitmq import (

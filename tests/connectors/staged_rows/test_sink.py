@@ -11,12 +11,12 @@ from pyarrow import parquet
 from pyflink_on_spark._compat.errors import CheckpointError
 from pyflink_on_spark._connectors.staged_rows import staged_file
 from pyflink_on_spark._connectors.staged_rows.sink import StagedSink, StagingPlace
-from pyflink_on_spark._job.commits import Commits
-from pyflink_on_spark._runtime.clock import SystemClock
-from pyflink_on_spark._runtime.cursor import Cursor
-from pyflink_on_spark._runtime.operators.context import OperatorContext
-from pyflink_on_spark._runtime.task_info import TaskInfo
-from pyflink_on_spark._runtime.user_code.runtime_context import RuntimeContext
+from pyflink_on_spark._job.checkpoints.commits import Commits
+from pyflink_on_spark._runtime.contract.context import OperatorContext
+from pyflink_on_spark._runtime.contract.runtime_context import RuntimeContext
+from pyflink_on_spark._runtime.contract.task_info import TaskInfo
+from pyflink_on_spark._runtime.elements.clock import SystemClock
+from pyflink_on_spark._runtime.elements.cursor import Cursor
 from pyflink_on_spark.common import Types
 
 

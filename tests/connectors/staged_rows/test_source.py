@@ -11,8 +11,8 @@ from pyarrow import parquet
 from pyflink_on_spark._connectors.hybrid.source import SourceChain
 from pyflink_on_spark._connectors.staged_rows.batch_folder import BatchFolder
 from pyflink_on_spark._connectors.staged_rows.source import StagedRows
-from pyflink_on_spark._job.job import Job
-from pyflink_on_spark._runtime.task.plan import (
+from pyflink_on_spark._job.submission.job import Job
+from pyflink_on_spark._runtime.contract.plan import (
     JobSettings,
     OperatorChainPlan,
     StagePlan,

@@ -18,18 +18,18 @@ from pyflink_on_spark._runtime.checkpoints.folder import Folder
 from pyflink_on_spark._runtime.checkpoints.slot_state import records_of, shares
 from pyflink_on_spark._runtime.checkpoints.state_file import Record
 from pyflink_on_spark._runtime.checkpoints.task_state import OperatorSubtaskState, TaskStateSnapshot
-from pyflink_on_spark._runtime.connector import Source
-from pyflink_on_spark._runtime.key_groups.assignment import KeyGroups
-from pyflink_on_spark._runtime.key_groups.ranges import subtask_of_key_group
-from pyflink_on_spark._runtime.operators.operator import Operator
-from pyflink_on_spark._runtime.state.backend import KeyedStateBackend
-from pyflink_on_spark._runtime.state.operator_state import OperatorSnapshot
-from pyflink_on_spark._runtime.task.plan import (
+from pyflink_on_spark._runtime.contract.connector import Source
+from pyflink_on_spark._runtime.contract.operator import Operator
+from pyflink_on_spark._runtime.contract.plan import (
     OperatorChainPlan,
     OperatorPlan,
     StagePlan,
     VertexPlan,
 )
+from pyflink_on_spark._runtime.key_groups.assignment import KeyGroups
+from pyflink_on_spark._runtime.key_groups.ranges import subtask_of_key_group
+from pyflink_on_spark._runtime.state.backend import KeyedStateBackend
+from pyflink_on_spark._runtime.state.operator_state import OperatorSnapshot
 from tests.runtime.state.backends import new_backend
 from tests.runtime.state.descriptors import Adding, Descriptor
 

@@ -31,7 +31,7 @@ from pyflink_on_spark._runtime.checkpoints.slot_state import (
     shares,
     stateful_operators,
 )
-from pyflink_on_spark._runtime.keys import wrap_key
+from pyflink_on_spark._runtime.elements.keys import wrap_key
 from tests.runtime.checkpoints.checkpointed import (
     MAXIMUM,
     Slot,

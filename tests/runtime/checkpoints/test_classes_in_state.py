@@ -61,8 +61,8 @@ HOST = textwrap.dedent("""
     settings_first = pickle.loads(plan)[1]
     install_classes(settings_first.classes)
     stages, settings = pickle.loads(plan)
-    from pyflink_on_spark._runtime.clock import SystemClock
-    from pyflink_on_spark._runtime.immutability import deserialize
+    from pyflink_on_spark._runtime.elements.clock import SystemClock
+    from pyflink_on_spark._runtime.elements.immutability import deserialize
     from pyflink_on_spark._runtime.state.disk.settings import DiskSettings
     from pyflink_on_spark._runtime.state.settings import StateSettings
     from pyflink_on_spark._runtime.checkpoints.restored_states import Restore

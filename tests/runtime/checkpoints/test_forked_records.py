@@ -19,7 +19,7 @@ from pyflink_on_spark._runtime.checkpoints.task_state import (
     OperatorSubtaskState,
     TaskStateSnapshot,
 )
-from pyflink_on_spark._runtime.clock import SystemClock
+from pyflink_on_spark._runtime.elements.clock import SystemClock
 from pyflink_on_spark._runtime.state.backend import KeyedStateBackend
 from pyflink_on_spark._runtime.state.disk.store import DiskStore
 

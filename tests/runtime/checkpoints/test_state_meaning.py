@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pyflink_on_spark._runtime.checkpoints.state_meaning import StateMeaning, heirs_of
+from pyflink_on_spark._runtime.contract.state_meaning import StateMeaning, heirs_of
 
 
 def table(what, kind="Sum"):

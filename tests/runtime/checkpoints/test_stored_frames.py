@@ -24,8 +24,8 @@ from pyflink_on_spark._runtime.checkpoints.stored_frames import (
     in_folder,
     store_frames,
 )
-from pyflink_on_spark._runtime.connector import LargeCommittable
-from pyflink_on_spark._runtime.connector.large_committable import pack, unpack
+from pyflink_on_spark._runtime.contract.connector import LargeCommittable
+from pyflink_on_spark._runtime.contract.connector.large_committable import pack, unpack
 from pyflink_on_spark.state import CheckpointContents, SavepointWriter
 
 MEGABYTE = 1024 * 1024

@@ -6,9 +6,9 @@ from uuid import UUID
 
 import pytest
 
+from pyflink_on_spark._runtime.elements.keys import wrap_key
 from pyflink_on_spark._runtime.key_groups.assignment import KeyGroups
 from pyflink_on_spark._runtime.key_groups.ranges import key_groups_of
-from pyflink_on_spark._runtime.keys import wrap_key
 
 FAMILIES, SIZE, MAXIMUM = 1000, 200, 128
 WORDS = ["user", "sensor", "device", "order", "host", "id", "k", "shop", "item", "Müller", "客"]

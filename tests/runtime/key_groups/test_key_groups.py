@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from pyflink_on_spark._runtime.elements.keys import wrap_key
 from pyflink_on_spark._runtime.java_hashes import polynomial
 from pyflink_on_spark._runtime.java_hashes.objects import java_hash
 from pyflink_on_spark._runtime.key_groups import assignment
@@ -21,7 +22,6 @@ from pyflink_on_spark._runtime.key_groups.ranges import (
     key_groups_of,
     subtask_of_key_group,
 )
-from pyflink_on_spark._runtime.keys import wrap_key
 from pyflink_on_spark.common.typeinfo import LocalTimeTypeInfo, Types
 from pyflink_on_spark.common.types import Row
 
@@ -149,7 +149,7 @@ def test_key_groups_are_the_same_in_every_process():
     code = (
         "import pickle, sys;"
         "from pyflink_on_spark._runtime.key_groups.assignment import KeyGroups;"
-        "from pyflink_on_spark._runtime.keys import wrap_key;"
+        "from pyflink_on_spark._runtime.elements.keys import wrap_key;"
         "keys = map(wrap_key, pickle.loads(bytes.fromhex(sys.argv[1])));"
         "print([KeyGroups(32768).of(key) for key in keys], 'numpy' in sys.modules)"
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pyflink_on_spark._runtime.bundle import MAX_WATERMARK, MIN_TIMESTAMP
+from pyflink_on_spark._runtime.elements.bundle import MAX_WATERMARK, MIN_TIMESTAMP
 from pyflink_on_spark._runtime.operators.batch_keyed import BatchKeyedInput
 from pyflink_on_spark._runtime.operators.connected import CoProcessOperator
 from pyflink_on_spark._runtime.operators.keyed_process import KeyedProcessOperator

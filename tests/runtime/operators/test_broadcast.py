@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pyflink_on_spark._runtime.bundle import MAX_WATERMARK, MIN_TIMESTAMP
+from pyflink_on_spark._runtime.elements.bundle import MAX_WATERMARK, MIN_TIMESTAMP
 from pyflink_on_spark._runtime.operators.batch_keyed import BatchKeyedInput
 from pyflink_on_spark._runtime.operators.broadcast import BroadcastProcessOperator
 from pyflink_on_spark._runtime.state.operator_state import OperatorState

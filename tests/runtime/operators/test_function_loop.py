@@ -7,7 +7,7 @@ from itertools import chain
 
 import pytest
 
-from pyflink_on_spark._runtime.keys import wrap_key
+from pyflink_on_spark._runtime.elements.keys import wrap_key
 from pyflink_on_spark._runtime.operators.boundary import IsolateOperator
 from pyflink_on_spark._runtime.operators.function_loop import processes
 from pyflink_on_spark._runtime.operators.select_key import SelectKeyOperator

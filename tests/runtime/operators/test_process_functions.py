@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pyflink_on_spark._runtime.bundle import MAX_WATERMARK, MIN_TIMESTAMP
+from pyflink_on_spark._runtime.elements.bundle import MAX_WATERMARK, MIN_TIMESTAMP
 from pyflink_on_spark._runtime.operators.connected import (
     CoFlatMapOperator,
     CoMapOperator,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pyflink_on_spark._runtime.bundle import MAX_WATERMARK
+from pyflink_on_spark._runtime.elements.bundle import MAX_WATERMARK
 from pyflink_on_spark._runtime.operators.rolling import (
     RollingAggregateOperator,
     RollingReduceOperator,

@@ -6,7 +6,7 @@ import gc
 
 import pytest
 
-from pyflink_on_spark._runtime.keys import wrap_key
+from pyflink_on_spark._runtime.elements.keys import wrap_key
 from pyflink_on_spark._runtime.state.backend import KeyedStateBackend
 from pyflink_on_spark._runtime.state.disk.keys import decode_key, encode_key
 from pyflink_on_spark._runtime.state.disk.settings import DiskSettings

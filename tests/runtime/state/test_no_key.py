@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pyflink_on_spark._runtime.bundle import MIN_TIMESTAMP
+from pyflink_on_spark._runtime.elements.bundle import MIN_TIMESTAMP
 from pyflink_on_spark._runtime.state.backend import KeyedStateBackend
 from pyflink_on_spark._runtime.state.timers import BroadcastTimerService, KeyedTimerService, Timers
 from tests.runtime.harness import FakeClock

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pickle
 from typing import Any
 
-from pyflink_on_spark._runtime.immutability import serialize
-from pyflink_on_spark._runtime.keys import Key
+from pyflink_on_spark._runtime.elements.immutability import serialize
+from pyflink_on_spark._runtime.elements.keys import Key
 
 
 def encode_key(key: Any) -> tuple[bytes, bytes | None]:

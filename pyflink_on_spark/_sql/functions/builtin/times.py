@@ -32,7 +32,7 @@ from pyflink_on_spark._sql.types.temporal import (
 )
 
 if TYPE_CHECKING:
-    from pyflink_on_spark._runtime.operators.context import OperatorContext
+    from pyflink_on_spark._runtime.contract.context import OperatorContext
     from pyflink_on_spark._sql.plan.expressions import Typed
 
 PROCTIME_TYPE = replace(logical.timestamp_ltz(3).with_nullable(False), time=Time.PROCTIME)

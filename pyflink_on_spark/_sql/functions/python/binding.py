@@ -21,7 +21,7 @@ from pyflink_on_spark._sql.types.logical import (
 from pyflink_on_spark.common.types import Row
 
 if TYPE_CHECKING:
-    from pyflink_on_spark._runtime.operators.context import OperatorContext
+    from pyflink_on_spark._runtime.contract.context import OperatorContext
 
 Convert = Callable[[Any], Any]
 Arguments = Callable[[Sequence[Any]], Sequence[Any]]

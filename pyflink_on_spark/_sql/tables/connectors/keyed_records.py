@@ -8,7 +8,7 @@ from itertools import repeat, tee
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
-from pyflink_on_spark._runtime.operators.operator import Operator
+from pyflink_on_spark._runtime.contract.operator import Operator
 from pyflink_on_spark._sql.plan.changes import (
     DELETE,
     INSERT,
@@ -19,7 +19,7 @@ from pyflink_on_spark._sql.plan.changes import (
 from pyflink_on_spark._sql.tables.formats.format import Decode, Decoder, Encode, Encoder
 
 if TYPE_CHECKING:
-    from pyflink_on_spark._runtime.operators.context import OperatorContext
+    from pyflink_on_spark._runtime.contract.context import OperatorContext
 
 _MICROS_PER_MILLI = 1000
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from pyflink_on_spark._connectors.builtin.driver_sinks import PrintSink
-from pyflink_on_spark._runtime.operators.operator import Operator
+from pyflink_on_spark._runtime.contract.operator import Operator
 from pyflink_on_spark._sql.plan.changes import ModifyKinds
 from pyflink_on_spark._sql.plan.options import Option, boolean, integer, text
 from pyflink_on_spark._sql.plan.ports import TableContext, TableFactory, TableSink, Writing
@@ -15,7 +15,7 @@ from pyflink_on_spark._sql.types.text import print_text
 from pyflink_on_spark.common.typeinfo import Types
 
 if TYPE_CHECKING:
-    from pyflink_on_spark._runtime.operators.context import OperatorContext
+    from pyflink_on_spark._runtime.contract.context import OperatorContext
     from pyflink_on_spark._sql.plan.schema import Schema
 
 _IDENTIFIER = Option("print-identifier", text)

@@ -6,6 +6,7 @@ import importlib
 from collections.abc import Mapping
 from dataclasses import replace
 
+from pyflink_on_spark._options.secrets import HIDDEN, is_secret
 from pyflink_on_spark._sql.errors import ValidationError
 from pyflink_on_spark._sql.plan.catalog_objects import CatalogTable, ObjectPath
 from pyflink_on_spark._sql.plan.options import Option, TableOptions, text
@@ -15,7 +16,6 @@ from pyflink_on_spark._sql.plan.ports import (
     TableSink,
     TableSource,
 )
-from pyflink_on_spark.common._options.secrets import HIDDEN, is_secret
 
 _PACKAGE = "pyflink_on_spark._sql.tables.connectors"
 _CONNECTOR = Option("connector", text, required=True)

@@ -8,7 +8,7 @@ from itertools import repeat
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from pyflink_on_spark._connectors.formats.text_lines import LineMessages
-from pyflink_on_spark._runtime.operators.operator import Operator
+from pyflink_on_spark._runtime.contract.operator import Operator
 from pyflink_on_spark._sql.errors import ValidationError
 from pyflink_on_spark._sql.plan.changes import INSERT, ModifyKinds
 from pyflink_on_spark._sql.plan.options import Option, TableOptions
@@ -17,7 +17,7 @@ from pyflink_on_spark._sql.types.logical import LogicalType, Root
 if TYPE_CHECKING:
     from pyflink_on_spark._connectors.formats.input_format import InputFileFormat
     from pyflink_on_spark._connectors.formats.output_format import OutputFileFormat
-    from pyflink_on_spark._runtime.operators.context import OperatorContext
+    from pyflink_on_spark._runtime.contract.context import OperatorContext
     from pyflink_on_spark._sql.plan.schema import Schema
 
 Decode = Callable[[Iterator[Any]], Iterator[Any]]

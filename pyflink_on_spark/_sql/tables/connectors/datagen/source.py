@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 from pyflink_on_spark._connectors.builtin.number_sequence import NumberSequence
 from pyflink_on_spark._connectors.generator.rate import PerSecond
-from pyflink_on_spark._runtime.bundle import BUNDLE_SIZE, Bundle
-from pyflink_on_spark._runtime.connector import Source, SourceReader, share_of
+from pyflink_on_spark._runtime.contract.connector import Source, SourceReader, share_of
+from pyflink_on_spark._runtime.elements.bundle import BUNDLE_SIZE, Bundle
 from pyflink_on_spark._sql.tables.connectors.datagen.fields import Field
 
 if TYPE_CHECKING:
-    from pyflink_on_spark._runtime.operators.context import OperatorContext
+    from pyflink_on_spark._runtime.contract.context import OperatorContext
 
 _ENDLESS = 2**62
 

@@ -12,7 +12,7 @@ from pyflink_on_spark._connectors.files.rolling import RollingLimits
 from pyflink_on_spark._connectors.files.source import SplitFileSource
 from pyflink_on_spark._connectors.formats.input_format import InputFileFormat
 from pyflink_on_spark._connectors.formats.output_format import OutputFileFormat
-from pyflink_on_spark._runtime.operators.operator import Operator
+from pyflink_on_spark._runtime.contract.operator import Operator
 from pyflink_on_spark._sql.codegen.program import Program
 from pyflink_on_spark._sql.codegen.rows import compile_value
 from pyflink_on_spark._sql.errors import TableError, not_yet

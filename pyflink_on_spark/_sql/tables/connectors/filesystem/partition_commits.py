@@ -15,7 +15,7 @@ from typing import Any
 from pyflink_on_spark._connectors.files.config import FileSinkConfig
 from pyflink_on_spark._connectors.files.part_file import InProgressFile, PendingFile
 from pyflink_on_spark._connectors.files.writer import FileSinkWriter
-from pyflink_on_spark._runtime.bundle import MAX_WATERMARK, MIN_TIMESTAMP
+from pyflink_on_spark._runtime.elements.bundle import MAX_WATERMARK, MIN_TIMESTAMP
 from pyflink_on_spark._sql.tables.connectors.filesystem.partition_time import PartitionTime
 from pyflink_on_spark._sql.tables.connectors.filesystem.sink import TableFileSink
 

@@ -12,8 +12,8 @@ from urllib.parse import quote, unquote
 from pyflink_on_spark._connectors.files.bucket_naming import BasePathBuckets
 from pyflink_on_spark._connectors.formats.input_format import FileSplit, InputFileFormat
 from pyflink_on_spark._connectors.formats.output_format import OutputFileFormat, OutputFileWriter
-from pyflink_on_spark._runtime.bundle import Bundle
-from pyflink_on_spark._runtime.operators.operator import Operator
+from pyflink_on_spark._runtime.contract.operator import Operator
+from pyflink_on_spark._runtime.elements.bundle import Bundle
 from pyflink_on_spark._sql.codegen.program import Program
 from pyflink_on_spark._sql.plan.changes import INSERT, ModifyKinds
 from pyflink_on_spark._sql.tables.formats.format import Decoder, Encoder
@@ -23,7 +23,7 @@ from pyflink_on_spark.common.typeinfo import TypeInformation, Types
 if TYPE_CHECKING:
     from typing import BinaryIO
 
-    from pyflink_on_spark._runtime.operators.context import OperatorContext
+    from pyflink_on_spark._runtime.contract.context import OperatorContext
 
 # What Hive writes with a percent sign in names of folders.
 _PLAIN = " !$&()+,;<>@_`|~-."

@@ -9,7 +9,7 @@ from pyflink_on_spark._connectors.jdbc.config import (
 )
 from pyflink_on_spark._connectors.jdbc.find_database import find_database
 from pyflink_on_spark._connectors.jdbc.sink import BatchedJdbcSink
-from pyflink_on_spark._runtime.connector import Sink
+from pyflink_on_spark._runtime.contract.connector import Sink
 from pyflink_on_spark._sql.errors import ValidationError
 from pyflink_on_spark._sql.plan.changes import ModifyKinds
 from pyflink_on_spark._sql.plan.options import (

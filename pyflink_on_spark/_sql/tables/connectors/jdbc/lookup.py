@@ -21,7 +21,7 @@ from pyflink_on_spark._sql.types.type_infos import to_type_info
 from pyflink_on_spark.common.typeinfo import RowTypeInfo
 
 if TYPE_CHECKING:
-    from pyflink_on_spark._runtime.operators.context import OperatorContext
+    from pyflink_on_spark._runtime.contract.context import OperatorContext
 
 
 class JdbcLookup(Lookup):

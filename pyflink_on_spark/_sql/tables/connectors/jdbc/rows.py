@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
-from pyflink_on_spark._runtime.operators.operator import Operator
+from pyflink_on_spark._runtime.contract.operator import Operator
 from pyflink_on_spark._sql.plan.schema import Schema
 from pyflink_on_spark._sql.types import logical
 from pyflink_on_spark._sql.types.decimals import parse_decimal
@@ -14,7 +14,7 @@ from pyflink_on_spark._sql.types.logical import LogicalType, Root
 from pyflink_on_spark._sql.types.temporal import parse_date, parse_time, parse_timestamp
 
 if TYPE_CHECKING:
-    from pyflink_on_spark._runtime.operators.context import OperatorContext
+    from pyflink_on_spark._runtime.contract.context import OperatorContext
 
 
 class FromDatabase(Operator):

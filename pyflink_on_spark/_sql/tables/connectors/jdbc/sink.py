@@ -12,12 +12,12 @@ from pyflink_on_spark._connectors.jdbc.client import JdbcClient
 from pyflink_on_spark._connectors.jdbc.config import JdbcSinkConfig
 from pyflink_on_spark._connectors.jdbc.find_database import find_database
 from pyflink_on_spark._connectors.jdbc.parameters import ParameterMaker
-from pyflink_on_spark._runtime.connector import Sink, SinkWriter
+from pyflink_on_spark._runtime.contract.connector import Sink, SinkWriter
 from pyflink_on_spark._sql.plan.changes import DELETE, UPDATE_BEFORE
 from pyflink_on_spark.common.typeinfo import RowTypeInfo
 
 if TYPE_CHECKING:
-    from pyflink_on_spark._runtime.operators.context import OperatorContext
+    from pyflink_on_spark._runtime.contract.context import OperatorContext
 
 
 class UpsertJdbcSink(Sink):

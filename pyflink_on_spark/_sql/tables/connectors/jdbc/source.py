@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any
 from pyflink_on_spark._connectors.jdbc.config import JdbcConnection
 from pyflink_on_spark._connectors.jdbc.database import JdbcError, one_line
 from pyflink_on_spark._connectors.jdbc.find_database import find_database
-from pyflink_on_spark._runtime.bundle import BUNDLE_SIZE, Bundle
-from pyflink_on_spark._runtime.connector import Source
+from pyflink_on_spark._runtime.contract.connector import Source
+from pyflink_on_spark._runtime.elements.bundle import BUNDLE_SIZE, Bundle
 
 if TYPE_CHECKING:
-    from pyflink_on_spark._runtime.operators.context import OperatorContext
+    from pyflink_on_spark._runtime.contract.context import OperatorContext
 
 
 @dataclass(frozen=True)

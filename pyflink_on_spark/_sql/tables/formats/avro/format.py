@@ -11,7 +11,7 @@ from pyflink_on_spark._connectors.formats.avro_files import AvroFileInput, AvroF
 from pyflink_on_spark._connectors.formats.avro_schema import fastavro, parsed
 from pyflink_on_spark._connectors.formats.corrupt import excerpt
 from pyflink_on_spark._connectors.formats.output_format import OutputFileFormat
-from pyflink_on_spark._runtime.bundle import Bundle
+from pyflink_on_spark._runtime.elements.bundle import Bundle
 from pyflink_on_spark._sql.plan.options import Option, TableOptions, boolean, one_of
 from pyflink_on_spark._sql.plan.schema import Schema
 from pyflink_on_spark._sql.tables.formats.avro.schema import named_as, record_schema

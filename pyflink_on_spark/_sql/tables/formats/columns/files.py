@@ -11,7 +11,7 @@ import pyarrow as pa
 from pyflink_on_spark._connectors.formats.arrow_batches import reading
 from pyflink_on_spark._connectors.formats.input_format import InputFileFormat
 from pyflink_on_spark._connectors.formats.output_format import OutputFileFormat
-from pyflink_on_spark._runtime.bundle import Bundle
+from pyflink_on_spark._runtime.elements.bundle import Bundle
 from pyflink_on_spark._sql.plan.schema import Schema
 from pyflink_on_spark._sql.tables.formats.columns.local_times import in_utc, in_zone
 from pyflink_on_spark._sql.tables.formats.columns.values import batch_of, columns_schema, rows_of

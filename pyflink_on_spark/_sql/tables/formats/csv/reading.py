@@ -9,7 +9,7 @@ from typing import Any
 
 from pyflink_on_spark._connectors.formats import java_parsing
 from pyflink_on_spark._connectors.formats.csv_records import first_record, message_text
-from pyflink_on_spark._runtime.bundle import BUNDLE_SIZE
+from pyflink_on_spark._runtime.elements.bundle import BUNDLE_SIZE
 from pyflink_on_spark._sql.codegen.program import Program
 from pyflink_on_spark._sql.plan.schema import Schema
 from pyflink_on_spark._sql.tables.formats.csv.columns import column_rows

@@ -1,0 +1,1 @@
+"""Processes that run a job together: hosts, and what connects them. Needs no Spark."""

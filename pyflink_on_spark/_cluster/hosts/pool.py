@@ -1,0 +1,442 @@
+"""The driver's end of all hosts of one attempt."""
+
+from __future__ import annotations
+
+import contextlib
+import secrets
+import threading
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from concurrent.futures import Future
+from dataclasses import replace
+from typing import Any
+
+from pyflink_on_spark._cluster.hosts.deployment import Deployment
+from pyflink_on_spark._cluster.hosts.host import HostReport
+from pyflink_on_spark._cluster.transport.handshake import Address, Endpoint, Listener
+from pyflink_on_spark._cluster.transport.message_connection import MessageConnection
+from pyflink_on_spark._cluster.transport.network_settings import NetworkSettings
+from pyflink_on_spark._cluster.transport.rpc import HEARTBEAT, HostLost, RpcConnection
+from pyflink_on_spark._compat.errors import CheckpointError
+from pyflink_on_spark._job.attempts.split_distribution import SplitDistribution
+from pyflink_on_spark._job.checkpoints.hosts import HostSnapshot
+from pyflink_on_spark._runtime.checkpoints.changelog import WHOLE
+from pyflink_on_spark._runtime.diagnosis.failure import SubtaskFailure
+from pyflink_on_spark._runtime.task.progress import TaskProgress
+
+_CALL_SECONDS = 20.0
+_HEARTBEAT_NUMBER = 0
+_CLOSE_SECONDS = 10.0
+_LOOK_SECONDS = 0.2
+_PEER_SECONDS = 5.0
+_DEFAULTS = NetworkSettings()
+_ERRORS: dict[str, type[Exception]] = {"failed": SubtaskFailure, "unwritten": CheckpointError}
+
+
+class _HostConnection:
+    """The connection to one host, read by a thread of its own.
+
+    Args:
+        number: the number of the host.
+        address: where it listens.
+        connection: the connection.
+        changed: is notified of everything that the host says.
+        silence: after how long a silence it counts as lost, in s.
+        ask: takes its requests for splits: the host's number, the subtask's, the chain, how many.
+    """
+
+    def __init__(
+        self,
+        number: int,
+        address: Address,
+        connection: RpcConnection,
+        changed: threading.Condition,
+        silence: float,
+        ask: Callable[[int, int, int, int], None],
+    ) -> None:
+        self.number, self.address, self._silence = number, address, silence
+        self._ask = ask
+        self._connection, self._changed = connection, changed
+        self._requests: dict[int, Future[Any]] = {}
+        self._number = 0
+        self.report = HostReport(False, False, None)
+        self.progress: tuple[TaskProgress, ...] = ()
+        self.failure: Exception | None = None
+        self.lost_peer: tuple[float, int] | None = None
+        threading.Thread(target=self._read, name=f"host {number}", daemon=True).start()
+
+    def call(self, *message: Any) -> Future[Any]:
+        """Send a command; return what will have the answer."""
+        future: Future[Any] = Future()
+        with self._changed:
+            self._number += 1
+            self._requests[self._number] = future
+            number, failure = self._number, self.failure
+        try:
+            if isinstance(failure, HostLost):
+                raise failure
+            self._connection.send(number, *message)
+        except HostLost as error:
+            self._fail(error)
+        return future
+
+    def beat(self) -> None:
+        """Ask whether the host is alive."""
+        with contextlib.suppress(HostLost):  # which the thread that reads notices, too
+            self._connection.send(_HEARTBEAT_NUMBER, HEARTBEAT)
+
+    def close(self) -> None:
+        """Hang up."""
+        self._connection.close()
+
+    def _read(self) -> None:
+        try:
+            while True:
+                number, kind, content = self._connection.receive(self._silence)
+                if kind == "ask":
+                    self._ask(self.number, *content)
+                    continue
+                if number is None:
+                    self._note(kind, content)
+                    continue
+                with self._changed:
+                    future = self._requests.pop(number)
+                    if kind == "done":
+                        future.set_result(content)
+                    else:
+                        error = _ERRORS[kind](content)
+                        future.set_exception(error)
+                        if kind == "failed":
+                            self.failure = self.failure or error
+                    self._changed.notify_all()
+        except HostLost as error:
+            self._fail(error)
+        except TimeoutError:
+            self._fail(
+                HostLost(
+                    f"host {self.number} was silent for {self._silence:g} s, which is the "
+                    "heartbeat.timeout: its process or its machine is stuck"
+                )
+            )
+            self.close()
+
+    def _note(self, kind: str, content: Any) -> None:
+        """Take what a host says unasked."""
+        with self._changed:
+            if kind == "report":
+                self.report = content
+                if content.progress is not None:
+                    self.progress = content.progress
+            elif kind == HEARTBEAT:
+                return
+            elif kind == "peer lost":
+                self.lost_peer = time.monotonic(), content
+            else:
+                self.failure = self.failure or _ERRORS[kind](content)
+            self._changed.notify_all()
+
+    def _fail(self, error: Exception) -> None:
+        with self._changed:
+            self.failure = self.failure or error
+            for future in self._requests.values():
+                future.set_exception(error)
+            self._requests.clear()
+            self._changed.notify_all()
+
+
+class HostPool:
+    """Waits for the hosts of an attempt to call in, then has them do things; see ``Hosts``.
+
+    Args:
+        endpoint: where to listen.
+        count: how many hosts there will be.
+        network: how hosts connect.
+        interrupt: called while answers are awaited; what it raises ends that.
+    """
+
+    def __init__(
+        self,
+        endpoint: Endpoint,
+        count: int,
+        network: NetworkSettings = _DEFAULTS,
+        interrupt: Callable[[], None] = lambda: None,
+    ) -> None:
+        self._count, self._network, self._interrupt = count, network, interrupt
+        self._hosts: dict[int, _HostConnection] = {}
+        self._copies: list[_HostConnection] = []
+        self._changed = threading.Condition()
+        self._ending, self._closed = False, threading.Event()
+        self._splits: SplitDistribution | None = None
+        self._readers: dict[int, int] = {}
+        self._listener = Listener(endpoint, secrets.token_bytes(32), self._take_call, "hosts")
+        self.control = self._listener.address
+        threading.Thread(target=self._beat, name="heartbeats", daemon=True).start()
+
+    def assemble(self, seconds: float, check: Callable[[], None]) -> None:
+        """Wait until all hosts have called in.
+
+        Args:
+            seconds: how long at most.
+            check: called while it waits; what it raises ends that.
+
+        Raises:
+            TimeoutError: if one does not call.
+        """
+        deadline = time.monotonic() + seconds
+        while len(self._hosts) < self._count:
+            check()
+            if time.monotonic() >= deadline:
+                raise TimeoutError(
+                    f"{len(self._hosts)} of {self._count} task slots were free within "
+                    f"{seconds:g} s: other jobs have the rest, or Spark has fewer executors"
+                )
+            with self._changed:
+                self._changed.wait(_LOOK_SECONDS)
+
+    def deploy(self, deployment: Deployment, splits: SplitDistribution | None = None) -> None:
+        """Let all hosts open their subtasks, then connect with each other and begin to work.
+
+        Args:
+            deployment: what they run.
+            splits: hands out the splits that readers ask for.
+
+        Raises:
+            SubtaskFailure: if a function's ``open`` fails.
+        """
+        self._splits = splits
+        self._call_all("deploy", deployment)
+        addresses = {number: host.address for number, host in self._hosts.items()}
+        futures = [
+            host.call("connect", {n: a for n, a in addresses.items() if n != number})
+            for number, host in self._hosts.items()
+        ]
+        self._answers(futures)
+        if splits is not None:
+            splits.search_in_background()
+
+    def add_splits(
+        self, subtask_id: int, chain: int, splits: Sequence[Any], *, at_once: bool
+    ) -> None:
+        """Send splits to the subtask that has asked for them."""
+        host = self._hosts[self._readers[subtask_id]]
+        answer = host.call("splits", subtask_id, chain, list(splits), at_once)
+        answer.add_done_callback(_note_nothing)
+
+    def _request_splits(self, host: int, subtask_id: int, chain: int, count: int) -> None:
+        self._readers[subtask_id] = host
+        if self._splits is not None:
+            try:
+                self._splits.request(subtask_id, chain, count)
+            except Exception as error:  # noqa: BLE001 - `check` raises it in the driver's thread
+                self._splits.fail(error)
+
+    def check(self) -> None:
+        """See whether all hosts work.
+
+        Raises:
+            SubtaskFailure: if a user's function has failed.
+            HostLost: if a host, or the connection between two of them, is gone.
+            Exception: if the driver cannot find the input of a source.
+        """
+        if self._splits is not None:
+            self._splits.check()
+        failures = [host.failure for host in self._hosts.values() if host.failure is not None]
+        for failure in sorted(failures, key=lambda found: isinstance(found, HostLost)):
+            raise failure
+        for host in self._hosts.values():
+            if host.lost_peer is not None and time.monotonic() - host.lost_peer[0] > _PEER_SECONDS:
+                raise HostLost(f"host {host.number} has lost host {host.lost_peer[1]}")
+
+    def wait(self, seconds: float) -> None:
+        """Wait until a host says something, or the time is over."""
+        with self._changed:
+            self._changed.wait(seconds)
+
+    @property
+    def ended(self) -> bool:
+        """Whether the subtasks of all hosts have processed all their input."""
+        return all(host.report.ended for host in self._hosts.values())
+
+    @property
+    def paused(self) -> bool:
+        """Whether the sources of all hosts wait for the next checkpoint, or have ended."""
+        reports = [host.report for host in self._hosts.values()]
+        reading = [report for report in reports if not report.ended and report.paused is not None]
+        return bool(reading) and all(report.paused for report in reading)
+
+    def progress(self) -> list[TaskProgress]:
+        """Return how far each chain of each subtask is."""
+        return [part for host in self._hosts.values() for part in host.progress]
+
+    # -- Hosts -----------------------------------------------------------------------------------
+
+    def snapshot(
+        self,
+        checkpoint_id: int,
+        where: str | None,
+        contents: str = WHOLE,
+        *,
+        halt: bool = False,
+        timeout: float | None = None,
+    ) -> dict[int, HostSnapshot]:
+        """Take a checkpoint; return the part of each host, by its number."""
+        for host in self._hosts.values():
+            paused = None if host.report.paused is None else False
+            host.report = HostReport(host.report.ended, paused, None)
+        order = checkpoint_id, where, contents, halt
+        ordering: Any = (
+            contextlib.nullcontext({}) if self._splits is None else self._splits.checkpoint()
+        )
+        with ordering as positions:
+            futures = {
+                number: host.call("snapshot", *order, {} if number else positions)
+                for number, host in self._hosts.items()
+            }
+        return self._results(futures, timeout)
+
+    def committables(self) -> list[Any]:
+        """Return, once, what sinks have prepared: pairs of a sink's number and a thing."""
+        answers = self._call_all("committables")
+        return [thing for number in sorted(answers) for thing in answers[number]]
+
+    def notify_checkpoint_complete(self, checkpoint_id: int) -> None:
+        """Notify all subtasks that a checkpoint is complete, and wait for them."""
+        self._call_all("complete", checkpoint_id)
+
+    def notify_checkpoint_aborted(self, checkpoint_id: int) -> None:
+        """Notify all subtasks that a checkpoint was aborted, without waiting for them."""
+        for host in self._hosts.values():
+            host.call("aborted", checkpoint_id).add_done_callback(_note_nothing)
+
+    def end_sources(self) -> None:
+        """Let all sources end, as if there were nothing more to read."""
+        self._call_all("end sources")
+
+    # -- the end ---------------------------------------------------------------------------------
+
+    def close(self, failed: bool, abandoned: Callable[[], bool] = lambda: False) -> list[Any]:
+        """Let all hosts close their subtasks and end.
+
+        Functions of a job that did not fail may take any time, because they may write their last
+        results.
+
+        Args:
+            failed: whether the job did.
+            abandoned: whether the caller has stopped waiting.
+
+        Returns:
+            What sinks have prepared that no checkpoint has, if the job failed.
+
+        Raises:
+            SubtaskFailure: if a sink's ``close`` fails in a job that did not.
+            HostLost: if one is gone before it has closed all of a job that did not fail.
+            TimeoutError: if the caller stopped waiting before the end.
+        """
+        self._ending = True
+        self._listener.close()
+        if self._splits is not None:
+            self._splits.close()
+        futures = [host.call("close", failed) for host in self._hosts.values()]
+        copies = [host.call("close", True) for host in self._copies]
+        deadline = time.monotonic() + _CLOSE_SECONDS
+        prepared: list[Any] = []
+        try:
+            for future in futures:
+                prepared += self._await_close(future, deadline, failed, abandoned)
+            for future in copies:
+                self._await_close(future, deadline, True, abandoned)
+        finally:
+            self._closed.set()
+            for host in [*self._hosts.values(), *self._copies]:
+                host.close()
+        return prepared
+
+    def _await_close(
+        self, future: Future[Any], deadline: float, failed: bool, abandoned: Callable[[], bool]
+    ) -> list[Any]:
+        try:
+            while not failed and not abandoned() and not future.done():
+                with contextlib.suppress(TimeoutError):
+                    future.exception(_LOOK_SECONDS)
+            answer: list[Any] = future.result(max(0.0, deadline - time.monotonic()))
+            return answer
+        except (HostLost, TimeoutError, SubtaskFailure):
+            if not failed:
+                raise
+            return []
+
+    def _take_call(self, wire: MessageConnection) -> None:
+        control = RpcConnection(wire, "a host")
+        try:
+            number, (host, port) = control.receive(_CALL_SECONDS)
+        except (HostLost, TimeoutError):
+            control.close()
+            return
+        if self._ending:
+            control.close()
+            return
+        control.peer = f"host {number}"
+        place = replace(self.control, host=host, port=port)
+        silence = self._network.heartbeat_timeout
+        with self._changed:
+            called = _HostConnection(
+                number, place, control, self._changed, silence, self._request_splits
+            )
+            if number in self._hosts:
+                self._copies.append(called)  # which Spark has started beside: it waits for the end
+            else:
+                self._hosts[number] = called
+            self._changed.notify_all()
+
+    def _beat(self) -> None:
+        """Ask all hosts again and again whether they are alive, until the pool is closed."""
+        while not self._closed.wait(self._network.heartbeat_interval):
+            with self._changed:
+                hosts = [*self._hosts.values(), *self._copies]
+            for host in hosts:
+                host.beat()
+
+    def _call_all(self, *message: Any) -> dict[int, Any]:
+        """Send a command to all hosts at once; return what each answers."""
+        return self._results({number: host.call(*message) for number, host in self._hosts.items()})
+
+    def _results(
+        self, futures: Mapping[int, Future[Any]], timeout: float | None = None
+    ) -> dict[int, Any]:
+        """Wait for the answers of hosts, and return them."""
+        self._answers(futures.values(), timeout)
+        return {number: future.result() for number, future in futures.items()}
+
+    def _answers(self, futures: Iterable[Future[Any]], timeout: float | None = None) -> None:
+        """Wait for answers.
+
+        Raises:
+            SubtaskFailure: the first failure of any host, also of what it was not asked.
+            CheckpointError: if one could not write its state, once all have answered.
+            HostLost: if one is gone.
+            TimeoutError: if one does not answer in time.
+        """
+        waiting = list(futures)
+        unwritten: CheckpointError | None = None
+        deadline = None if timeout is None else time.monotonic() + timeout
+        while waiting:
+            with self._changed:
+                if not any(future.done() for future in waiting):
+                    self._changed.wait(_LOOK_SECONDS)
+            self.check()
+            self._interrupt()
+            for future in [future for future in waiting if future.done()]:
+                waiting.remove(future)
+                error = future.exception()
+                if isinstance(error, CheckpointError):
+                    unwritten = unwritten or error
+                elif error is not None:
+                    raise error
+            if waiting and deadline is not None and time.monotonic() >= deadline:
+                raise TimeoutError(f"a host has not answered within {timeout} s")
+        if unwritten is not None:
+            raise unwritten
+
+
+def _note_nothing(future: Future[Any]) -> None:
+    future.exception()

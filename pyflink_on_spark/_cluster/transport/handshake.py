@@ -1,0 +1,261 @@
+"""TCP connections whose ends prove that they know a secret, and notice when the other is gone.
+
+The dialer sends a random number. The listener answers with another one, and with a proof: both
+numbers, authenticated with the secret. The dialer's own proof follows. Without encryption both ends
+derive keys from the secret and the two numbers, which seal all frames of this connection.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hmac
+import secrets
+import socket
+import ssl
+import threading
+import time
+from collections import deque
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from multiprocessing import AuthenticationError
+
+from pyflink_on_spark._cluster.transport.identity import Identity, tls_context
+from pyflink_on_spark._cluster.transport.message_connection import MessageConnection
+from pyflink_on_spark._cluster.transport.seal import Seal
+from pyflink_on_spark._cluster.transport.stream import stream_of
+
+HANDSHAKE_SECONDS = 20.0
+MOST_STRANGERS = 64
+_PAUSE = 0.05
+_IDLE_SECONDS, _PROBE_SECONDS, _PROBES = 20, 10, 4
+_NONCE_BYTES = _PROOF_BYTES = 32
+_LISTENER, _DIALER = b"listener", b"dialer"
+
+
+@dataclass(frozen=True)
+class Address:
+    """Where something listens.
+
+    Args:
+        host: its address.
+        port: its TCP port.
+        authkey: the secret that both ends prove to know; never shown.
+        identity: with which both ends encrypt; None for a connection that is authenticated only.
+    """
+
+    host: str
+    port: int
+    authkey: bytes = field(repr=False)
+    identity: Identity | None = None
+
+
+@dataclass(frozen=True)
+class Endpoint:
+    """Where to listen.
+
+    Args:
+        host: the address that others use.
+        bind: the address to listen on.
+        ports: the ports to choose from; 0 is any free one.
+        identity: see ``Address``.
+    """
+
+    host: str
+    bind: str
+    ports: Sequence[int] = (0,)
+    identity: Identity | None = None
+
+
+class Listener:
+    """Listens, and lets those in who know the secret, each in a thread of its own.
+
+    Args:
+        endpoint: where.
+        authkey: the secret.
+        welcome: takes the connection of one that is let in.
+        name: of the threads.
+
+    Raises:
+        OSError: no port is free, or the address is not one of this machine.
+    """
+
+    def __init__(
+        self,
+        endpoint: Endpoint,
+        authkey: bytes,
+        welcome: Callable[[MessageConnection], None],
+        name: str,
+    ) -> None:
+        self._socket = _listening(endpoint)
+        self._socket.settimeout(None)  # a program may have set a default
+        self._closed = False
+        port = int(self._socket.getsockname()[1])
+        self.address = Address(endpoint.host, port, authkey, endpoint.identity)
+        self._welcome, self._name = welcome, name
+        self._strangers: deque[socket.socket] = deque()
+        self._lock = threading.Lock()
+        threading.Thread(target=self._accept, name=name, daemon=True).start()
+
+    def close(self) -> None:
+        """Accept no more connections; existing ones stay open."""
+        self._closed = True
+        with contextlib.suppress(OSError):
+            self._socket.shutdown(socket.SHUT_RDWR)
+        self._socket.close()
+
+    def _accept(self) -> None:
+        while not self._closed:
+            try:
+                accepted, _ = self._socket.accept()
+            except OSError:
+                if not self._closed:
+                    time.sleep(_PAUSE)  # one that left again, or there are too many open files
+                continue
+            accepted = _protected(accepted, self.address)
+            self._make_room(accepted)
+            threading.Thread(
+                target=self._greet, args=(accepted,), name=self._name, daemon=True
+            ).start()
+
+    def _make_room(self, accepted: socket.socket) -> None:
+        """Hang up on the stranger that has hesitated longest, if there are too many of them."""
+        with self._lock:
+            self._strangers.append(accepted)
+            if len(self._strangers) > MOST_STRANGERS:
+                with contextlib.suppress(OSError):
+                    socket.socket.shutdown(self._strangers.popleft(), socket.SHUT_RDWR)
+
+    def _greet(self, accepted: socket.socket) -> None:
+        try:
+            wire = _admitted(accepted, self.address)
+        except (OSError, EOFError, AuthenticationError):
+            accepted.close()
+            return
+        finally:
+            with self._lock, contextlib.suppress(ValueError):
+                self._strangers.remove(accepted)
+        self._welcome(wire)
+
+
+def dial(address: Address) -> MessageConnection:
+    """Call a listener; prove and be proved.
+
+    Raises:
+        AuthenticationError: it has another secret.
+        OSError: nobody is there, or speaks.
+        EOFError: it hangs up.
+    """
+    deadline = time.monotonic() + HANDSHAKE_SECONDS
+    called = socket.create_connection((address.host, address.port), HANDSHAKE_SECONDS)
+    try:
+        keep_alive(called)
+        if address.identity is not None:
+            called = tls_context(address.identity, server=False).wrap_socket(called)
+        first = secrets.token_bytes(_NONCE_BYTES)
+        called.sendall(first)
+        answer = _exactly(called, _NONCE_BYTES + _PROOF_BYTES, deadline)
+        numbers = first + answer[:_NONCE_BYTES]
+        _check(answer[_NONCE_BYTES:], address.authkey, _LISTENER, numbers)
+        called.sendall(_proof(address.authkey, _DIALER, numbers))
+        return _wire(called, address, numbers, outgoing=_DIALER, incoming=_LISTENER)
+    except BaseException:
+        called.close()
+        raise
+
+
+def _admitted(accepted: socket.socket, address: Address) -> MessageConnection:
+    """Prove and be proved, as the end that was called."""
+    deadline = time.monotonic() + HANDSHAKE_SECONDS
+    try:
+        accepted.settimeout(HANDSHAKE_SECONDS)
+        keep_alive(accepted)
+        if isinstance(accepted, ssl.SSLSocket):
+            accepted.do_handshake()
+        first = _exactly(accepted, _NONCE_BYTES, deadline)
+        numbers = first + secrets.token_bytes(_NONCE_BYTES)
+        accepted.sendall(numbers[_NONCE_BYTES:] + _proof(address.authkey, _LISTENER, numbers))
+        _check(_exactly(accepted, _PROOF_BYTES, deadline), address.authkey, _DIALER, numbers)
+        return _wire(accepted, address, numbers, outgoing=_LISTENER, incoming=_DIALER)
+    except BaseException:
+        accepted.close()
+        raise
+
+
+def _protected(accepted: socket.socket, address: Address) -> socket.socket:
+    """Return a connection on which TLS's handshake is due, if it is to be encrypted."""
+    if address.identity is None:
+        return accepted
+    context = tls_context(address.identity, server=True)
+    return context.wrap_socket(accepted, server_side=True, do_handshake_on_connect=False)
+
+
+def _wire(
+    connection: socket.socket, address: Address, numbers: bytes, outgoing: bytes, incoming: bytes
+) -> MessageConnection:
+    stream = stream_of(connection)
+    if address.identity is not None:
+        return MessageConnection(stream, None, None)
+    keys = [
+        _proof(address.authkey, b"frames of the " + end, numbers) for end in (outgoing, incoming)
+    ]
+    return MessageConnection(stream, Seal(keys[0]), Seal(keys[1]))
+
+
+def _proof(authkey: bytes, end: bytes, numbers: bytes) -> bytes:
+    return hmac.digest(authkey, end + numbers, "sha256")
+
+
+def _check(proof: bytes, authkey: bytes, end: bytes, numbers: bytes) -> None:
+    if not hmac.compare_digest(proof, _proof(authkey, end, numbers)):
+        raise AuthenticationError(f"the {end.decode()} does not know the secret")
+
+
+def _exactly(connection: socket.socket, size: int, deadline: float) -> bytes:
+    """Return the next bytes.
+
+    Raises:
+        EOFError: the peer has hung up.
+        TimeoutError: not all of them came in time.
+    """
+    content = b""
+    while len(content) < size:
+        connection.settimeout(max(0.001, deadline - time.monotonic()))
+        part = connection.recv(size - len(content))
+        if not part:
+            raise EOFError
+        content += part
+    return content
+
+
+def _listening(endpoint: Endpoint) -> socket.socket:
+    problem: OSError | None = None
+    for port in endpoint.ports:
+        try:
+            family, _, _, _, place = socket.getaddrinfo(
+                endpoint.bind, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
+            )[0]
+            return socket.create_server(place[:2], family=family, backlog=128)
+        except OSError as error:
+            problem = error
+    raise OSError(
+        f"cannot listen on {endpoint.bind}, port {_range(endpoint.ports)}: {problem}"
+    ) from problem
+
+
+def _range(ports: Sequence[int]) -> str:
+    return str(ports[0]) if len(ports) == 1 else f"{ports[0]}-{ports[-1]}"
+
+
+def keep_alive(connection: socket.socket) -> None:
+    """Let small frames leave at once, and let a peer whose machine is gone be noticed in a minute.
+
+    Args:
+        connection: a TCP connection.
+    """
+    connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    connection.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
+    idle = getattr(socket, "TCP_KEEPIDLE", None) or getattr(socket, "TCP_KEEPALIVE", None)
+    if idle is not None:
+        connection.setsockopt(socket.IPPROTO_TCP, idle, _IDLE_SECONDS)
+    connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_KEEPINTVL, _PROBE_SECONDS)
+    connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_KEEPCNT, _PROBES)

@@ -1,0 +1,1 @@
+"""Attempts of a job: splits, orders from outside, and restarts."""

@@ -1,0 +1,1 @@
+"""The driver's side of checkpoints: when, where and whose they are, and what they commit."""

@@ -1,0 +1,215 @@
+"""Writes checkpoints and savepoints, or leaves nothing of them."""
+
+from __future__ import annotations
+
+import contextlib
+import uuid
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from itertools import chain
+from typing import Any
+
+from pyflink_on_spark._compat.errors import CheckpointError
+from pyflink_on_spark._job.checkpoints.checkpoint_settings import CheckpointSettings
+from pyflink_on_spark._job.checkpoints.hosts import Hosts, HostSnapshot
+from pyflink_on_spark._job.checkpoints.retained import RetainedCheckpoints, telling
+from pyflink_on_spark._job.submission.history import CheckpointRecord, JobHistory
+from pyflink_on_spark._runtime.checkpoints.changelog import WHOLE, Changelog
+from pyflink_on_spark._runtime.checkpoints.checkpoint import Metadata, check_visible, complete
+from pyflink_on_spark._runtime.checkpoints.checkpoint_files import StateFile
+from pyflink_on_spark._runtime.checkpoints.folder import Folder, folder
+from pyflink_on_spark._runtime.checkpoints.steps import step
+from pyflink_on_spark._runtime.checkpoints.stored_frames import files_of_frames, in_folder
+from pyflink_on_spark._runtime.contract.state_meaning import Meanings
+from pyflink_on_spark._runtime.diagnosis.failure import SubtaskFailure
+from pyflink_on_spark._runtime.elements.clock import Clock
+
+_PROBE = "_probe"
+
+
+@dataclass(frozen=True)
+class WrittenState:
+    """The state files of a checkpoint that is not complete yet.
+
+    Args:
+        answers: what the hosts answered, by host.
+        contents: WHOLE, BASE or DELTA.
+        files: the state file of each host.
+    """
+
+    answers: dict[int, HostSnapshot]
+    contents: str
+    files: dict[int, StateFile]
+
+
+class CheckpointWriter:
+    """Writes the checkpoints of one job, over all its attempts.
+
+    Args:
+        settings: what the configuration says.
+        job_id: the id of the job.
+        job_name: the name of the job.
+        clock: the time of a checkpoint.
+        history: where checkpoints are noted.
+        retained: removes what is left of checkpoints that were not completed.
+        meanings: what the state of operators means, by the stable name of each.
+    """
+
+    def __init__(
+        self,
+        settings: CheckpointSettings,
+        job_id: str,
+        job_name: str,
+        clock: Clock,
+        history: JobHistory,
+        retained: RetainedCheckpoints,
+        meanings: Meanings,
+    ) -> None:
+        self._settings, self._job_id, self._job_name = settings, job_id, job_name
+        self._clock, self._history, self._retained = clock, history, retained
+        self._meanings = meanings
+        self._changelog = (
+            Changelog(settings.materialize_interval, clock) if settings.incremental else None
+        )
+        if settings.directory is not None:
+            self._folder(settings.directory)  # there has to be such a file system
+
+    def attempt_begins(self) -> None:
+        """Let the next checkpoint be a base, since the hosts of the attempt are new."""
+        if self._changelog is not None:
+            self._changelog.broken()
+
+    def checkpoint_folder(self, number: int) -> Folder:
+        """Return the folder of a checkpoint."""
+        return self._folder(f"{self._settings.directory}/{self._job_id}/chk-{number}")
+
+    def savepoint_folder(self, directory: str | None) -> Folder:
+        """Return a new folder for a savepoint, once it is known that it can be written to.
+
+        Args:
+            directory: its parent; None for the one of the configuration.
+
+        Raises:
+            CheckpointError: if there is no directory, or nothing can be written there.
+        """
+        parent = directory or self._settings.savepoint_directory
+        if parent is None:
+            raise CheckpointError(
+                "a savepoint needs a directory: give one, or set execution.checkpointing."
+                "savepoint-dir"
+            )
+        name = f"savepoint-{self._job_id[:6]}-{uuid.uuid4().hex[:12]}"
+        place = self._folder(f"{parent.rstrip('/')}/{name}")
+        try:
+            place.write(_PROBE, b"")
+        except OSError as error:
+            raise CheckpointError(f"cannot write a savepoint to {place.shown}: {error}") from error
+        with telling(place.shown):
+            place.remove()
+        return place
+
+    @contextlib.contextmanager
+    def recorded(
+        self, hosts: Hosts, number: int, place: Folder | None, savepoint: bool = False
+    ) -> Iterator[CheckpointRecord]:
+        """Note a checkpoint in the history; if it is not written, leave nothing of it.
+
+        Args:
+            hosts: those of the attempt.
+            number: the number of the checkpoint.
+            place: its folder; None if it is in memory.
+            savepoint: whether it is a savepoint.
+        """
+        path = None if place is None else place.uri
+        with (
+            self._history.checkpoint(number, path, savepoint) as record,
+            self._leaving_nothing(hosts, number, place),
+        ):
+            yield record
+
+    @contextlib.contextmanager
+    def _leaving_nothing(self, hosts: Hosts, number: int, place: Folder | None) -> Iterator[None]:
+        """If a checkpoint is not written, leave nothing of it, and let functions know."""
+        try:
+            yield
+        except TimeoutError as error:
+            self._discard(place, late=True)
+            hosts.notify_checkpoint_aborted(number)
+            raise CheckpointError(
+                f"checkpoint {number} was aborted after {self._settings.timeout} ms, "
+                "which is its timeout (execution.checkpointing.timeout)"
+            ) from error
+        except (CheckpointError, SubtaskFailure) as error:
+            self._discard(place, late=isinstance(error, SubtaskFailure))
+            hosts.notify_checkpoint_aborted(number)
+            raise
+        except BaseException:
+            self._discard(place, late=True)
+            raise
+
+    def _discard(self, place: Folder | None, late: bool) -> None:
+        """Remove what there is of a checkpoint; again later, if hosts may still write there."""
+        if self._changelog is not None:
+            self._changelog.broken()
+        if place is not None:
+            self._retained.discard(place, late)
+
+    def write_state(
+        self, hosts: Hosts, number: int, place: Folder, *, savepoint: bool, halt: bool
+    ) -> WrittenState:
+        """Let hosts write their state.
+
+        Args:
+            hosts: those of the attempt.
+            number: the number of the checkpoint.
+            place: its folder.
+            savepoint: whether it is a savepoint, which is always whole.
+            halt: whether nothing is processed after it.
+        """
+        changelog = None if savepoint else self._changelog
+        contents = WHOLE if changelog is None else changelog.next()
+        timeout = self._settings.timeout / 1000
+        answers = {
+            host: replace(answer, committables=in_folder(answer.committables, place))
+            for host, answer in sorted(
+                hosts.snapshot(number, place.uri, contents, halt=halt, timeout=timeout).items()
+            )
+        }
+        step("checkpoint: the hosts have written it")
+        files = {host: _file(answer) for host, answer in answers.items()}
+        frames = (files_of_frames(answer.committables) for answer in answers.values())
+        check_visible(place, chain(files.values(), *frames))
+        return WrittenState(answers, contents, files)
+
+    def complete(
+        self,
+        number: int,
+        place: Folder,
+        written: WrittenState,
+        committables: list[tuple[str, Any]],
+        *,
+        savepoint: bool,
+    ) -> Metadata:
+        """Write the metadata, which makes the checkpoint complete, and return them."""
+        files = list(written.files.values())
+        if self._changelog is not None and not savepoint:
+            files = self._changelog.written(written.contents, written.files)
+        return complete(
+            place,
+            checkpoint_id=number,
+            job_id=self._job_id,
+            job_name=self._job_name,
+            time=self._clock.now(),
+            savepoint=savepoint,
+            files=files,
+            committables=committables,
+            meanings=self._meanings,
+        )
+
+    def _folder(self, uri: str) -> Folder:
+        return folder(uri, self._settings.configuration)
+
+
+def _file(answer: HostSnapshot) -> StateFile:
+    assert isinstance(answer.state, StateFile)
+    return answer.state

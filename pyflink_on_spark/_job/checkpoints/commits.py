@@ -1,0 +1,113 @@
+"""What becomes of the things that sinks' writers have prepared, checkpoint after checkpoint."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any, Generic, TypeVar
+
+from pyflink_on_spark._runtime.checkpoints.steps import step
+from pyflink_on_spark._runtime.contract.connector import LargeCommittable, Sink
+
+Key = TypeVar("Key")
+
+
+class Commits(Generic[Key]):
+    """Commits what a complete checkpoint contains; keeps what a sink holds back for a later one.
+
+    Args:
+        sinks: the job's, by whatever the things that they prepare are named with.
+    """
+
+    def __init__(self, sinks: Mapping[Key, Sink]) -> None:
+        self._sinks = sinks
+        self._completed: list[tuple[Key, Any]] = []
+        self._checkpoint_id = 0
+        self._final = False
+        self._held: list[tuple[Key, Any]] = []
+        self._resumed = False
+
+    def check_durable(self) -> None:
+        """Raise if a checkpoint that outlives the process could not be committed after it.
+
+        Raises:
+            CheckpointError: a sink prepares what goes with the process.
+        """
+        for sink in self._sinks.values():
+            sink.check_durable()
+
+    def with_held(self, prepared: Iterable[tuple[Key, Any]]) -> list[tuple[Key, Any]]:
+        """Return what a checkpoint has to have: what waits from earlier ones, then what is new."""
+        return [*self._held, *prepared]
+
+    def keeping_snapshots(self) -> list[Key]:
+        """Return the sinks whose ``keep`` also takes what writers' snapshots contain."""
+        return [key for key, sink in self._sinks.items() if sink.keeps_snapshots]
+
+    def keep(self, things: Iterable[tuple[Key, Any]]) -> None:
+        """Let sinks keep what a savepoint references, while the job continues."""
+        for key, found in self._by_sink(things).items():
+            self._sinks[key].keep(found)
+
+    def checkpoint_complete(
+        self,
+        things: Iterable[tuple[Key, Any]],
+        checkpoint_id: int,
+        *,
+        final: bool = False,
+        resumed: bool = False,
+    ) -> None:
+        """Take what a checkpoint has, as ``with_held`` returned it, now that it is written.
+
+        Args:
+            things: all of it.
+            checkpoint_id: the checkpoint's number.
+            final: whether nothing of it is held back: no checkpoint follows, or the job that took
+                the checkpoint may have continued and committed what is held back.
+            resumed: whether the latter is the reason.
+        """
+        self._resumed = resumed
+        self._completed, self._checkpoint_id, self._held = list(things), checkpoint_id, []
+        self._final = final
+
+    def commit(self, *, final: bool = False, again: bool = False) -> None:
+        """Commit what the last complete checkpoint contains, once.
+
+        Args:
+            final: whether nothing follows for which something could be held back.
+            again: whether this was perhaps done before, and then the job failed; an attempt begins.
+        """
+        self._final = self._final or final
+        found = self._by_sink(self._completed)
+        held: list[tuple[Key, Any]] = []
+        for key, sink in self._sinks.items():
+            if again:
+                sink.take_over()
+            things = found.get(key)
+            holds = not self._final or (self._resumed and not final and sink.holds_again)
+            if things and holds:
+                things, waiting = sink.hold_back(things, self._checkpoint_id)
+                if any(isinstance(thing, LargeCommittable) for thing in waiting):
+                    raise TypeError(f"{type(sink).__name__} holds back a LargeCommittable")
+                held += [(key, thing) for thing in waiting]
+            if things or (self._final and not again):
+                (sink.commit_again if again else sink.commit)(things or [])
+                step("commit: a sink has committed")
+        self._completed, self._final, self._held = [], False, [*held, *self._held]
+        self._resumed = False
+
+    def abort(self, things: Iterable[tuple[Key, Any]]) -> None:
+        """Throw away what writers have prepared and no checkpoint has."""
+        for key, found in self._by_sink(things).items():
+            self._sinks[key].abort(found)
+
+    def abort_held(self) -> None:
+        """Throw away what sinks hold back, of a job that never continues."""
+        held, self._held = self._held, []
+        self.abort(held)
+
+    @staticmethod
+    def _by_sink(things: Iterable[tuple[Key, Any]]) -> dict[Key, list[Any]]:
+        found: dict[Key, list[Any]] = {}
+        for key, thing in things:
+            found.setdefault(key, []).append(thing)
+        return found

@@ -1,0 +1,444 @@
+"""Makes checkpoints and savepoints, commits what sinks have prepared, and finds the way back."""
+
+from __future__ import annotations
+
+import logging
+import math
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import replace
+from typing import Any, Self
+
+from pyflink_on_spark._compat.errors import CheckpointError
+from pyflink_on_spark._job.checkpoints.checkpoint_settings import CheckpointSettings
+from pyflink_on_spark._job.checkpoints.checkpoint_writer import CheckpointWriter
+from pyflink_on_spark._job.checkpoints.hosts import Hosts, HostSnapshot
+from pyflink_on_spark._job.checkpoints.layout import layout_of
+from pyflink_on_spark._job.checkpoints.memory_checkpoint import content_of
+from pyflink_on_spark._job.checkpoints.ownership import JobTakenOverError, Ownership
+from pyflink_on_spark._job.checkpoints.retained import RetainedCheckpoints
+from pyflink_on_spark._job.checkpoints.snapshot_commits import SnapshotCommits
+from pyflink_on_spark._job.submission.history import JobHistory
+from pyflink_on_spark._job.submission.job import Job
+from pyflink_on_spark._runtime.checkpoints.checkpoint import (
+    Metadata,
+    find_checkpoint,
+    read_committables,
+    read_metadata,
+    read_states,
+    verify,
+)
+from pyflink_on_spark._runtime.checkpoints.folder import Folder, folder
+from pyflink_on_spark._runtime.checkpoints.restore_check import Found, check_restore
+from pyflink_on_spark._runtime.checkpoints.restored_states import Restore
+from pyflink_on_spark._runtime.checkpoints.slot_state import stateful_operators
+from pyflink_on_spark._runtime.checkpoints.steps import step
+from pyflink_on_spark._runtime.contract.connector import Sink
+from pyflink_on_spark._runtime.contract.plan import OperatorPlan, source_meanings, source_names
+from pyflink_on_spark._runtime.contract.state_meaning import Heirs, Meanings
+from pyflink_on_spark._runtime.elements.clock import Clock
+
+_log = logging.getLogger("pyflink_on_spark")
+
+
+class CheckpointCoordinator:
+    """The checkpoints of one job, over all its attempts.
+
+    Args:
+        settings: what the configuration says.
+        job_id: the job's.
+        job_name: the job's.
+        operators: all of the job.
+        sinks: by number.
+        clock: says when a checkpoint is due.
+        sources: the stable names of the job's.
+        history: where its checkpoints are noted.
+        of_sources: what the positions of sources mean, by the stable name of each.
+    """
+
+    def __init__(
+        self,
+        settings: CheckpointSettings,
+        job_id: str,
+        job_name: str,
+        operators: list[OperatorPlan],
+        sinks: Mapping[int, Sink],
+        clock: Clock,
+        sources: Collection[str] = (),
+        history: JobHistory | None = None,
+        of_sources: Meanings | None = None,
+    ) -> None:
+        self._settings = settings
+        self._job_id, self._job_name = job_id, job_name
+        self._clock = clock
+        self._history = history or JobHistory(clock)
+        self._commits = SnapshotCommits(operators, sinks)
+        self._owners = layout_of(operators, sources, of_sources)
+        if settings.directory is not None and settings.interval is not None:
+            self._commits.check_durable()
+        self._last_begin = self._last_end = clock.now()
+        self._number = 0
+        self._failures = 0
+        home = None
+        if settings.directory is not None:
+            home = folder(f"{settings.directory}/{job_id}", settings.configuration)
+        self._retained = RetainedCheckpoints(home, settings.retained, settings.incremental)
+        self._ownership = Ownership(job_id, home)
+        self._has_savepoint = False
+        self._unacknowledged = False
+        self._writer = CheckpointWriter(
+            settings,
+            job_id,
+            job_name,
+            clock,
+            self._history,
+            self._retained,
+            self._owners.meanings,
+        )
+        self.restore: Restore | None = None
+        """The checkpoint that the next attempt restores."""
+        self.key_groups: dict[str, int] = {}
+        """How many key groups operators have in the checkpoint that the user names."""
+        self.over = False
+        """Whether all is committed that the job will ever commit: it must not begin again."""
+
+    @classmethod
+    def of(cls, job: Job, clock: Clock) -> Self:
+        """Return the coordinator of a job; one with BATCH semantics takes no checkpoints."""
+        settings = CheckpointSettings.of(job.settings.configuration)
+        return cls(
+            replace(settings, interval=None) if job.settings.batch else settings,
+            job.settings.job_id,
+            job.name,
+            list(job.operators()),
+            job.sinks,
+            clock,
+            source_names(job.stages),
+            job.history,
+            source_meanings(job.stages),
+        )
+
+    def restore_given(self) -> None:
+        """Begin with the checkpoint that the user names, if there is one.
+
+        Raises:
+            CheckpointError: if it is not there, damaged, or does not fit the job.
+            JobTakenOverError: another run has taken it over meanwhile.
+        """
+        if self._settings.restore is None:
+            return
+        place = find_checkpoint(self._settings.restore, self._settings.configuration)
+        metadata = read_metadata(place)
+        if not metadata.savepoint:
+            self._ownership.look(place)
+        verify(place, metadata)
+        committables = read_committables(place, metadata)
+        state = read_states(place, metadata)
+        heirs = check_restore(
+            Found(place.shown, state, committables, metadata.state_meanings),
+            self._owners,
+            ignore_unclaimed=self._settings.ignore_unclaimed,
+            changed=self._settings.changed_state,
+        )
+        _log_heirs(heirs, place.shown)
+        self.key_groups = stateful_operators(state.renamed(heirs.names))
+        self._number = metadata.checkpoint_id
+        self.restore = Restore(metadata.checkpoint_id, place.uri, heirs.names)
+        committables = heirs.of_sinks(committables)
+        self._history.restored_from(metadata.checkpoint_id, place.uri, metadata.savepoint)
+        self._commits.checkpoint_complete(committables, self._number, final=True, resumed=True)
+        step("restore: the checkpoint is read")
+        if not metadata.savepoint:
+            self._ownership.take_over(place)
+            step("restore: the checkpoint is taken over")
+
+    def attempt_begins(self) -> None:
+        """Repeat the commit of the latest checkpoint; the attempt writes the rest again."""
+        self._last_begin = self._last_end = self._clock.now()
+        self._writer.attempt_begins()
+        self._unacknowledged = False
+        self._confirm_ownership()
+        self._commits.commit(again=True)
+        step("attempt: the last checkpoint is committed")
+
+    @property
+    def last_checkpoint(self) -> int | None:
+        """The number of the last checkpoint, if there is one."""
+        return None if self.restore is None else self.restore.checkpoint_id
+
+    @property
+    def oldest_checkpoint(self) -> int | None:
+        """The number of the oldest checkpoint that is kept, if there is one."""
+        return self._retained.oldest or self.last_checkpoint
+
+    @property
+    def resumable(self) -> bool:
+        """Whether there is a checkpoint or savepoint of this run, outside of this process."""
+        return bool(self._retained) or self._has_savepoint
+
+    @property
+    def due(self) -> bool:
+        """Whether it is time for a checkpoint."""
+        return self.due_in <= 0
+
+    @property
+    def due_in(self) -> float:
+        """The milliseconds until the next checkpoint; infinite without checkpoints."""
+        if self._settings.interval is None:
+            return math.inf
+        begin = self._last_begin + self._settings.interval
+        return max(begin, self._last_end + self._settings.minimum_pause) - self._clock.now()
+
+    def checkpoint(self, hosts: Hosts, *, final: bool = False) -> bool:
+        """Make a checkpoint; one that cannot be written counts against those that are tolerable.
+
+        Args:
+            hosts: the attempt's.
+            final: whether nothing follows it.
+
+        Returns:
+            Whether it was made.
+
+        Raises:
+            CheckpointError: if too many have failed, or have taken too long.
+            SubtaskFailure: if a user's function fails in it.
+        """
+        self._last_begin = self._clock.now()
+        try:
+            self._make(hosts, final)
+        except CheckpointError as error:
+            self._failures += 1
+            if self._failures > self._settings.tolerable_failures:
+                raise
+            _log.warning("a checkpoint failed, which is tolerated: %s", error)
+            return False
+        finally:
+            self._last_end = self._clock.now()
+        self._failures = 0
+        return True
+
+    def savepoint_folder(self, directory: str | None) -> Folder:
+        """Return a new folder for a savepoint, once it is known that it can be written to.
+
+        Args:
+            directory: where it shall be; None for where the configuration says.
+
+        Raises:
+            CheckpointError: if nothing says where, or nothing can be written there.
+        """
+        self._commits.check_durable()
+        return self._writer.savepoint_folder(directory)
+
+    def savepoint(
+        self, hosts: Hosts, place: Folder, *, stop: bool = False, drained: bool = False
+    ) -> str:
+        """Write a savepoint and return its path.
+
+        The savepoint of a job that continues is a copy for the user, who may move it: nothing is
+        committed, no function is notified, and no attempt restores it.
+
+        Args:
+            hosts: the attempt's.
+            place: what ``savepoint_folder`` returned.
+            stop: whether the job ends with it; ``notify_last`` is called after that.
+            drained: whether all input has ended before, so that nothing is left to wait for.
+
+        Raises:
+            CheckpointError: if it cannot be written; nothing has changed then.
+            SubtaskFailure: if a user's function fails in it.
+        """
+        self._number += 1
+        step("savepoint: it begins")
+        with self._writer.recorded(hosts, self._number, place, savepoint=True) as record:
+            metadata, answers = self._write(hosts, place, savepoint=True, halt=stop)
+            record.size = _size(metadata)
+            step("savepoint: it is complete")
+            if not stop:
+                self._commits.keep_for_savepoint(place, metadata, answers)
+                step("savepoint: what it needs is kept")
+        self._has_savepoint = True
+        if stop:
+            self._confirm_complete(place)
+            self._completed(place.uri, answers, drained)
+            self._commits.commit()
+            self.over = True
+            step("savepoint: it is committed")
+        return place.uri
+
+    def notify_last(self, hosts: Hosts) -> None:
+        """Let functions know that the last savepoint is complete, with which the job ends.
+
+        Raises:
+            SubtaskFailure: if a user's function fails in it.
+        """
+        hosts.notify_checkpoint_complete(self._number)
+        step("savepoint: the hosts are notified")
+
+    def finish(self, hosts: Hosts) -> bool:
+        """Commit what is prepared at the end of all input; return whether that succeeded.
+
+        Raises:
+            CheckpointError: as in ``checkpoint``.
+            SubtaskFailure: as in ``checkpoint``.
+        """
+        if self._settings.interval is not None:
+            return self.checkpoint(hosts, final=True)
+        self._number += 1
+        self._confirm_ownership()
+        prepared = self._commits.with_held(self._commits.named(hosts.committables()))
+        step("end without checkpoints: sinks have prepared")
+        self._commits.checkpoint_complete(prepared, self._number, final=True)
+        self.over = True  # from here on some of it may be visible, so no attempt may follow
+        self._commits.commit()
+        step("end without checkpoints: it is committed")
+        return True
+
+    def abort(self, prepared: Iterable[tuple[int, Any]]) -> None:
+        """Throw away what the sinks of a failed attempt have prepared, if no checkpoint has it."""
+        if not self._unacknowledged and not self.over and not self._ownership.lost:
+            self._commits.abort(self._commits.named(prepared))
+
+    def job_finished(self) -> None:
+        """Remove the checkpoints of a job that has finished."""
+        step("end: the checkpoints are not needed any more")
+        if self._ownership.lost:
+            return  # another run needs them
+        self._retained.drop_all()
+        step("end: the checkpoints are removed")
+
+    def job_cancelled(self) -> None:
+        """Remove the checkpoints, unless they are to stay."""
+        self._job_ended_early(self._settings.kept_when_cancelled)
+
+    def job_interrupted(self) -> None:
+        """Keep the checkpoints, as if the process was killed, and log where the last one is."""
+        if self._retained:
+            assert self.restore is not None
+            _log.warning(
+                "the job was interrupted, and its checkpoint stays: %s. A job with "
+                "execution.state-recovery.path set to it continues from there.",
+                self.restore.where,
+            )
+
+    def job_failed(self) -> None:
+        """Remove the checkpoints, unless they are to stay."""
+        self._job_ended_early(self._settings.kept_when_failed)
+
+    def _confirm_ownership(self) -> None:
+        """Check that no other run has continued the job; this one never starts again then.
+
+        Raises:
+            JobTakenOverError: one has.
+        """
+        try:
+            self._ownership.confirm()
+        except JobTakenOverError:
+            self.over = True
+            raise
+
+    def _confirm_complete(self, place: Folder) -> None:
+        """Check that no other run has continued the job while the last checkpoint was written.
+
+        A third run must not find that checkpoint, because nothing commits it any more.
+
+        Args:
+            place: the folder of the checkpoint.
+
+        Raises:
+            JobTakenOverError: one has.
+        """
+        try:
+            self._confirm_ownership()
+        except JobTakenOverError as error:
+            if error.checkpoint != place.uri:
+                self._retained.discard(place, late=False)
+            raise
+
+    def _job_ended_early(self, kept: bool) -> None:
+        step("early end: it is known what stays")
+        if self._ownership.lost:
+            return  # another run needs it
+        if not kept:
+            self._retained.drop_all()
+            step("early end: the checkpoints are removed")
+        if not self.resumable:
+            self._commits.abort_held()
+
+    def _make(self, hosts: Hosts, final: bool) -> None:
+        self._number += 1
+        number = self._number
+        step("checkpoint: it begins")
+        if self._settings.directory is None:
+            with self._writer.recorded(hosts, number, None) as record:
+                answers = hosts.snapshot(number, None, timeout=self._settings.timeout / 1000)
+                step("checkpoint: the hosts have taken it")
+                content = content_of(answers, self._settings.max_state_size)
+                record.size = len(content)
+            self._completed(content, answers, final)
+        else:
+            place = self._writer.checkpoint_folder(number)
+            with self._writer.recorded(hosts, number, place) as record:
+                metadata, answers = self._write(hosts, place, savepoint=False)
+                record.size = _size(metadata)
+            self._confirm_complete(place)
+            self._retained.add(place, metadata)
+            self._completed(place.uri, answers, final)
+            self._ownership.has_checkpoint()
+            step("checkpoint: it is complete")
+            self._confirm_ownership()
+            self._retained.remove_older()
+            step("checkpoint: older ones are removed")
+        self._confirm_ownership()
+        self._commits.commit()
+        step("checkpoint: it is committed")
+        self.over = final
+        hosts.notify_checkpoint_complete(number)
+        self._unacknowledged = False
+        step("checkpoint: the hosts are notified")
+
+    def _write(
+        self, hosts: Hosts, place: Folder, savepoint: bool, halt: bool = False
+    ) -> tuple[Metadata, dict[int, HostSnapshot]]:
+        """Write a checkpoint; return what it says of itself, and what the hosts answered."""
+        written = self._writer.write_state(
+            hosts, self._number, place, savepoint=savepoint, halt=halt
+        )
+        self._confirm_ownership()
+        committables = self._commits.of_snapshots(written.answers)
+        metadata = self._writer.complete(
+            self._number, place, written, committables, savepoint=savepoint
+        )
+        return metadata, written.answers
+
+    def _completed(self, where: str | bytes, answers: dict[int, HostSnapshot], final: bool) -> None:
+        self.restore, self._unacknowledged = Restore(self._number, where), True
+        self._commits.checkpoint_complete(
+            self._commits.of_snapshots(answers), self._number, final=final
+        )
+
+
+def _log_heirs(heirs: Heirs, where: str) -> None:
+    """Log what is not taken over as a matter of course."""
+    for stored, name in heirs.names.items():
+        if stored in heirs.changed:
+            if name is None:
+                _log.warning("state of %r in %s is dropped: it means something else", stored, where)
+        elif name is not None:
+            _log.info("%r takes over what %r has in %s: both mean the same", name, stored, where)
+    taken = [stored for stored in heirs.changed if heirs.name(stored) is not None]
+    if taken:
+        _log.warning(
+            "state of %s means something else in this job than in %s, and is taken over all the "
+            "same",
+            ", ".join(map(repr, taken)),
+            where,
+        )
+    if heirs.unknown:
+        _log.info(
+            "%s does not say what the state of %s means; it is taken over by name",
+            where,
+            ", ".join(map(repr, heirs.unknown)),
+        )
+
+
+def _size(metadata: Metadata) -> int:
+    return sum(file.size for file in metadata.data_files)

@@ -1,0 +1,1 @@
+"""Progress on a terminal."""

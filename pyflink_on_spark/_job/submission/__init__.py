@@ -1,0 +1,1 @@
+"""A job as an engine receives it: its translation, its configuration and its history."""

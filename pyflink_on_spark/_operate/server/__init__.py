@@ -1,0 +1,1 @@
+"""The driver's server: HTTP on a network address or a Unix socket."""

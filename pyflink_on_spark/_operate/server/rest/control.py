@@ -1,0 +1,101 @@
+"""The requests that change a job: savepoints, stop, cancel."""
+
+from __future__ import annotations
+
+import threading
+from typing import Any
+
+from pyflink_on_spark._operate.server.operations import Operations
+from pyflink_on_spark._operate.server.rest.routing import (
+    ACCEPTED,
+    BAD_REQUEST,
+    CONFLICT,
+    NOT_FOUND,
+    Answer,
+    Request,
+    RestError,
+    Router,
+)
+from pyflink_on_spark._operate.view.jobs import OperatedJobs
+from pyflink_on_spark._operate.view.operated_job import OperatedJob
+
+
+class Control:
+    """Answers the requests that change a job.
+
+    Args:
+        jobs: the jobs.
+        operations: what takes its time.
+    """
+
+    def __init__(self, jobs: OperatedJobs, operations: Operations) -> None:
+        self._jobs, self._operations = jobs, operations
+
+    def add_to(self, router: Router) -> None:
+        """Add the routes."""
+        router.add("POST", "/jobs/:job_id/savepoints", self.savepoint)
+        router.add("GET", "/jobs/:job_id/savepoints/:request_id", self.result)
+        router.add("POST", "/jobs/:job_id/stop", self.stop)
+        router.add("PATCH", "/jobs/:job_id", self.terminate)
+
+    def savepoint(self, request: Request, job_id: str) -> Answer:
+        """Begin a savepoint; with ``cancel-job`` the job ends with it."""
+        job = self._running(job_id)
+        place = _text(request, "target-directory")
+        if request.body.get("cancel-job"):
+            return self._begin(request, job, lambda: job.handle.stop_with_savepoint(False, place))
+        return self._begin(request, job, lambda: job.handle.trigger_savepoint(place))
+
+    def stop(self, request: Request, job_id: str) -> Answer:
+        """Begin to stop a job with a savepoint."""
+        job = self._running(job_id)
+        place, drain = _text(request, "targetDirectory"), bool(request.body.get("drain"))
+        return self._begin(request, job, lambda: job.handle.stop_with_savepoint(drain, place))
+
+    def terminate(self, request: Request, job_id: str) -> Answer:
+        """Begin to cancel a job."""
+        mode = request.query.get("mode", "cancel")
+        if mode != "cancel":
+            raise RestError(
+                BAD_REQUEST, f"The termination mode {mode!r} is unknown; use 'cancel' or /stop."
+            )
+        job = self._running(job_id)
+        threading.Thread(target=job.handle.cancel, name=f"cancel {job_id}", daemon=True).start()
+        return Answer({}, ACCEPTED)
+
+    def result(self, request: Request, job_id: str, request_id: str) -> Answer:
+        """Return how far an operation is."""
+        if not self._operations.known(job_id, request_id):
+            raise RestError(
+                NOT_FOUND, f"There is no savepoint operation {request_id} of the job {job_id}."
+            )
+        return Answer(operation_status(self._operations.result(job_id, request_id)))
+
+    def _running(self, job_id: str) -> OperatedJob:
+        job = self._jobs.get(job_id)
+        if job.over:
+            raise RestError(
+                CONFLICT, f"the job {job.job.name!r} ({job_id}) is {job.status.name}: it has ended"
+            )
+        return job
+
+    def _begin(self, request: Request, job: OperatedJob, call: Any) -> Answer:
+        request_id = self._operations.begin(job.id, call, _text(request, "triggerId"))
+        return Answer({"request-id": request_id}, ACCEPTED)
+
+
+def operation_status(result: dict[str, Any] | None) -> dict[str, Any]:
+    """Return an operation's result as Flink tells it."""
+    if result is None:
+        return {"status": {"id": "IN_PROGRESS"}, "operation": None}
+    if "location" in result:
+        return {"status": {"id": "COMPLETED"}, "operation": {"location": result["location"]}}
+    cause = {"class": result["class"], "stack-trace": result["failure"]}
+    return {"status": {"id": "COMPLETED"}, "operation": {"failure-cause": cause}}
+
+
+def _text(request: Request, name: str) -> str | None:
+    value = request.body.get(name)
+    if value is not None and not isinstance(value, str):
+        raise RestError(BAD_REQUEST, f"{name} has to be a text, not {value!r}.")
+    return value or None

@@ -1,0 +1,213 @@
+"""The requests about one job: its tasks, its plan, what went wrong, its configuration."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+from pyflink_on_spark._job.submission.history import FailureRecord
+from pyflink_on_spark._operate.metrics.samples import records_out
+from pyflink_on_spark._operate.server.rest.overview import task_counts
+from pyflink_on_spark._operate.server.rest.routing import Answer, Request, Router
+from pyflink_on_spark._operate.server.rest.task import accumulators_of, io_of
+from pyflink_on_spark._operate.view.jobs import OperatedJobs
+from pyflink_on_spark._operate.view.operated_job import OperatedJob
+from pyflink_on_spark._options.restart_strategy import STRATEGY
+from pyflink_on_spark.common import Configuration, JobStatus
+
+_RESULTS = {
+    JobStatus.FINISHED: "SUCCEEDED",
+    JobStatus.CANCELED: "CANCELED",
+    JobStatus.FAILED: "FAILED",
+}
+
+
+class JobDetails:
+    """Answers the requests about one job.
+
+    Args:
+        jobs: the jobs.
+    """
+
+    def __init__(self, jobs: OperatedJobs) -> None:
+        self._jobs = jobs
+
+    def add_to(self, router: Router) -> None:
+        """Add the routes."""
+        router.add("GET", "/jobs/:job_id", self.job)
+        router.add("GET", "/jobs/:job_id/status", self.status)
+        router.add("GET", "/jobs/:job_id/plan", self.plan)
+        router.add("GET", "/jobs/:job_id/config", self.config)
+        router.add("GET", "/jobs/:job_id/exceptions", self.exceptions)
+        router.add("GET", "/jobs/:job_id/accumulators", self.accumulators)
+        router.add("GET", "/jobs/:job_id/execution-result", self.result)
+
+    def job(self, request: Request, job_id: str) -> Answer:
+        """Return the job with its tasks."""
+        job = self._jobs.get(job_id)
+        return Answer(
+            {
+                "jid": job.id,
+                "name": job.job.name,
+                "isStoppable": False,
+                "state": job.status.name,
+                "job-type": "BATCH" if job.job.settings.batch else "STREAMING",
+                "start-time": job.started,
+                "end-time": -1 if job.ended is None else job.ended,
+                "duration": job.duration,
+                "maxParallelism": max((task.max_parallelism for task in job.tasks), default=-1),
+                "now": round(time.time() * 1000),
+                "timestamps": {
+                    status.name: job.history.times.get(status, 0) for status in JobStatus
+                },
+                "vertices": _vertices(job),
+                "status-counts": _upper(task_counts(job.status, len(job.tasks))),
+                "plan": plan_of(job),
+            }
+        )
+
+    def status(self, request: Request, job_id: str) -> Answer:
+        """Return the job's state."""
+        return Answer({"status": self._jobs.get(job_id).status.name})
+
+    def result(self, request: Request, job_id: str) -> Answer:
+        """Return how the job has ended, or that it runs."""
+        job = self._jobs.get(job_id)
+        if not job.over:
+            return Answer({"status": {"id": "IN_PROGRESS"}})
+        failures = job.history.failures
+        failure = failures[-1].error if failures and job.status is JobStatus.FAILED else None
+        told: dict[str, Any] = {
+            "id": job.id,
+            "application-status": _RESULTS[job.status],
+            "accumulator-results": {},
+            "net-runtime": job.duration,
+        }
+        if failure is not None:
+            cause = {"class": _last_line(failure), "stack-trace": failure}
+            told["failure-cause"] = cause
+        return Answer({"status": {"id": "COMPLETED"}, "job-execution-result": told})
+
+    def plan(self, request: Request, job_id: str) -> Answer:
+        """Return the graph of the job's tasks."""
+        return Answer({"plan": plan_of(self._jobs.get(job_id))})
+
+    def config(self, request: Request, job_id: str) -> Answer:
+        """Return the job's configuration; what is secret is hidden."""
+        job = self._jobs.get(job_id)
+        settings = job.job.settings
+        shown = Configuration.from_dict(dict(settings.configuration))._without_secrets()
+        return Answer(
+            {
+                "jid": job.id,
+                "name": job.job.name,
+                "execution-config": {
+                    STRATEGY.key.rpartition(".")[0]: STRATEGY.read(settings.configuration)
+                    or "default",
+                    "job-parallelism": max((task.parallelism for task in job.tasks), default=1),
+                    "object-reuse-mode": False,
+                    "user-config": {**shown, **settings.job_parameters},
+                },
+            }
+        )
+
+    def exceptions(self, request: Request, job_id: str) -> Answer:
+        """Return the job's failures, the latest first."""
+        failures = self._jobs.get(job_id).history.failures[::-1]
+        root = failures[0] if failures else None
+        return Answer(
+            {
+                "root-exception": None if root is None else root.error,
+                "timestamp": None if root is None else root.time,
+                "all-exceptions": [],
+                "truncated": False,
+                "exceptionHistory": {
+                    "entries": [_exception(failure) for failure in failures],
+                    "truncated": False,
+                },
+            }
+        )
+
+    def accumulators(self, request: Request, job_id: str) -> Answer:
+        """Return the job's accumulators."""
+        found = self._jobs.get(job_id).handle.accumulators()
+        return Answer(
+            {
+                "job-accumulators": [],
+                "user-task-accumulators": accumulators_of(found),
+                "serialized-user-task-accumulators": {},
+            }
+        )
+
+
+def plan_of(job: OperatedJob) -> dict[str, Any]:
+    """Return the graph of a job's tasks, as Flink tells it."""
+    nodes = [
+        {
+            "id": task.id,
+            "parallelism": task.parallelism,
+            "operator": "",
+            "operator_strategy": "",
+            "description": task.name,
+            "inputs": [
+                {
+                    "num": number,
+                    "id": edge.source,
+                    "ship_strategy": edge.strategy,
+                    "exchange": "pipelined_bounded",
+                }
+                for number, edge in enumerate(task.inputs)
+            ],
+            "optimizer_properties": {},
+        }
+        for task in job.tasks
+    ]
+    kind = "BATCH" if job.job.settings.batch else "STREAMING"
+    return {"jid": job.id, "name": job.job.name, "type": kind, "nodes": nodes}
+
+
+def _vertices(job: OperatedJob) -> list[dict[str, Any]]:
+    progress = job.progress
+    together = {} if progress is None else {part.name: part for part in progress.tasks}
+    out = records_out(job.tasks, list(job.parts))
+    return [
+        {
+            "id": task.id,
+            "slotSharingGroupId": "",
+            "name": task.name,
+            "maxParallelism": task.max_parallelism,
+            "parallelism": task.parallelism,
+            "status": job.status.name,
+            "start-time": job.started,
+            "end-time": -1 if job.ended is None else job.ended,
+            "duration": job.duration,
+            "tasks": _upper(task_counts(job.status, task.parallelism)),
+            "metrics": io_of(job, together.get(task.name), _whole(out.get(task.name))),
+        }
+        for task in job.tasks
+    ]
+
+
+def _exception(failure: FailureRecord) -> dict[str, Any]:
+    return {
+        "exceptionName": _last_line(failure.error),
+        "stacktrace": failure.error,
+        "timestamp": failure.time,
+        "taskName": None,
+        "endpoint": None,
+        "taskManagerId": None,
+        "failureLabels": {},
+        "concurrentExceptions": [],
+    }
+
+
+def _last_line(error: str) -> str:
+    return next((line for line in reversed(error.splitlines()) if line.strip()), "")
+
+
+def _upper(counts: dict[str, int]) -> dict[str, int]:
+    return {state.upper(): count for state, count in counts.items() if state != "total"}
+
+
+def _whole(count: float | None) -> int | None:
+    return None if count is None else int(count)

@@ -1,0 +1,114 @@
+"""The requests that list jobs."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any
+
+from pyflink_on_spark._operate.server.rest.routing import Answer, Request, Router
+from pyflink_on_spark._operate.view.jobs import OperatedJobs
+from pyflink_on_spark._operate.view.operated_job import OperatedJob
+from pyflink_on_spark.common import JobStatus
+from pyflink_on_spark.version import __version__
+
+_TASK_STATES = (
+    "running", "canceling", "canceled", "total", "created", "scheduled", "deploying",
+    "reconciling", "finished", "initializing", "failed",
+)  # fmt: skip
+_STATE_OF_TASKS = {
+    JobStatus.CREATED: "created",
+    JobStatus.RUNNING: "running",
+    JobStatus.RESTARTING: "scheduled",
+    JobStatus.FINISHED: "finished",
+    JobStatus.CANCELED: "canceled",
+    JobStatus.FAILED: "failed",
+}
+
+
+class Overview:
+    """Answers the requests that list jobs.
+
+    Args:
+        jobs: the jobs.
+    """
+
+    def __init__(self, jobs: OperatedJobs) -> None:
+        self._jobs = jobs
+
+    def add_to(self, router: Router) -> None:
+        """Add the routes."""
+        router.add("GET", "/overview", self.cluster)
+        router.add("GET", "/config", self.config)
+        router.add("GET", "/jobs", self.ids)
+        router.add("GET", "/jobs/overview", self.jobs)
+
+    def cluster(self, request: Request) -> Answer:
+        """Return how many jobs there are, by their states."""
+        jobs = self._jobs.all()
+        states = Counter(job.status for job in jobs)
+        over = states[JobStatus.FINISHED] + states[JobStatus.CANCELED] + states[JobStatus.FAILED]
+        slots = sum(slots_of(job) for job in jobs if not job.over)
+        return Answer(
+            {
+                "taskmanagers": 1,
+                "slots-total": slots,
+                "slots-available": 0,
+                "jobs-running": len(jobs) - over,
+                "jobs-finished": states[JobStatus.FINISHED],
+                "jobs-cancelled": states[JobStatus.CANCELED],
+                "jobs-failed": states[JobStatus.FAILED],
+                "flink-version": __version__,
+                "flink-commit": "",
+            }
+        )
+
+    def config(self, request: Request) -> Answer:
+        """Return what a page on this API has to know."""
+        return Answer(
+            {
+                "refresh-interval": 3000,
+                "timezone-name": "UTC",
+                "timezone-offset": 0,
+                "flink-version": __version__,
+                "flink-revision": "",
+                "features": {"web-submit": False, "web-cancel": True, "web-rescale": False},
+            }
+        )
+
+    def ids(self, request: Request) -> Answer:
+        """Return the jobs' ids and states."""
+        return Answer({"jobs": [{"id": j.id, "status": j.status.name} for j in self._jobs.all()]})
+
+    def jobs(self, request: Request) -> Answer:
+        """Return the jobs with names, states and times."""
+        return Answer({"jobs": [_summary(job) for job in self._jobs.all()]})
+
+
+def task_counts(state: JobStatus, count: int) -> dict[str, int]:
+    """Return how many subtasks are in which state; all subtasks of a job are in the same one."""
+    counts = dict.fromkeys(_TASK_STATES, 0)
+    counts[_STATE_OF_TASKS.get(state, "running")] = counts["total"] = count
+    return counts
+
+
+def subtasks_of(job: OperatedJob) -> int:
+    """Return how many subtasks a job has."""
+    return sum(vertex.parallelism for stage in job.job.stages for vertex in stage.vertices)
+
+
+def slots_of(job: OperatedJob) -> int:
+    """Return how many slots a job has."""
+    return max(vertex.parallelism for stage in job.job.stages for vertex in stage.vertices)
+
+
+def _summary(job: OperatedJob) -> dict[str, Any]:
+    return {
+        "jid": job.id,
+        "name": job.job.name,
+        "start-time": job.started,
+        "end-time": -1 if job.ended is None else job.ended,
+        "duration": job.duration,
+        "state": job.status.name,
+        "last-modification": max(job.history.times.values()),
+        "tasks": task_counts(job.status, subtasks_of(job)),
+    }

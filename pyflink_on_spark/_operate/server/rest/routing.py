@@ -1,0 +1,100 @@
+"""Finds the function that answers a request."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from pyflink_on_spark._compat.errors import PyFlinkOnSparkError
+from pyflink_on_spark._operate.view.jobs import UnknownJob
+
+OK, ACCEPTED = 200, 202
+BAD_REQUEST, FORBIDDEN, NOT_FOUND, NOT_ALLOWED, CONFLICT = 400, 403, 404, 405, 409
+
+
+class RestError(PyFlinkOnSparkError):
+    """A request that cannot be answered.
+
+    Args:
+        status: the HTTP status.
+        text: one sentence for the user.
+    """
+
+    def __init__(self, status: int, text: str) -> None:
+        super().__init__(text)
+        self.status = status
+
+
+@dataclass(frozen=True)
+class Request:
+    """A request.
+
+    Args:
+        method: ``GET``, ``POST``, ``PATCH``, ``DELETE``.
+        path: without the query.
+        query: the query's values by name.
+        body: the JSON body.
+    """
+
+    method: str
+    path: str
+    query: Mapping[str, str] = field(default_factory=dict)
+    body: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Answer:
+    """An answer.
+
+    Args:
+        content: what becomes JSON, or bytes as they are.
+        status: the HTTP status.
+        kind: the content's MIME type.
+    """
+
+    content: Any
+    status: int = OK
+    kind: str = "application/json; charset=UTF-8"
+
+
+Handler = Callable[..., Answer]
+
+
+class Router:
+    """The functions by method and path."""
+
+    def __init__(self) -> None:
+        self._routes: list[tuple[str, re.Pattern[str], Handler]] = []
+
+    def add(self, method: str, path: str, handler: Handler) -> None:
+        """Add a route.
+
+        Args:
+            method: the HTTP method.
+            path: its steps that begin with a colon are arguments, for example ``/jobs/:job_id``.
+            handler: gets the request, and the arguments by name.
+        """
+        pattern = re.sub(r":(\w+)", r"(?P<\1>[^/]+)", path)
+        self._routes.append((method, re.compile(pattern), handler))
+
+    def answer(self, request: Request) -> Answer:
+        """Return the answer to a request; an error is an answer, too."""
+        try:
+            return self._handler(request)
+        except UnknownJob as error:
+            return Answer({"errors": [str(error)]}, NOT_FOUND)
+        except RestError as error:
+            return Answer({"errors": [str(error)]}, error.status)
+
+    def _handler(self, request: Request) -> Answer:
+        path = request.path.removeprefix("/v1").rstrip("/") or "/"
+        found = [(m, match, h) for m, p, h in self._routes if (match := p.fullmatch(path))]
+        found.sort(key=lambda route: len(route[1].groups()))  # /jobs/metrics is not a job
+        for method, match, handler in found:
+            if method == request.method:
+                return handler(request, **match.groupdict())
+        if found:
+            raise RestError(NOT_ALLOWED, f"{request.path} does not take {request.method}.")
+        raise RestError(NOT_FOUND, f"Not found: {request.path}")

@@ -1,0 +1,298 @@
+"""The requests about one task of a job, and about its subtasks."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from typing import Any
+
+from pyflink_on_spark._operate.metrics.samples import time_shares, user_metrics
+from pyflink_on_spark._operate.server.rest.overview import task_counts
+from pyflink_on_spark._operate.server.rest.routing import (
+    NOT_FOUND,
+    Answer,
+    Request,
+    RestError,
+    Router,
+)
+from pyflink_on_spark._operate.view.job_tasks import JobTask
+from pyflink_on_spark._operate.view.jobs import OperatedJobs
+from pyflink_on_spark._operate.view.operated_job import TASK_MANAGER, OperatedJob
+from pyflink_on_spark._runtime.task.progress import TaskProgress
+from pyflink_on_spark.common import JobStatus
+
+_BYTES = ("read-bytes", "write-bytes")
+_LOW, _HIGH = 0.1, 0.5
+_VERTEX = "/jobs/:job_id/vertices/:task_id"
+
+
+class TaskDetails:
+    """Answers the requests about one task.
+
+    Args:
+        jobs: the jobs.
+    """
+
+    def __init__(self, jobs: OperatedJobs) -> None:
+        self._jobs = jobs
+
+    def add_to(self, router: Router) -> None:
+        """Add the routes."""
+        router.add("GET", _VERTEX, self.task)
+        router.add("GET", f"{_VERTEX}/backpressure", self.backpressure)
+        router.add("GET", f"{_VERTEX}/subtasktimes", self.times)
+        router.add("GET", f"{_VERTEX}/taskmanagers", self.task_managers)
+        router.add("GET", f"{_VERTEX}/accumulators", self.accumulators)
+        router.add("GET", f"{_VERTEX}/subtasks/accumulators", self.subtask_accumulators)
+        router.add("GET", f"{_VERTEX}/subtasks/:subtask", self.subtask)
+        router.add("GET", f"{_VERTEX}/subtasks/:subtask/attempts/:attempt", self.attempt)
+        router.add(
+            "GET", f"{_VERTEX}/subtasks/:subtask/attempts/:attempt/accumulators",
+            self.attempt_accumulators,
+        )  # fmt: skip
+
+    def task(self, request: Request, job_id: str, task_id: str) -> Answer:
+        """Return a task with its subtasks."""
+        job, task = self._task(job_id, task_id)
+        return Answer(
+            {
+                **_named(task),
+                "parallelism": task.parallelism,
+                "maxParallelism": task.max_parallelism,
+                "now": _now(),
+                "subtasks": _subtasks(job, task),
+                "aggregated": {},
+            }
+        )
+
+    def subtask(self, request: Request, job_id: str, task_id: str, subtask: str) -> Answer:
+        """Return one subtask."""
+        return Answer(_numbered(_subtasks(*self._task(job_id, task_id)), subtask, "subtask"))
+
+    def attempt(
+        self, request: Request, job_id: str, task_id: str, subtask: str, attempt: str
+    ) -> Answer:
+        """Return one subtask in the present attempt."""
+        found = _numbered(_subtasks(*self._task(job_id, task_id)), subtask, "subtask")
+        return Answer(_numbered([found], attempt, "attempt"))
+
+    def backpressure(self, request: Request, job_id: str, task_id: str) -> Answer:
+        """Return how the subtasks have spent the last seconds."""
+        job, task = self._task(job_id, task_id)
+        parts = _parts(job, task)
+        if not parts:
+            return Answer({"status": "deprecated", "subtasks": []})
+        levels = {index: _level(part.backpressured_share) for index, part in parts.items()}
+        worst = max(part.backpressured_share for part in parts.values())
+        return Answer(
+            {
+                "status": "ok",
+                "backpressureLevel": _level(worst),
+                "backpressure-level": _level(worst),
+                "end-timestamp": _now(),
+                "subtasks": [
+                    {
+                        "subtask": index,
+                        "attempt-number": job.history.attempt,
+                        "backpressureLevel": levels[index],
+                        "backpressure-level": levels[index],
+                        **_ratios(part),
+                    }
+                    for index, part in sorted(parts.items())
+                ],
+            }
+        )
+
+    def times(self, request: Request, job_id: str, task_id: str) -> Answer:
+        """Return when each subtask was in which state: all are in that of the job."""
+        job, task = self._task(job_id, task_id)
+        timestamps = {status.name: job.history.times.get(status, 0) for status in JobStatus}
+        subtasks = [
+            {
+                "subtask": index,
+                "endpoint": TASK_MANAGER,
+                "duration": job.duration,
+                "timestamps": timestamps,
+            }
+            for index in range(task.parallelism)
+        ]
+        return Answer({**_named(task), "now": _now(), "subtasks": subtasks})
+
+    def task_managers(self, request: Request, job_id: str, task_id: str) -> Answer:
+        """Return where a task runs; hosts of a job are one task manager here."""
+        job, task = self._task(job_id, task_id)
+        counts = task_counts(job.status, task.parallelism)
+        del counts["total"]
+        manager = {
+            "endpoint": TASK_MANAGER,
+            "taskmanager-id": TASK_MANAGER,
+            "status": job.status.name,
+            "start-time": job.started,
+            "end-time": _ended(job),
+            "duration": job.duration,
+            "metrics": io_of(job, _together(job, task), None),
+            "status-counts": {state.upper(): count for state, count in counts.items()},
+            "aggregated": {},
+        }
+        return Answer({**_named(task), "now": _now(), "taskmanagers": [manager]})
+
+    def accumulators(self, request: Request, job_id: str, task_id: str) -> Answer:
+        """Return the metrics of a task's functions, over all subtasks where that is a sum."""
+        job, task = self._task(job_id, task_id)
+        totals: dict[str, Any] = {}
+        for values in _user_values(job, task).values():
+            for name, value in values.items():
+                numbers = isinstance(value, (int, float)) and name in totals
+                totals[name] = totals[name] + value if numbers else value
+        return Answer({"id": task.id, "user-accumulators": accumulators_of(totals)})
+
+    def subtask_accumulators(self, request: Request, job_id: str, task_id: str) -> Answer:
+        """Return the metrics of a task's functions by subtask."""
+        job, task = self._task(job_id, task_id)
+        found = _user_values(job, task)
+        subtasks = [
+            {
+                "subtask": index,
+                "attempt": job.history.attempt,
+                "endpoint": TASK_MANAGER,
+                "user-accumulators": accumulators_of(found.get(index, {})),
+            }
+            for index in range(task.parallelism)
+        ]
+        return Answer({"id": task.id, "parallelism": task.parallelism, "subtasks": subtasks})
+
+    def attempt_accumulators(
+        self, request: Request, job_id: str, task_id: str, subtask: str, attempt: str
+    ) -> Answer:
+        """Return the metrics of the functions of one subtask."""
+        job, task = self._task(job_id, task_id)
+        found = _numbered(_subtasks(job, task), subtask, "subtask")
+        _numbered([found], attempt, "attempt")
+        values = _user_values(job, task).get(found["subtask"], {})
+        return Answer(
+            {
+                "id": task.id,
+                "subtask": found["subtask"],
+                "attempt": found["attempt"],
+                "user-accumulators": accumulators_of(values),
+            }
+        )
+
+    def _task(self, job_id: str, task_id: str) -> tuple[OperatedJob, JobTask]:
+        job = self._jobs.get(job_id)
+        return job, task_of(job, task_id)
+
+
+def task_of(job: OperatedJob, task_id: str) -> JobTask:
+    """Return a task of a job.
+
+    Raises:
+        RestError: there is no such task.
+    """
+    for task in job.tasks:
+        if task.id == task_id:
+            return task
+    raise RestError(NOT_FOUND, f"the job {job.id} has no vertex {task_id}")
+
+
+def io_of(job: OperatedJob, part: TaskProgress | None, records_out: int | None) -> dict[str, Any]:
+    """Return the figures of a task, or a subtask; what is not counted here is incomplete."""
+    figures: dict[str, Any] = {}
+    for name in _BYTES:
+        figures |= {name: 0, f"{name}-complete": False}
+    figures |= {
+        "read-records": 0 if part is None else part.records,
+        "read-records-complete": part is not None,
+        "write-records": records_out or 0,
+        "write-records-complete": records_out is not None,
+    }
+    busy, held = (0.0, 0.0) if part is None else (part.busy * 1000, part.backpressured * 1000)
+    subtasks = 1 if part is None else part.subtasks
+    return figures | {
+        "accumulated-backpressured-time": round(held),
+        "accumulated-idle-time": max(0, round(job.duration * subtasks - busy - held)),
+        "accumulated-busy-time": round(busy, 1),
+    }
+
+
+def accumulators_of(values: Mapping[str, Any]) -> list[dict[str, str]]:
+    """Return accumulators as Flink shows them."""
+    return [
+        {"name": name, "type": type(value).__name__, "value": str(value)}
+        for name, value in values.items()
+    ]
+
+
+def _subtasks(job: OperatedJob, task: JobTask) -> list[dict[str, Any]]:
+    parts = _parts(job, task)
+    return [
+        {
+            "subtask": index,
+            "status": job.status.name,
+            "attempt": job.history.attempt,
+            "endpoint": TASK_MANAGER,
+            "start-time": job.started,
+            "end-time": _ended(job),
+            "duration": job.duration,
+            "metrics": io_of(job, parts.get(index), None),
+            "taskmanager-id": TASK_MANAGER,
+            "start_time": job.started,
+            "status-duration": {},
+            "other-concurrent-attempts": [],
+        }
+        for index in range(task.parallelism)
+    ]
+
+
+def _numbered(found: list[dict[str, Any]], number: str, what: str) -> dict[str, Any]:
+    for each in found:
+        if str(each[what]) == number:
+            return each
+    raise RestError(NOT_FOUND, f"there is no {what} {number} of this vertex")
+
+
+def _parts(job: OperatedJob, task: JobTask) -> dict[int, TaskProgress]:
+    return {
+        part.subtask: part
+        for part in job.parts
+        if part.name == task.name and part.subtask is not None
+    }
+
+
+def _together(job: OperatedJob, task: JobTask) -> TaskProgress | None:
+    progress = job.progress
+    parts = () if progress is None else progress.tasks
+    return next((part for part in parts if part.name == task.name), None)
+
+
+def _user_values(job: OperatedJob, task: JobTask) -> dict[int, dict[str, Any]]:
+    """Return the metrics of a task's functions by subtask and name."""
+    nodes = {plan.node for plan in task.operators}
+    found: dict[int, dict[str, Any]] = {}
+    for report in job.job.accumulators.reports():
+        if report.operator in nodes:
+            values = found.setdefault(report.subtask, {})
+            for measurement in report.measurements:
+                values |= user_metrics(measurement)
+    return found
+
+
+def _ratios(part: TaskProgress) -> dict[str, float]:
+    busy, idle, held = time_shares(part)
+    return {"ratio": held, "idleRatio": idle, "busyRatio": busy}
+
+
+def _level(share: float) -> str:
+    return "ok" if share <= _LOW else "low" if share <= _HIGH else "high"
+
+
+def _named(task: JobTask) -> dict[str, str]:
+    return {"id": task.id, "name": task.name}
+
+
+def _ended(job: OperatedJob) -> int:
+    return -1 if job.ended is None else job.ended
+
+
+def _now() -> int:
+    return round(time.time() * 1000)

@@ -1,0 +1,1 @@
+"""The jobs of this process as those who operate them see them."""

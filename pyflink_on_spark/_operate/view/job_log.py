@@ -1,0 +1,107 @@
+"""What a job writes to the driver's log: its start, its checkpoints, a heartbeat, its end."""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from collections.abc import Callable
+
+from pyflink_on_spark._job.display.progress_display import line_of
+from pyflink_on_spark._job.submission.history import COMPLETED, CheckpointRecord, JobListener
+from pyflink_on_spark._operate.view.operated_job import OperatedJob
+from pyflink_on_spark._options.own import HEARTBEAT
+from pyflink_on_spark._runtime.elements.bundle import MAX_WATERMARK
+from pyflink_on_spark.common import JobStatus
+
+_log = logging.getLogger("pyflink_on_spark.job")
+
+
+def _wanted(record: logging.LogRecord | None = None) -> bool:
+    """Whether to log a record: a root logger at INFO is meant for those of the script itself."""
+    own = (_log, logging.getLogger("pyflink_on_spark"))
+    warns = record is not None and record.levelno >= logging.WARNING
+    return warns or any(logger.level for logger in own)
+
+
+_log.addFilter(_wanted)
+
+
+class JobLog(JobListener):
+    """Logs what happens to a job.
+
+    Args:
+        operated: the job.
+        now: the time, in s since the epoch.
+    """
+
+    def __init__(self, operated: OperatedJob, now: Callable[[], float] = time.time) -> None:
+        self._operated, self._now = operated, now
+        self._ended = threading.Event()
+        self._begun = False
+
+    def status_changed(self, status: JobStatus, error: BaseException | None) -> None:
+        """Log the beginning and the end, and beat in between."""
+        if status is JobStatus.RUNNING and not self._begun:
+            self._begun = True
+            self._begin()
+        elif status.is_globally_terminal_state():
+            self._ended.set()
+            seconds = self._operated.duration / 1000
+            why = f": {_first_line(error)}" if status is JobStatus.FAILED else ""
+            _log.info("%s is %s after %.1f s%s", self._name, status.name, seconds, why)
+
+    def checkpoint_ended(self, checkpoint: CheckpointRecord) -> None:
+        """Log a checkpoint that is complete or aborted."""
+        kind = "savepoint" if checkpoint.savepoint else "checkpoint"
+        took = (checkpoint.ended or checkpoint.triggered) - checkpoint.triggered
+        if checkpoint.status == COMPLETED:
+            place = f": {checkpoint.path}" if checkpoint.path else ""
+            size = f"{checkpoint.size:,} bytes in {took} ms"
+            _log.info("%s: %s %d has %s%s", self._name, kind, checkpoint.number, size, place)
+        else:
+            text = "%s: %s %d was aborted after %d ms: %s"
+            _log.info(text, self._name, kind, checkpoint.number, took, checkpoint.error)
+
+    def heartbeat(self) -> str:
+        """Return how far the job is, in a line."""
+        progress = self._operated.progress
+        if progress is None:
+            return f"{self._name} is {self._operated.status.name}"
+        lags = [
+            self._now() - task.watermark / 1000
+            for task in progress.tasks
+            if task.watermark is not None and task.watermark < MAX_WATERMARK
+        ]
+        lag = f" | watermark lag {max(lags):,.1f} s" if lags else ""
+        return f"{line_of(progress)}{lag}"
+
+    @property
+    def _name(self) -> str:
+        return repr(self._operated.job.name)
+
+    def _begin(self) -> None:
+        operated = self._operated
+        tasks = (
+            f"{vertex.name} x{vertex.parallelism}"
+            for stage in operated.job.stages
+            for vertex in stage.vertices
+        )
+        _log.info("%s (%s) begins: %s", self._name, operated.id, "; ".join(tasks))
+        restored = operated.history.restored
+        if restored is not None:
+            _log.info(
+                "%s begins with checkpoint %d: %s", self._name, restored.number, restored.path
+            )
+        seconds = HEARTBEAT.read(operated.job.settings.configuration) / 1000
+        if seconds and _wanted() and _log.isEnabledFor(logging.INFO):
+            name = f"heartbeat of {operated.id}"
+            threading.Thread(target=self._beat, args=(seconds,), name=name, daemon=True).start()
+
+    def _beat(self, seconds: float) -> None:
+        while not self._ended.wait(seconds):
+            _log.info("%s", self.heartbeat())
+
+
+def _first_line(error: BaseException | None) -> str:
+    return next(iter(str(error).splitlines()), "") or repr(error)

@@ -1,0 +1,169 @@
+"""What an option is, and how its value is read from a configuration and written into one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, MutableMapping
+from dataclasses import dataclass, field
+from typing import Any, Generic, TypeVar
+
+from pyflink_on_spark._options.option_text import option_text
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class Effect:
+    """What an option does on Spark.
+
+    Args:
+        recorded: whether the option is only kept, and does nothing.
+        text: for a recorded option, why it has no effect; otherwise what the reader of
+            ``docs/reference/options.md`` has to know beyond Flink's own description, or nothing.
+        harmless: values, other than the default, that a recorded option may have without a note.
+        needs: the option that has to be set for this one to work.
+    """
+
+    recorded: bool = False
+    text: str = ""
+    harmless: tuple[Any, ...] = ()
+    needs: Option[Any] | None = None
+
+
+def works(text: str = "", needs: Option[Any] | None = None) -> Effect:
+    """Describe the effect of an option that works.
+
+    Args:
+        text: what differs from Flink, or for an own option what it does.
+        needs: the option without which this one has no effect; ``text`` then says why.
+    """
+    return Effect(text=text, needs=needs)
+
+
+def recorded(reason: str, harmless: tuple[Any, ...] = ()) -> Effect:
+    """Describe an option that has no effect.
+
+    A job whose configuration gives the option another value than the default logs the reason.
+
+    Args:
+        reason: why the option has no effect, or what to use instead.
+        harmless: other values for which nothing is lost and nothing is logged.
+    """
+    return Effect(True, reason, harmless)
+
+
+@dataclass(frozen=True)
+class Option(Generic[T]):
+    """One option of a configuration.
+
+    Args:
+        key: its name.
+        kind: its type, as the documentation names it.
+        parse: turns what a configuration holds into a value; raises ValueError.
+        default: its value when it is not set.
+        store: turns a value into what a configuration holds.
+        former: other keys that are read when the key is not set, in this order.
+        effect: what the option does on Spark.
+        check: raises ValueError if a value is out of bounds.
+        spread: whether the value may be spread over keys that begin with ``<key>.``.
+    """
+
+    key: str
+    kind: str
+    parse: Callable[[Any], T]
+    default: T
+    store: Callable[[Any], Any] = field(default=lambda value: value)
+    former: tuple[str, ...] = ()
+    effect: Effect = Effect()
+    check: Callable[[T], None] = field(default=lambda value: None)
+    spread: bool = False
+
+    @property
+    def keys(self) -> tuple[str, ...]:
+        """The key and the former keys, in the order in which they are looked up."""
+        return (self.key, *self.former)
+
+    def key_in(self, values: Mapping[str, Any]) -> str | None:
+        """Return the key under which a configuration has the option; None if it is not set."""
+        return next((key for key in self.keys if key in values), None)
+
+    def is_set(self, values: Mapping[str, Any]) -> bool:
+        """Tell whether a configuration has the option, under any of its keys."""
+        return self.key_in(values) is not None or bool(self._spread(values))
+
+    def read(self, values: Mapping[str, Any]) -> T:
+        """Return the option's value in a configuration, or the default.
+
+        Raises:
+            ValueError: the configuration holds a value that the option cannot have.
+        """
+        key = self.key_in(values)
+        if key is not None:
+            value = parsed(key, values[key], self.parse)
+        elif entries := self._spread(values):
+            value = parsed(self.key, entries, self.parse)
+        else:
+            return self.default
+        self.check(value)
+        return value
+
+    def write(self, values: MutableMapping[str, Any], value: T) -> None:
+        """Set the option in a configuration.
+
+        Raises:
+            ValueError: the option cannot have the value.
+        """
+        self.check(value)
+        if self.spread:
+            self.remove(values)
+        values[self.key] = self.store(value)
+
+    def remove(self, values: MutableMapping[str, Any]) -> None:
+        """Unset the option, under all of its keys."""
+        spread = [f"{self.key}.{name}" for name in self._spread(values)]
+        for key in (*self.keys, *spread):
+            values.pop(key, None)
+
+    def _spread(self, values: Mapping[str, Any]) -> dict[str, Any]:
+        if not self.spread:
+            return {}
+        start = f"{self.key}."
+        return {key[len(start) :]: item for key, item in values.items() if key.startswith(start)}
+
+
+@dataclass(frozen=True)
+class OptionPrefix:
+    """Options whose keys end with a name that the user chooses, such as that of an account.
+
+    Args:
+        prefix: what all the keys begin with.
+        name: what the rest of a key stands for.
+        effect: what the options do on Spark.
+    """
+
+    prefix: str
+    name: str
+    effect: Effect = Effect()
+
+    def read(self, name: str, values: Mapping[str, Any]) -> str | None:
+        """Return the text of the option for a name, or None if it is not set."""
+        value = values.get(f"{self.prefix}{name}")
+        return None if value is None else option_text(value)
+
+
+def parsed(key: str, value: Any, parse: Callable[[Any], T]) -> T:
+    """Return the value of an option.
+
+    Args:
+        key: the option's key, for the message.
+        value: what the configuration holds.
+        parse: turns it into the option's value.
+
+    Raises:
+        ValueError: it names the key and the value.
+    """
+    try:
+        return parse(value)
+    except ValueError as error:
+        raise ValueError(
+            f"Could not parse value '{option_text(value)}' for key '{key}': {error}"
+        ) from error

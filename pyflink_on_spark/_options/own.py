@@ -1,0 +1,151 @@
+"""The options of this package. Their keys begin with ``pyflink-on-spark.``."""
+
+from __future__ import annotations
+
+from pyflink_on_spark._options.kinds import (
+    at_least,
+    boolean,
+    choice,
+    duration,
+    integer,
+    memory,
+    text,
+    text_map,
+)
+from pyflink_on_spark._options.option import recorded, works
+from pyflink_on_spark._options.port_ranges import check_ports
+
+PREFIX = "pyflink-on-spark."
+
+CHECKPOINT_ELEMENTS = integer(
+    "pyflink-on-spark.checkpoint-elements",
+    None,
+    effect=works("how many elements each source subtask reads between two checkpoints at most"),
+    check=at_least(1, "The number of elements between checkpoints must be at least one."),
+)
+HOSTS = integer(
+    "pyflink-on-spark.hosts",
+    None,
+    effect=works(
+        "how many Spark tasks run the subtasks of a streaming job; default: as many as there are "
+        "free processors, at most one for each slot"
+    ),
+    check=at_least(1, "A job needs at least one host."),
+)
+ENGINE = choice(
+    "pyflink-on-spark.engine",
+    ("AUTO", "HOSTS", "STRUCTURED"),
+    "AUTO",
+    effect=works(
+        "what runs a streaming job: `hosts`, long-running Spark tasks with a latency of "
+        "milliseconds; `structured`, a query of Structured Streaming that needs nothing but Spark; "
+        "`auto`: `structured` on Spark Connect, otherwise `hosts`"
+    ),
+)
+WAITING_FUNCTIONS = choice(
+    "pyflink-on-spark.waiting-functions",
+    ("AUTO", "THREAD", "INLINE"),
+    "AUTO",
+    effect=works(
+        "where the functions of a task of a streaming job run. AUTO: a task gets a thread of its "
+        "own when its functions are seen to wait, for example for a database; THREAD: each task "
+        "has one from the start, and its functions are opened there; INLINE: all tasks of a host "
+        "share one"
+    ),
+)
+DRIVER_PORTS = text(
+    "pyflink-on-spark.driver-ports",
+    "0",
+    effect=works(
+        "on which ports the driver listens for hosts and results, such as 50100-50200; it takes "
+        "two, and one more for each further job; 0: any free port"
+    ),
+    check=check_ports,
+)
+HOST_PORTS = text(
+    "pyflink-on-spark.host-ports",
+    "0",
+    effect=works("on which ports hosts listen for each other, such as 50100-50200; 0: any"),
+    check=check_ports,
+)
+WATERMARK_INTERVAL_ELEMENTS = integer(
+    "pyflink-on-spark.watermark-interval-elements",
+    10_000,
+    effect=works(
+        "after how many elements a periodic watermark is emitted in a bounded job; 0: only at the "
+        "end"
+    ),
+    check=at_least(0, "The number of elements between watermarks must not be negative."),
+)
+PROGRESS = choice(
+    "pyflink-on-spark.progress",
+    ("AUTO", "ON", "OFF"),
+    "AUTO",
+    effect=works(
+        "whether a job that takes more than two seconds shows a line of progress; AUTO: in a "
+        "terminal or a notebook, unless the program iterates over its results"
+    ),
+)
+SAVEPOINT_ON_SIGNAL = boolean(
+    "pyflink-on-spark.savepoint-on-signal",
+    False,
+    effect=works(
+        "whether Ctrl-C and SIGTERM stop a job with a savepoint in "
+        "`execution.checkpointing.savepoint-dir`"
+    ),
+)
+REST_TOKEN = text(
+    "pyflink-on-spark.rest.token",
+    None,
+    effect=works("what clients of the REST API send as `Authorization: Bearer TOKEN`"),
+)
+LOG_SIZE = memory(
+    "pyflink-on-spark.log.max-size",
+    100 * 1024**2,
+    effect=works("how long the log of a detached job becomes before it is rotated"),
+)
+HEARTBEAT = duration(
+    "pyflink-on-spark.log.heartbeat-interval",
+    60_000,
+    effect=works("how often a job logs its rate, watermark lag and backlog; 0: never"),
+)
+REFUSE, TAKE, DROP = "REFUSE", "TAKE", "DROP"
+CHANGED_STATE = choice(
+    "pyflink-on-spark.changed-state",
+    (REFUSE, TAKE, DROP),
+    REFUSE,
+    effect=works(
+        "what happens if an operator finds state in a checkpoint or savepoint that means something "
+        "else than its own, such as the sum of another column; REFUSE: the job does not start; "
+        "TAKE: the operator continues with it; DROP: the operator starts empty"
+    ),
+)
+MAX_STATE_SIZE = integer(
+    "pyflink-on-spark.checkpoint-storage.max-state-size",
+    5 * 1024**2,
+    effect=works("how many bytes of state a subtask may have in a checkpoint in memory"),
+)
+
+# Flink 1.x keeps these outside of its options. Here each has a key, so that one configuration
+# holds everything.
+_FLINK_1 = "kept for a setter of Flink 1.x"
+EXECUTION_MODE = choice(
+    "pyflink-on-spark.execution-mode",
+    ("PIPELINED", "PIPELINED_FORCED", "BATCH", "BATCH_FORCED"),
+    "PIPELINED",
+    effect=recorded(f"{_FLINK_1}; Spark schedules the tasks"),
+)
+INPUT_DEPENDENCY = choice(
+    "pyflink-on-spark.input-dependency-constraint",
+    ("ANY", "ALL"),
+    "ANY",
+    effect=recorded(f"{_FLINK_1}; Spark schedules the tasks"),
+)
+DEFAULT_KRYO_SERIALIZERS = text_map(
+    "pyflink-on-spark.default-kryo-serializers",
+    effect=recorded(f"{_FLINK_1}; records are Python objects"),
+)
+TYPES_WITH_KRYO_SERIALIZERS = text_map(
+    "pyflink-on-spark.types-with-kryo-serializers",
+    effect=recorded(f"{_FLINK_1}; records are Python objects"),
+)

@@ -1,0 +1,117 @@
+"""What an operator is."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from pyflink_on_spark._runtime.contract.context import OperatorContext
+    from pyflink_on_spark._runtime.elements.watermark_rhythm import WatermarkRhythm
+
+Process = Callable[[Iterator[Any]], Iterator[Any]]
+
+
+class Operator:
+    """One step of a chain: turns an iterator of elements into an iterator of elements, lazily.
+
+    The driver makes an operator, a description that several places of a job may have in common.
+    Each place in each subtask opens a copy of its own once, before the first element. Watermarks
+    arrive between elements; what ``advance_watermark`` yields passes the rest of the chain before
+    the watermark does.
+
+    ``cursor.Cursor`` says what an operator does about the timestamps of its elements.
+    """
+
+    keyed: bool = False
+    """Whether its elements are pairs of key and value."""
+
+    emits_pairs: bool = False
+    """Whether what it emits are pairs of key and value."""
+
+    emits_timestamps: bool = False
+    """Whether emitted elements have timestamps even if received elements have none."""
+
+    ends_chain: bool = False
+    """Whether no operator follows it in its chain."""
+
+    preserves_elements: bool = False
+    """Whether it emits only elements that it received, unchanged."""
+
+    sorted_in_batch: bool = True
+    """Whether BATCH gives it one key after the other, if it is keyed."""
+
+    mixes_keys: bool = False
+    """Whether BATCH gives it elements of all keys as they come, if they have no timestamps."""
+
+    frozen: bool = False
+    """Whether emitted elements are deeply immutable, so that they need no copies."""
+
+    watermark_delay: int = 0
+    """How much earlier (ms) than the watermark that it got the times of its elements may be."""
+
+    conforms: Any = None
+    """The type that what it emits has been converted to, or None."""
+
+    def for_job(self, rhythm: WatermarkRhythm) -> Operator:
+        """Return this operator as configured for a job.
+
+        Args:
+            rhythm: how often watermarks are emitted.
+        """
+        return self
+
+    def open(self, context: OperatorContext) -> None:
+        """Get ready; called once, before the first element."""
+
+    def inputs(self) -> tuple[Process, ...]:
+        """Return what processes the elements of each input."""
+        return (self.process,)
+
+    def process(self, elements: Iterator[Any]) -> Iterator[Any]:
+        """Return an iterator over what the elements of an iterator become."""
+        raise NotImplementedError
+
+    def advance_watermark(self, watermark: int) -> Iterable[Any]:
+        """Yield what an advance of event time (ms) brings forth."""
+        return ()
+
+    def advance_processing_time(self, now: int) -> Iterable[Any]:
+        """Yield what an advance of processing time (ms) brings forth."""
+        return ()
+
+    def end_input(self) -> Iterable[Any]:
+        """Yield what is left once nothing follows; after the last watermark."""
+        return ()
+
+    def prepare_barrier(self) -> Iterable[Any]:
+        """Yield what has to be emitted before the barrier of a checkpoint, and its snapshot."""
+        return ()
+
+    def snapshot_state(self, checkpoint_id: int) -> None:
+        """Put what has to survive into ``context.keyed_state`` or ``context.operator_state``.
+
+        Called between two bundles, before those are written to a checkpoint. ``open`` finds them
+        as they were, and ``context.restored`` then is the checkpoint's number.
+        """
+
+    def notify_checkpoint_complete(self, checkpoint_id: int) -> None:
+        """Take note that a checkpoint is complete."""
+
+    def notify_checkpoint_aborted(self, checkpoint_id: int) -> None:
+        """Take note that a checkpoint was aborted after ``snapshot_state``; the job continues."""
+
+    def committables(self) -> list[Any]:
+        """Return, once, what the driver has to commit with this checkpoint or at the end."""
+        return []
+
+    def close(self) -> None:
+        """Release all resources; called once, also after a failure."""
+
+    def state_parts(self) -> dict[str, str]:
+        """Return what its keyed state depends on besides the keys: see ``StateMeaning``."""
+        return {"kind": "functions of a key"}
+
+    def parts(self) -> Iterable[Any]:
+        """Return the objects that do its work, so that a failure in one can be traced to here."""
+        return ()

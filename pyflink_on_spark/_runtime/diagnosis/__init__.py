@@ -1,0 +1,1 @@
+"""Failures of user functions, and what these functions log."""

@@ -1,0 +1,1 @@
+"""Elements, their keys and times, and the events that travel between them."""

@@ -1,0 +1,111 @@
+"""The operator of ``window`` and ``window_all``."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import TYPE_CHECKING, Any
+
+from pyflink_on_spark._runtime.operators.rich_function import UdfOperator, keyed_state_of
+from pyflink_on_spark._runtime.user_code.user_function import UserFunction
+from pyflink_on_spark._runtime.windows.aligned_windows import AlignedWindows
+from pyflink_on_spark._runtime.windows.contents import contents_of
+from pyflink_on_spark._runtime.windows.general_windows import GeneralWindows
+from pyflink_on_spark._runtime.windows.operation import (
+    WindowDescription,
+    WindowGrid,
+    WindowOperation,
+)
+
+if TYPE_CHECKING:
+    from pyflink_on_spark._runtime.contract.context import OperatorContext
+
+
+class WindowOperator(UdfOperator):
+    """Puts the elements of each key into windows, and emits what becomes of those that fire.
+
+    Results have the time of what made their window fire: a timer's (the end of the window, with the
+    default triggers), or an element's.
+
+    Args:
+        description: a pickled WindowDescription.
+        merging: whether the assigner's windows merge.
+        passes_through: whether the contents themselves are the result, without a window function.
+        grid: where the windows are, if they are regular ones with the default trigger.
+        means: what the state depends on: the assigner, the trigger and the contents.
+    """
+
+    keyed = True
+    emits_timestamps = True
+
+    def __init__(
+        self,
+        description: UserFunction,
+        *,
+        merging: bool,
+        passes_through: bool,
+        grid: WindowGrid | None = None,
+        means: Mapping[str, str] | None = None,
+    ) -> None:
+        self._pickled = description
+        self._merging = merging
+        self._passes_through = passes_through
+        self._grid = grid
+        self._means = means or {}
+        self._description: WindowDescription | None = None
+        self._parts: tuple[Any, ...] = ()
+
+    def open(self, context: OperatorContext) -> None:
+        """Load the parts, and open the window function."""
+        description: WindowDescription = self._pickled.load()
+        self._description = description
+        function = description.internal_window_function
+        self._open_function(function, context)
+        self._operation = WindowOperation(
+            description,
+            context,
+            keyed_state_of(context),
+            merging=self._merging,
+            passes_through=self._passes_through,
+        )
+        self._windows = self._kind_of_windows(self._operation)
+        self._parts = (self._operation, self._windows, *self._windows.parts(), function)
+        self._ended = False
+
+    def process(self, pairs: Iterator[Any]) -> Iterator[Any]:
+        """Yield what elements bring forth at once."""
+        return self._windows.process(pairs)
+
+    def advance_watermark(self, watermark: int) -> Iterable[Any]:
+        """Yield the results of windows that an advance of event time fires."""
+        return self._windows.advance_watermark(watermark)
+
+    def advance_processing_time(self, now: int) -> Iterable[Any]:
+        """Yield the results of windows that an advance of processing time fires."""
+        return () if self._ended else self._windows.advance_processing_time(now)
+
+    def end_input(self) -> Iterable[Any]:
+        """Delete the timers that still wait for processing time."""
+        self._ended = True
+        return ()
+
+    def close(self) -> None:
+        """Close the window function."""
+        if self._description is not None:
+            self._close_function(self._description.internal_window_function)
+
+    def state_parts(self) -> dict[str, str]:
+        """Return the assigner, the trigger and the contents of windows."""
+        return {"kind": "windows", **self._means}
+
+    def parts(self) -> Iterable[Any]:
+        """Return what keeps the windows, and what calls the window function."""
+        return self._parts
+
+    def _kind_of_windows(self, operation: WindowOperation) -> GeneralWindows | AlignedWindows:
+        grid = self._grid
+        if grid is None or operation.lateness < 0:
+            return GeneralWindows(operation)
+        contents = contents_of(
+            operation.contents, kept=operation.lateness > 0, overlapping=grid.size > grid.slide
+        )
+        return AlignedWindows(operation, grid, contents)
