@@ -13,13 +13,19 @@ from pyflink_on_spark._runtime.contract.plan import OperatorPlan
 from pyflink_on_spark._runtime.elements.keys import unwrap_key
 from pyflink_on_spark._runtime.operators.function_loop import step_of
 from pyflink_on_spark._runtime.state.no_key import NO_KEY
-from pyflink_on_spark._runtime.task.operator_chain import OperatorChain
 
 _OWNERS = ("self", "codec", "owner")
 """Names of variables that tell to which operator a frame belongs."""
 
 _SUBJECTS = ("value", "window", "time")
 """Names of variables that hold the element a frame works on."""
+
+
+class OperatorLine:
+    """The base of a class that runs operators in a line and appears as ``self`` in a traceback."""
+
+    operators: list[Operator]
+    """The first to last of the operators."""
 
 
 @dataclass(frozen=True)
@@ -83,7 +89,7 @@ class _Search:
 
     def __init__(self, operators: Sequence[tuple[OperatorPlan, Operator]]) -> None:
         self.found: Culprit | None = None
-        self._chain: OperatorChain | None = None
+        self._chain: OperatorLine | None = None
         self._sender: OperatorPlan | None = None
         self._plans: dict[int, OperatorPlan] = {}
         for plan, operator in operators:
@@ -99,7 +105,7 @@ class _Search:
         variables = frame.f_locals
         if step is not None:
             self._take(self._plans[id(step[0])], ("value", step[1]), ())
-        elif isinstance(variables.get("self"), OperatorChain):
+        elif isinstance(variables.get("self"), OperatorLine):
             self._enter(variables["self"])
         elif (plan := self._owner(variables)) is not None:
             self._take(plan, _subject(variables), _key(plan, variables))
@@ -116,7 +122,7 @@ class _Search:
         owners = (self._plans.get(id(variables.get(name))) for name in _OWNERS)
         return next((plan for plan in owners if plan is not None), None)
 
-    def _enter(self, chain: OperatorChain) -> None:
+    def _enter(self, chain: OperatorLine) -> None:
         """Blame the last operator of a chain, which has emitted what the chain hands on."""
         if chain is self._chain or not chain.operators:
             return
@@ -124,7 +130,7 @@ class _Search:
         self._chain = chain
         self._take(self._last_of(chain), None, ())
 
-    def _last_of(self, chain: OperatorChain) -> OperatorPlan:
+    def _last_of(self, chain: OperatorLine) -> OperatorPlan:
         return self._plans[id(chain.operators[-1])]
 
     def _take(

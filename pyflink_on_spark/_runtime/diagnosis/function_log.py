@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import sys
 import threading
+from abc import ABC, abstractmethod
 from collections import deque
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -14,7 +15,6 @@ from pyflink_on_spark._options.operation import level_number
 from pyflink_on_spark._options.python import LOGGING_LEVEL, LOGGING_LEVELS
 from pyflink_on_spark._runtime.contract.operator import Operator
 from pyflink_on_spark._runtime.operators.function_loop import step_of
-from pyflink_on_spark._runtime.task.subtask import Subtask
 
 LOGS = "logs"
 """The name of the channel to the driver."""
@@ -24,6 +24,14 @@ _MOST = 10_000
 _ROOT = "root"
 _OWNERS = ("self", "owner")
 _driver_log = logging.getLogger(FUNCTIONS)
+
+
+class LogPlace(ABC):
+    """The base of a class that calls functions and names the place of what they log."""
+
+    @abstractmethod
+    def place_of(self, operator: Operator | None) -> str:
+        """Return the name of an operator, or of everything here, with the subtask's number."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,7 +162,7 @@ def _where(frame: FrameType | None) -> str:
         if operator is None:
             operator = _operator_of(frame)
         owner = frame.f_locals.get("self")
-        if isinstance(owner, Subtask):
+        if isinstance(owner, LogPlace):
             return owner.place_of(operator)
         frame = frame.f_back
     return ""

@@ -8,6 +8,7 @@ from itertools import chain
 from typing import Any
 
 from pyflink_on_spark._runtime.contract.operator import Operator, Process
+from pyflink_on_spark._runtime.diagnosis.blame import OperatorLine
 from pyflink_on_spark._runtime.elements.bundle import (
     MAX_WATERMARK,
     MIN_TIMESTAMP,
@@ -36,7 +37,7 @@ SOURCE_CHANNEL = "source"
 """The channel of a chain's own source."""
 
 
-class OperatorChain:
+class OperatorChain(OperatorLine):
     """Runs the operators of a chain over what comes in.
 
     Bundles and events wait in an inbox until ``step`` processes them, one after the other.

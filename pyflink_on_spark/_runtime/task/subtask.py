@@ -15,6 +15,7 @@ from pyflink_on_spark._runtime.contract.connector import SinkWriter, SourceReade
 from pyflink_on_spark._runtime.contract.operator import Operator
 from pyflink_on_spark._runtime.contract.plan import chain_name
 from pyflink_on_spark._runtime.diagnosis.failure import Explained, SubtaskFailure, describe_failure
+from pyflink_on_spark._runtime.diagnosis.function_log import LogPlace
 from pyflink_on_spark._runtime.elements.bundle import Barrier, Bundle, Event
 from pyflink_on_spark._runtime.metrics.accumulators import METRICS, MetricReport
 from pyflink_on_spark._runtime.state.backend import KeyedStateBackend
@@ -42,7 +43,7 @@ def at_once(call: Callable[[], T]) -> T:
     return call()
 
 
-class Subtask:
+class Subtask(LogPlace):
     """Runs one subtask from ``open`` to ``close``.
 
     A subtask can be divided into parts, which work as if each was a subtask of its own: rows go
