@@ -16,7 +16,7 @@ from pyflink_on_spark._sql.syntax.statements import (
     PrimaryKey,
     WatermarkDefinition,
 )
-from pyflink_on_spark._sql.types.data_types import to_data_type
+from pyflink_on_spark._sql.types.api_types import to_data_type
 from pyflink_on_spark.common._java_handles import own_handle
 from pyflink_on_spark.common.data_types import DataType, RowType
 from pyflink_on_spark.table._expressions.types import logical_type

@@ -9,10 +9,15 @@ from pyflink_on_spark._job.display.console import console
 from pyflink_on_spark._sql.binder.aggregates import contains_aggregate
 from pyflink_on_spark._sql.binder.expressions import ExpressionBinder
 from pyflink_on_spark._sql.binder.joins import distinct
-from pyflink_on_spark._sql.binder.projections import dsl_projection, project, renamed
+from pyflink_on_spark._sql.binder.projections import (
+    dsl_projection,
+    limited,
+    project,
+    renamed,
+    sorted_node,
+)
 from pyflink_on_spark._sql.binder.scope import Scope
-from pyflink_on_spark._sql.binder.sorting import limited, sorted_node
-from pyflink_on_spark._sql.codegen.folding import folded
+from pyflink_on_spark._sql.codegen.rows import folded
 from pyflink_on_spark._sql.depth import at_any_depth
 from pyflink_on_spark._sql.errors import ValidationError
 from pyflink_on_spark._sql.plan.catalog_objects import ResolvedSchema as CatalogSchema

@@ -11,8 +11,8 @@ import pytest
 from pyflink_on_spark._connectors.formats.input_format import FileSplit
 from pyflink_on_spark._connectors.formats.text_lines import TextLines
 from pyflink_on_spark._sql.parser import parse_type
+from pyflink_on_spark._sql.plan.nodes import Schema
 from pyflink_on_spark._sql.plan.options import TableOptions
-from pyflink_on_spark._sql.plan.schema import Schema
 from pyflink_on_spark._sql.tables.formats.registry import find_format
 from tests.hostile.changes import changed
 

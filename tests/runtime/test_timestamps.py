@@ -18,7 +18,7 @@ from pyflink_on_spark._runtime.task import (
     watermark_output,
 )
 from pyflink_on_spark._runtime.types import stream as type_conversion
-from pyflink_on_spark._sql.runtime import vectorized
+from pyflink_on_spark._sql.runtime import python_calls as vectorized
 from pyflink_on_spark.common import Duration, Row, Time, Types, WatermarkStrategy
 from pyflink_on_spark.common.watermark_strategy import TimestampAssigner
 from pyflink_on_spark.datastream import (

@@ -10,12 +10,16 @@ import pytest
 from pyflink_on_spark._sql.binder.expressions import ExpressionBinder
 from pyflink_on_spark._sql.binder.scope import Scope
 from pyflink_on_spark._sql.codegen.expressions import ExpressionCompiler
-from pyflink_on_spark._sql.codegen.folding import folded
-from pyflink_on_spark._sql.codegen.rows import compile_calc, compile_condition, compile_value
+from pyflink_on_spark._sql.codegen.rows import (
+    compile_calc,
+    compile_condition,
+    compile_value,
+    folded,
+)
 from pyflink_on_spark._sql.functions.library import builtin_functions
 from pyflink_on_spark._sql.parser import parse_expression
 from pyflink_on_spark._sql.plan.expressions import Constant
-from pyflink_on_spark._sql.plan.schema import Schema
+from pyflink_on_spark._sql.plan.nodes import Schema
 from pyflink_on_spark._sql.types import logical
 
 NULLABLE = Schema(

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from pyflink_on_spark._sql.depth import at_any_depth
 from pyflink_on_spark._sql.errors import SqlParseError, ValidationError
-from pyflink_on_spark._sql.functions.builtin import patterns
+from pyflink_on_spark._sql.functions.builtin import strings
 from pyflink_on_spark._sql.parser import parse_expression
 from pyflink_on_spark.table import EnvironmentSettings, TableEnvironment
 from pyflink_on_spark.table.expressions import col, lit
@@ -135,15 +135,15 @@ def like(text, pattern):
 
 @given(st.text("ab\n", max_size=8), st.text("ab%_\n", max_size=8))
 def test_like_means_what_it_says(text, pattern):
-    assert patterns.like(text, pattern) == like(text, pattern)
+    assert strings.matches_like(text, pattern) == like(text, pattern)
 
 
 def test_like_takes_no_exponential_time():
-    assert not patterns.like("a" * 5_000, "%a" * 20 + "%b")
-    assert patterns.like("a" * 5_000 + "b", "%a" * 20 + "%b")
+    assert not strings.matches_like("a" * 5_000, "%a" * 20 + "%b")
+    assert strings.matches_like("a" * 5_000 + "b", "%a" * 20 + "%b")
 
 
 def test_the_escape_of_like_counts_letters_as_they_are():
-    assert patterns.like("10%", "10!%", "!")
-    assert not patterns.like("100", "10!%", "!")
-    assert re.escape("%") in patterns.like_pattern("!%", "!").pattern
+    assert strings.matches_like("10%", "10!%", "!")
+    assert not strings.matches_like("100", "10!%", "!")
+    assert re.escape("%") in strings.like_pattern("!%", "!").pattern

@@ -8,11 +8,11 @@ from pyflink_on_spark._compat.errors import UnsupportedFlinkFeature
 from pyflink_on_spark._sql.errors import TableError
 from pyflink_on_spark._sql.plan.changes import ModifyKinds
 from pyflink_on_spark._sql.plan.expressions import Constant
-from pyflink_on_spark._sql.plan.schema import Schema
+from pyflink_on_spark._sql.plan.nodes import Schema
 from pyflink_on_spark._sql.planner.calc import Calc
-from pyflink_on_spark._sql.planner.inference import infer_changes
 from pyflink_on_spark._sql.planner.physical import PhysicalNode
-from pyflink_on_spark._sql.planner.sinks import ExternalSink
+from pyflink_on_spark._sql.planner.physical_planner import infer_changes
+from pyflink_on_spark._sql.planner.scans import ExternalSink
 from pyflink_on_spark._sql.types import logical
 from pyflink_on_spark.util.exceptions import TableException
 

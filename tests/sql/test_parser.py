@@ -11,7 +11,7 @@ from pyflink_on_spark._sql.parser import (
     parse_statement,
     parse_type,
 )
-from pyflink_on_spark._sql.parser.canonical import canonical_text
+from pyflink_on_spark._sql.parser.cursor import canonical_text
 from pyflink_on_spark._sql.syntax import queries, statements
 from pyflink_on_spark._sql.syntax.expressions import Call, Cast, Literal, Name, OverCall, Subquery
 from pyflink_on_spark._sql.types import logical

@@ -11,12 +11,12 @@ from hypothesis import strategies as st
 from pyflink_on_spark._sql.binder.expressions import ExpressionBinder
 from pyflink_on_spark._sql.binder.scope import Scope
 from pyflink_on_spark._sql.codegen.aggregates import AggregateCompiler, AggregatedRows
-from pyflink_on_spark._sql.codegen.repeated import repeated, structure
+from pyflink_on_spark._sql.codegen.expressions import repeated, structure
 from pyflink_on_spark._sql.codegen.rows import compile_calc, compile_value
 from pyflink_on_spark._sql.functions.library import builtin_functions
 from pyflink_on_spark._sql.parser import parse_expression
 from pyflink_on_spark._sql.plan.expressions import AggregateInvocation, Constant
-from pyflink_on_spark._sql.plan.schema import Schema
+from pyflink_on_spark._sql.plan.nodes import Schema
 from pyflink_on_spark._sql.types import logical
 
 COLUMNS = Schema(("a", "b", "s"), (logical.INT, logical.INT, logical.STRING))

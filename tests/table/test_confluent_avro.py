@@ -14,8 +14,8 @@ import pytest
 
 from pyflink_on_spark._sql.errors import ValidationError
 from pyflink_on_spark._sql.parser import parse_type
+from pyflink_on_spark._sql.plan.nodes import Schema
 from pyflink_on_spark._sql.plan.options import TableOptions
-from pyflink_on_spark._sql.plan.schema import Schema
 from pyflink_on_spark._sql.tables.formats.registry import find_format
 
 USER = "me:secret"

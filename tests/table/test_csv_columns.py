@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from pyflink_on_spark._sql.plan.schema import Schema
-from pyflink_on_spark._sql.tables.formats.csv.columns import column_rows
-from pyflink_on_spark._sql.tables.formats.csv.dialect import CsvDialect
-from pyflink_on_spark._sql.tables.formats.csv.reading import CsvDecoder
+from pyflink_on_spark._sql.plan.nodes import Schema
+from pyflink_on_spark._sql.tables.formats.csv import CsvDecoder, CsvDialect, column_rows
 from pyflink_on_spark._sql.types import logical
 
 TYPES = (logical.INT, logical.STRING, logical.timestamp(3), logical.DOUBLE, logical.DATE)

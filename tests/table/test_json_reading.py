@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from pyflink_on_spark._sql.plan.schema import Schema
-from pyflink_on_spark._sql.tables.formats.json.reading import JsonDecoder
+from pyflink_on_spark._sql.plan.nodes import Schema
+from pyflink_on_spark._sql.tables.formats.json import JsonDecoder
 from pyflink_on_spark._sql.types import logical
 
 SCHEMA = Schema(

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from pyflink_on_spark._connectors.formats.input_format import FileSplit
 from pyflink_on_spark._sql.plan.changes import INSERT
+from pyflink_on_spark._sql.plan.nodes import Schema
 from pyflink_on_spark._sql.plan.options import TableOptions
-from pyflink_on_spark._sql.plan.schema import Schema
 from pyflink_on_spark._sql.tables.formats.registry import find_format
 from pyflink_on_spark._sql.types import logical
 

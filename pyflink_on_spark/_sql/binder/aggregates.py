@@ -6,8 +6,13 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import fields
 from typing import Any
 
-from pyflink_on_spark._sql.binder.expressions import ExpressionBinder, Functions
-from pyflink_on_spark._sql.binder.overloads import convert_args, wrong_count, wrong_types
+from pyflink_on_spark._sql.binder.expressions import (
+    ExpressionBinder,
+    Functions,
+    convert_args,
+    wrong_count,
+    wrong_types,
+)
 from pyflink_on_spark._sql.binder.scope import Scope
 from pyflink_on_spark._sql.errors import invalid
 from pyflink_on_spark._sql.plan.expressions import (
@@ -17,10 +22,9 @@ from pyflink_on_spark._sql.plan.expressions import (
     Typed,
     input_refs,
 )
-from pyflink_on_spark._sql.plan.nodes import Aggregate, Node
-from pyflink_on_spark._sql.plan.schema import Schema
+from pyflink_on_spark._sql.plan.nodes import Aggregate, Node, Schema
 from pyflink_on_spark._sql.plan.signatures import AggregateFunction, RankingFunction
-from pyflink_on_spark._sql.plan.window_columns import windows_of
+from pyflink_on_spark._sql.plan.time_conditions import windows_of
 from pyflink_on_spark._sql.syntax import expressions as syntax
 
 _IN_ANY_ORDER = ("ARRAY_AGG", "JSON_ARRAYAGG")

@@ -9,8 +9,7 @@ from pyflink_on_spark._sql.binder.projections import project
 from pyflink_on_spark._sql.errors import ValidationError, invalid
 from pyflink_on_spark._sql.plan.catalog_objects import CatalogTable, ObjectPath
 from pyflink_on_spark._sql.plan.expressions import Constant, Conversion, InputRef, Typed
-from pyflink_on_spark._sql.plan.nodes import Node, Sink
-from pyflink_on_spark._sql.plan.schema import Schema
+from pyflink_on_spark._sql.plan.nodes import Node, Schema, Sink
 from pyflink_on_spark._sql.settings import QuerySettings
 from pyflink_on_spark._sql.syntax.expressions import Name
 from pyflink_on_spark._sql.tables.connectors.registry import table_context, table_sink, with_hints

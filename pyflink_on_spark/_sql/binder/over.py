@@ -7,13 +7,10 @@ from dataclasses import fields, replace
 from typing import Any
 
 from pyflink_on_spark._sql.binder.aggregates import aggregate_invocation
-from pyflink_on_spark._sql.binder.expressions import ExpressionBinder, Functions
-from pyflink_on_spark._sql.binder.overloads import convert
+from pyflink_on_spark._sql.binder.expressions import ExpressionBinder, Functions, convert
 from pyflink_on_spark._sql.errors import invalid
 from pyflink_on_spark._sql.plan.expressions import AggregateInvocation, InputRef, Typed
-from pyflink_on_spark._sql.plan.nodes import Node, SortKey
-from pyflink_on_spark._sql.plan.over import Frame, Over
-from pyflink_on_spark._sql.plan.schema import Schema
+from pyflink_on_spark._sql.plan.nodes import Frame, Node, Over, Schema, SortKey
 from pyflink_on_spark._sql.plan.signatures import RankingFunction
 from pyflink_on_spark._sql.syntax import expressions as syntax
 from pyflink_on_spark._sql.syntax.expressions import FrameDistance, FrameEnd, OverWindow

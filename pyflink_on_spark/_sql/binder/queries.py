@@ -7,17 +7,26 @@ from dataclasses import replace
 from typing import Any
 
 from pyflink_on_spark._sql.binder.aggregates import AggregatingBinder, contains_aggregate
-from pyflink_on_spark._sql.binder.conditions import all_of, filtered
-from pyflink_on_spark._sql.binder.expressions import ExpressionBinder, Functions
-from pyflink_on_spark._sql.binder.grouped import GroupBinder
-from pyflink_on_spark._sql.binder.joins import distinct
+from pyflink_on_spark._sql.binder.expressions import (
+    ExpressionBinder,
+    Functions,
+    calcite_name,
+    convert,
+)
+from pyflink_on_spark._sql.binder.grouping import GroupBinder
+from pyflink_on_spark._sql.binder.joins import all_of, distinct, filtered
 from pyflink_on_spark._sql.binder.over import over_calls, with_overs
-from pyflink_on_spark._sql.binder.overloads import calcite_name, convert
-from pyflink_on_spark._sql.binder.projections import project, renamed, sql_projection
+from pyflink_on_spark._sql.binder.projections import (
+    count_of,
+    limited,
+    project,
+    renamed,
+    sorted_node,
+    sql_projection,
+)
 from pyflink_on_spark._sql.binder.relations import ONE_ROW, RelationBinder
 from pyflink_on_spark._sql.binder.scope import Scope
-from pyflink_on_spark._sql.binder.sets import set_operation
-from pyflink_on_spark._sql.binder.sorting import count_of, limited, sorted_node
+from pyflink_on_spark._sql.binder.sets import converted, set_operation, union_all
 from pyflink_on_spark._sql.binder.subqueries import (
     BoundSubquery,
     NestedScope,
@@ -29,13 +38,11 @@ from pyflink_on_spark._sql.binder.subqueries import (
     with_membership,
     with_value,
 )
-from pyflink_on_spark._sql.binder.unions import converted, union_all
 from pyflink_on_spark._sql.catalog import CatalogManager
-from pyflink_on_spark._sql.codegen.folding import folded
+from pyflink_on_spark._sql.codegen.rows import folded
 from pyflink_on_spark._sql.errors import Span, invalid
 from pyflink_on_spark._sql.plan.expressions import Constant, InputRef, Typed
-from pyflink_on_spark._sql.plan.nodes import Node, Project, Sort, Union, Values
-from pyflink_on_spark._sql.plan.schema import Schema
+from pyflink_on_spark._sql.plan.nodes import Node, Project, Schema, Sort, Union, Values
 from pyflink_on_spark._sql.settings import QuerySettings
 from pyflink_on_spark._sql.syntax import queries as syntax
 from pyflink_on_spark._sql.syntax.expressions import (

@@ -1,4 +1,4 @@
-"""What stands in FROM becomes nodes and scopes."""
+"""LATERAL TABLE and UNNEST."""
 
 from __future__ import annotations
 
@@ -6,31 +6,211 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from pyflink_on_spark._sql.binder.conditions import all_of
-from pyflink_on_spark._sql.binder.correlate import Lateral, bind_correlate, lateral_of
-from pyflink_on_spark._sql.binder.expressions import ExpressionBinder, Functions
-from pyflink_on_spark._sql.binder.joins import join
-from pyflink_on_spark._sql.binder.overloads import invoke
-from pyflink_on_spark._sql.binder.projections import project, renamed
-from pyflink_on_spark._sql.binder.scans import scan
-from pyflink_on_spark._sql.binder.scope import Scope, unique_names
-from pyflink_on_spark._sql.binder.temporal import (
+from pyflink_on_spark._sql.binder.expressions import (
+    ExpressionBinder,
+    Functions,
+    invoke,
+    refuse_missing,
+)
+from pyflink_on_spark._sql.binder.joins import (
+    all_of,
+    join,
     system_time,
     temporal_join,
     without_system_time,
 )
+from pyflink_on_spark._sql.binder.projections import project, renamed
+from pyflink_on_spark._sql.binder.scope import Scope, unique_names
 from pyflink_on_spark._sql.binder.windows import KINDS, bind_window_function
 from pyflink_on_spark._sql.catalog import CatalogManager
-from pyflink_on_spark._sql.codegen.folding import folded
-from pyflink_on_spark._sql.errors import at_place, invalid, not_yet
+from pyflink_on_spark._sql.codegen.rows import folded
+from pyflink_on_spark._sql.errors import Span, ValidationError, at_place, invalid, not_yet
 from pyflink_on_spark._sql.functions.library import builtin_functions
-from pyflink_on_spark._sql.plan.catalog_objects import CatalogTable, ObjectPath
-from pyflink_on_spark._sql.plan.expressions import InputRef, Typed, shifted
-from pyflink_on_spark._sql.plan.nodes import Node, Values
-from pyflink_on_spark._sql.plan.schema import Schema
+from pyflink_on_spark._sql.plan.catalog_objects import CatalogTable, ObjectPath, ResolvedSchema
+from pyflink_on_spark._sql.plan.expressions import Conversion, InputRef, Typed, shifted, substitute
+from pyflink_on_spark._sql.plan.nodes import (
+    AssignWatermarks,
+    Correlate,
+    Node,
+    Schema,
+    TableScan,
+    Values,
+)
+from pyflink_on_spark._sql.plan.ports import TableSource
+from pyflink_on_spark._sql.plan.signatures import UNNEST, TableFunction
 from pyflink_on_spark._sql.settings import QuerySettings
 from pyflink_on_spark._sql.syntax import queries as syntax
 from pyflink_on_spark._sql.syntax.expressions import Name
+from pyflink_on_spark._sql.syntax.statements import ColumnKind
+from pyflink_on_spark._sql.tables.connectors.registry import table_context, table_source, with_hints
+
+Lateral = tuple[syntax.Relation, "str | None", tuple[str, ...]]
+"""A relation that may use what stands before it, its name, and the names of its columns."""
+
+
+def lateral_of(relation: syntax.Relation) -> Lateral | None:
+    """Return a relation as one that may use what stands before it, if it is one."""
+    name: str | None = None
+    columns: tuple[str, ...] = ()
+    if isinstance(relation, syntax.Aliased):
+        name, columns, relation = relation.name, relation.columns, relation.relation
+    if isinstance(relation, syntax.FunctionTable | syntax.Unnest):
+        return relation, name, columns
+    return None
+
+
+def bind_correlate(
+    node: Node,
+    binder: ExpressionBinder,
+    relation: syntax.Relation,
+    columns: tuple[str, ...],
+    left: bool,
+) -> Correlate:
+    """Return the rows of a node with those of a table function.
+
+    Args:
+        node: the node.
+        binder: resolves the arguments.
+        relation: the call.
+        columns: the names of the function's columns; its own if not given.
+        left: whether rows without partners are kept.
+
+    Raises:
+        ValidationError: there is no such function, or it does not take the arguments.
+    """
+    if isinstance(relation, syntax.Unnest):
+        if relation.ordinality:
+            not_yet("WITH ORDINALITY", relation.span, "Number the elements in a Python function.")
+        operand = binder.bind(relation.operand)
+        return correlate(node, UNNEST, (operand,), columns, left, relation.span)
+    assert isinstance(relation, syntax.FunctionTable)
+    call = relation.call
+    function = binder.function(call)
+    if not isinstance(function, TableFunction):
+        if function is None:
+            refuse_missing(call.name, call.span)
+        raise invalid(
+            f"No match found for function signature {call.name}(...): it is no table function",
+            call.span,
+        )
+    args = tuple(binder.bind(arg) for arg in call.args)
+    return correlate(node, function, args, columns, left, call.span)
+
+
+def correlate(
+    node: Node,
+    function: TableFunction,
+    args: tuple[Typed, ...],
+    columns: tuple[str, ...],
+    left: bool,
+    span: Span | None = None,
+) -> Correlate:
+    """Return the rows of a node with those of a table function.
+
+    Args:
+        node: the node.
+        function: the function.
+        args: its arguments.
+        columns: the names of the function's columns; its own if not given.
+        left: whether rows without partners are kept.
+        span: where the call is, for messages.
+
+    Raises:
+        ValidationError: the function does not take the arguments.
+    """
+    found = function.columns([arg.type for arg in args])
+    if found is None:
+        listed = ", ".join(f"<{arg.type}>" for arg in args)
+        raise invalid(f"Cannot apply '{function.name}' to arguments of type {listed}", span)
+    names, types = found
+    if columns:
+        if len(columns) != len(names):
+            raise invalid(
+                f"List of column aliases must have same degree as table; table has {len(names)} "
+                f"columns, whereas alias list has {len(columns)} columns",
+                span,
+            )
+        names = columns
+    if left:
+        types = tuple(kind.with_nullable(True) for kind in types)
+    schema = Schema(
+        unique_names((*node.schema.names, *names)),
+        (*node.schema.types, *(kind.plain() for kind in types)),
+    )
+    return Correlate(schema, node, function, args, left)
+
+
+def scan(
+    path: ObjectPath, table: CatalogTable, hints: Mapping[str, str], settings: QuerySettings
+) -> Node:
+    """Return the node that gives all columns of a table, with its watermarks.
+
+    Raises:
+        ValidationError: the connector refuses the table.
+    """
+    context = table_context(
+        path, table, settings.configuration, settings.time_zone, batch=settings.batch
+    )
+    source = table_source(with_hints(context, hints))
+    stored = _stored_schema(table.schema, source)
+    read = TableScan(stored, path, table, source, tuple(sorted(hints.items())))
+    return with_watermarks(with_computed(read, table.schema), table.schema)
+
+
+def _stored_schema(schema: ResolvedSchema, source: TableSource) -> Schema:
+    """Return the physical columns and, after them, the metadata columns as the source has them."""
+    physical = schema.physical
+    metadata = schema.of_kind(ColumnKind.METADATA)
+    offered = source.metadata()
+    types = []
+    for column in metadata:
+        key = column.metadata_key or column.name
+        if key not in offered:
+            listed = "\n".join(sorted(offered))
+            raise ValidationError(
+                f"Invalid metadata key '{key}' in column '{column.name}'.\n\n"
+                f"The table supports the following metadata keys:\n{listed}"
+            )
+        types.append(offered[key])
+    names = tuple(column.name for column in metadata)
+    return Schema(physical.names + names, physical.types + tuple(types))
+
+
+def with_computed(node: Node, schema: ResolvedSchema) -> Node:
+    """Return the columns of a table in their order.
+
+    Args:
+        node: gives the physical and the metadata columns.
+        schema: the table's.
+    """
+    stored = {
+        name: InputRef(kind, index)
+        for index, (name, kind) in enumerate(zip(node.schema.names, node.schema.types))
+    }
+    declared = [column for column in schema.columns if column.kind is not ColumnKind.COMPUTED]
+    # A computed column is over the stored columns in the order of their declaration.
+    order = tuple(_as_declared(stored[column.name], column.type) for column in declared)
+    by_name = dict(zip((column.name for column in declared), order))
+    columns = [
+        by_name[column.name] if column.expression is None else substitute(column.expression, order)
+        for column in schema.columns
+    ]
+    return project(node, columns, schema.row.names)
+
+
+def _as_declared(column: InputRef, declared: object) -> Typed:
+    kind = declared.plain()  # type: ignore[attr-defined]
+    return column if column.type.same_values(kind) else Conversion(kind, column)
+
+
+def with_watermarks(node: Node, schema: ResolvedSchema) -> Node:
+    """Return a node with the watermarks of a table."""
+    watermark = schema.watermark
+    if watermark is None:
+        return node
+    index = schema.index(watermark.column)
+    return AssignWatermarks(schema.row, node, index, watermark.expression)
+
 
 ONE_ROW = Values(Schema((), ()), ((),))
 """What a query without FROM reads."""
@@ -96,7 +276,7 @@ class RelationBinder:
             (scope.resolve(Name((name,))), shifted(other_scope.resolve(Name((name,))), scope.width))
             for name in names
         ]
-        functions = builtin_functions().functions
+        functions = builtin_functions()
         condition = all_of(invoke(functions["="], pair) for pair in pairs)
         made = join(node, other, written.kind, condition)
         both = scope.joined(other_scope).retyped(made.schema.types)

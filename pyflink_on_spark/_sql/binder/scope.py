@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from pyflink_on_spark._sql.errors import Span, ValidationError, invalid
 from pyflink_on_spark._sql.plan.expressions import FieldAccess, InputRef, Typed
-from pyflink_on_spark._sql.plan.schema import Schema
+from pyflink_on_spark._sql.plan.nodes import Schema
 from pyflink_on_spark._sql.syntax.expressions import Name
 from pyflink_on_spark._sql.types.logical import LogicalType, Root
 

@@ -4,22 +4,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from pyflink_on_spark._sql.binder.overloads import invoke
+from pyflink_on_spark._sql.binder.expressions import convert, invoke
 from pyflink_on_spark._sql.binder.projections import project
-from pyflink_on_spark._sql.binder.unions import union_all
-from pyflink_on_spark._sql.errors import Span
+from pyflink_on_spark._sql.errors import Span, invalid
 from pyflink_on_spark._sql.functions.library import builtin_functions
-from pyflink_on_spark._sql.plan.expressions import (
-    AggregateInvocation,
-    Constant,
-    InputRef,
-    Typed,
-)
-from pyflink_on_spark._sql.plan.nodes import Aggregate, Correlate, Filter, Node
-from pyflink_on_spark._sql.plan.schema import Schema
+from pyflink_on_spark._sql.plan.expressions import AggregateInvocation, Constant, InputRef, Typed
+from pyflink_on_spark._sql.plan.nodes import Aggregate, Correlate, Filter, Node, Schema, Union
 from pyflink_on_spark._sql.plan.signatures import TableFunction
 from pyflink_on_spark._sql.syntax.queries import SetOperator
 from pyflink_on_spark._sql.types import logical
+from pyflink_on_spark._sql.types.coercion import common_type
 
 _COUNT = logical.BIGINT.with_nullable(False)
 _SIDE = logical.BOOLEAN.with_nullable(False)
@@ -51,7 +45,7 @@ def set_operation(
     """
     written = f"{operator.value} ALL" if every else operator.value
     sides = _sides(left, right, span, written)
-    functions = builtin_functions().functions
+    functions = builtin_functions()
     zero = Constant(_COUNT, 0)
     columns = sides.node.schema
     width = len(columns) - 2
@@ -86,7 +80,7 @@ def _sides(left: Node, right: Node, span: Span | None, written: str) -> _Sides:
     types = tuple(kind.plain() for kind in union.schema.types[:width])
     keys = tuple(InputRef(kind, index) for index, kind in enumerate(types))
     side = InputRef(_SIDE, width)
-    functions = builtin_functions().functions
+    functions = builtin_functions()
     count = functions["COUNT"]
     calls = tuple(
         AggregateInvocation(_COUNT, count, count.overloads[0], (), filter=condition)
@@ -105,3 +99,36 @@ def _marked(node: Node, *, is_left: bool) -> Node:
 def _columns(node: Node, width: int) -> Node:
     columns = [InputRef(kind, index) for index, kind in enumerate(node.schema.types[:width])]
     return project(node, columns, node.schema.names[:width])
+
+
+def union_all(left: Node, right: Node, span: Span | None, written: str = "UNION ALL") -> Node:
+    """Return the rows of two nodes; columns get the type that both have in common.
+
+    Args:
+        left: the first node.
+        right: the second node.
+        span: where the second one is, for messages.
+        written: the operator, for messages.
+
+    Raises:
+        ValidationError: the columns do not fit.
+    """
+    if len(left.schema) != len(right.schema):
+        raise invalid(f"Column count mismatch in {written}", span)
+    types = []
+    for index, pair in enumerate(zip(left.schema.types, right.schema.types), 1):
+        common = common_type(pair)
+        if common is None:
+            raise invalid(f"Type mismatch in column {index} of {written}", span)
+        types.append(common)
+    schema = Schema(left.schema.names, tuple(types))
+    return Union(schema, (converted(left, schema), converted(right, schema)))
+
+
+def converted(node: Node, schema: Schema) -> Node:
+    """Return a node with its columns converted to others' types."""
+    pairs = list(zip(node.schema.types, schema.types))
+    if all(kind.same_values(wanted) for kind, wanted in pairs):
+        return node
+    columns = [convert(InputRef(kind, index), wanted) for index, (kind, wanted) in enumerate(pairs)]
+    return project(node, columns, schema.names)

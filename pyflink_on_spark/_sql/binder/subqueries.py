@@ -6,13 +6,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, fields
 from typing import Any
 
-from pyflink_on_spark._sql.binder.conditions import all_of
-from pyflink_on_spark._sql.binder.joins import distinct, join
-from pyflink_on_spark._sql.binder.overloads import invoke
+from pyflink_on_spark._sql.binder.expressions import invoke
+from pyflink_on_spark._sql.binder.joins import all_of, distinct, join
 from pyflink_on_spark._sql.binder.scope import Scope
 from pyflink_on_spark._sql.binder.unique_keys import has_one_row
 from pyflink_on_spark._sql.errors import Span, ValidationError, invalid, not_yet
-from pyflink_on_spark._sql.functions.builtin.conditional import CASE
 from pyflink_on_spark._sql.functions.library import builtin_functions
 from pyflink_on_spark._sql.plan.expressions import (
     AggregateInvocation,
@@ -26,9 +24,7 @@ from pyflink_on_spark._sql.plan.expressions import (
     shifted,
     walk,
 )
-from pyflink_on_spark._sql.plan.joins import SemiJoin
-from pyflink_on_spark._sql.plan.nodes import Aggregate, Node, Project
-from pyflink_on_spark._sql.plan.schema import Schema
+from pyflink_on_spark._sql.plan.nodes import Aggregate, Node, Project, Schema, SemiJoin
 from pyflink_on_spark._sql.syntax import expressions as syntax
 from pyflink_on_spark._sql.syntax.expressions import Quantifier
 from pyflink_on_spark._sql.syntax.queries import JoinKind
@@ -115,7 +111,7 @@ def semi_join(
     Raises:
         ValidationError: there are not as many operands as columns.
     """
-    functions = builtin_functions().functions
+    functions = builtin_functions()
     width = len(node.schema)
     conditions = [_joined(item, width) for item in found.correlated]
     if operands or part.quantifier in {Quantifier.IN, Quantifier.NOT_IN}:
@@ -175,7 +171,7 @@ def with_membership(
     Raises:
         ValidationError: there are not as many operands as columns.
     """
-    functions = builtin_functions().functions
+    functions = builtin_functions()
     zero = Constant(_COUNT, 0)
     node, rows = with_value(node, _counted(found, None))
     rows = invoke(functions["COALESCE"], [rows, zero])
@@ -196,7 +192,7 @@ def with_membership(
     unknown, true, false = (Constant(logical.BOOLEAN, each) for each in (None, True, False))
     is_null = functions["IS NULL"]
     result = invoke(
-        CASE,
+        builtin_functions()["CASE"],
         [
             invoke(functions["="], [rows, zero]), false,
             invoke(is_null, [operand]), unknown,
@@ -212,7 +208,7 @@ def with_membership(
 
 def _counted(found: Node, value: Typed | None) -> Node:
     """Return how many rows a query has, or how many of them have a value."""
-    function = builtin_functions().functions["COUNT"]
+    function = builtin_functions()["COUNT"]
     args = () if value is None else (value,)
     overload = next(each for each in function.overloads if each.takes(len(args)))
     call = AggregateInvocation(_COUNT, function, overload, args)
@@ -248,7 +244,7 @@ def with_correlated_value(
     columns = [InputRef(kind, index) for index, kind in enumerate(types)]
     made = shifted(value, len(keys))
     values = Project(Schema((*names, "$value"), (*types, made.type)), grouped, (*columns, made))
-    functions = builtin_functions().functions
+    functions = builtin_functions()
     condition_of_all = all_of(
         invoke(functions["="], [one, InputRef(kind, width + index)])
         for index, (one, kind) in enumerate(zip(outer, types))
@@ -294,7 +290,7 @@ def _counts(value: Typed, aggregate: Aggregate) -> bool:
 
 def single_value(node: Node, value: Typed) -> Aggregate:
     """Return the value that an expression has for the only row of a node."""
-    function = builtin_functions().functions["$SINGLE_VALUE"]
+    function = builtin_functions()["$SINGLE_VALUE"]
     kind = value.type.plain().with_nullable(True)
     call = AggregateInvocation(kind, function, function.overloads[0], (value,))
     return Aggregate(Schema(("$value",), (kind,)), node, (), (call,))

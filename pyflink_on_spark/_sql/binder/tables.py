@@ -8,10 +8,10 @@ from dataclasses import dataclass, replace
 from pyflink_on_spark._sql.binder.expressions import ExpressionBinder, Functions
 from pyflink_on_spark._sql.binder.scope import Scope
 from pyflink_on_spark._sql.errors import ValidationError, invalid
-from pyflink_on_spark._sql.parser.canonical import canonical_text
+from pyflink_on_spark._sql.parser.cursor import canonical_text
 from pyflink_on_spark._sql.plan.catalog_objects import Column, ResolvedSchema, Watermark
 from pyflink_on_spark._sql.plan.expressions import Typed
-from pyflink_on_spark._sql.plan.schema import Schema
+from pyflink_on_spark._sql.plan.nodes import Schema
 from pyflink_on_spark._sql.syntax.expressions import Call, Expression
 from pyflink_on_spark._sql.syntax.statements import (
     ColumnDefinition,

@@ -16,10 +16,10 @@ from pyflink_on_spark._sql.plan.nodes import (
     ExternalScan,
     Filter,
     Node,
+    Over,
     Project,
     TableScan,
 )
-from pyflink_on_spark._sql.plan.over import Over
 
 
 def unique_key(node: Node) -> frozenset[int] | None:

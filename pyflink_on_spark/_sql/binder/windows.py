@@ -9,8 +9,7 @@ from typing import Any
 from pyflink_on_spark._sql.binder.scope import Scope
 from pyflink_on_spark._sql.errors import Span, invalid
 from pyflink_on_spark._sql.plan.expressions import InputRef, Typed
-from pyflink_on_spark._sql.plan.nodes import Node, WindowKind, WindowTable
-from pyflink_on_spark._sql.plan.schema import Schema
+from pyflink_on_spark._sql.plan.nodes import Node, Schema, WindowKind, WindowTable
 from pyflink_on_spark._sql.syntax import expressions as syntax
 from pyflink_on_spark._sql.types import logical
 from pyflink_on_spark._sql.types.logical import LogicalType, Root

@@ -1,14 +1,27 @@
-"""The shapes of function that operators want of expressions."""
+"""Functions of rows: values, conditions, whole rows, orders; and constants, folded."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from functools import total_ordering
 from operator import itemgetter
+from typing import Any
 
-from pyflink_on_spark._sql.codegen.expressions import ExpressionCompiler
+from pyflink_on_spark._sql.codegen.expressions import ExpressionCompiler, repeated
 from pyflink_on_spark._sql.codegen.program import Program
-from pyflink_on_spark._sql.codegen.repeated import repeated
-from pyflink_on_spark._sql.plan.expressions import InputRef, Typed, input_refs
+from pyflink_on_spark._sql.plan.expressions import (
+    Constant,
+    Conversion,
+    FieldAccess,
+    InputRef,
+    Invocation,
+    Typed,
+    input_refs,
+    is_deterministic,
+)
+from pyflink_on_spark._sql.plan.nodes import SortKey
+from pyflink_on_spark._sql.plan.signatures import CallSite, TableFunction, is_atom
+from pyflink_on_spark._sql.types import logical
 
 _PICK = "def calc(rows):\n    return map(pick, rows)\n"
 
@@ -153,3 +166,135 @@ def is_identity(projection: Sequence[Typed], width: int) -> bool:
     return len(projection) == width and all(
         isinstance(item, InputRef) and item.index == index for index, item in enumerate(projection)
     )
+
+
+def compile_correlate(
+    function: TableFunction,
+    args: Sequence[Typed],
+    condition: Typed | None,
+    width: int,
+    added: int,
+    time_zone: str,
+    *,
+    left: bool,
+    changelog: bool,
+) -> Program:
+    """Return a generator function over rows that gives each row with those of a function.
+
+    Args:
+        function: the function.
+        args: over the columns of a row.
+        condition: which pairs are kept; over the columns of both; None for all.
+        width: how many columns rows have.
+        added: how many columns the function gives.
+        time_zone: the session's, by name.
+        left: whether a row without partners is kept, with NULLs.
+        changelog: whether elements are pairs of the kind and the row.
+    """
+    columns = [f"row[{index}]" for index in range(width)]
+    compiler = ExpressionCompiler(
+        columns + [f"other[{index}]" for index in range(added)], time_zone
+    )
+    site = CallSite(compiler, logical.NULL, args, strict=False)
+    rows = function.code(site)
+    wrap = (lambda source: f"(kind, {source})") if changelog else (lambda source: source)
+    lines = [
+        "def calc(rows):",
+        f"    for {'kind, row' if changelog else 'row'} in rows:",
+        *(["        found = False"] if left else []),
+        f"        for other in {rows}:",
+    ]
+    if condition is not None:
+        lines.append(f"            if not {compiler.condition(condition)}: continue")
+    lines += [
+        *(["            found = True"] if left else []),
+        f"            yield {wrap('row + other')}",
+    ]
+    if left:
+        lines.append(f"        if not found: yield {wrap(f'row + {(None,) * added!r}')}")
+    return Program("\n".join(lines) + "\n", "calc", compiler.bindings)
+
+
+_NUMBERS = frozenset({*logical.NUMERIC, *logical.DATETIMES, *logical.INTERVALS})
+
+
+@total_ordering
+class Descending:
+    """Compares in the other direction.
+
+    Args:
+        value: what is compared.
+    """
+
+    __slots__ = ("value",)
+
+    def __init__(self, value: Any) -> None:
+        self.value = value
+
+    def __lt__(self, other: Descending) -> bool:
+        return bool(other.value < self.value)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Descending) and self.value == other.value
+
+    def __hash__(self) -> int:
+        return hash(self.value)
+
+
+def compile_sort_key(keys: Sequence[SortKey], width: int, time_zone: str) -> Program:
+    """Return a function of a row that returns what compares as the order wants.
+
+    Args:
+        keys: what the order is made of.
+        width: how many columns rows have.
+        time_zone: the session's, by name.
+    """
+    compiler = ExpressionCompiler([f"row[{index}]" for index in range(width)], time_zone)
+    lines = ["def key(row):"]
+    parts = []
+    for number, key in enumerate(keys):
+        source = compiler.value(key.value)
+        if not is_atom(source):
+            lines.append(f"    k{number} = {source}")
+            source = f"k{number}"
+        parts.append(_compared(compiler, key, source))
+    lines.append(f"    return ({''.join(part + ', ' for part in parts)})")
+    return Program("\n".join(lines) + "\n", "key", compiler.bindings)
+
+
+def _compared(compiler: ExpressionCompiler, key: SortKey, source: str) -> str:
+    value = source
+    if not key.ascending:
+        if key.value.type.root in _NUMBERS:
+            value = f"-{source}"
+        else:
+            value = f"{compiler.bind(Descending, 'Descending')}({source})"
+    if not key.value.type.nullable:
+        return value
+    null, other = ("(0,)", "1") if key.nulls_first else ("(2,)", "1")
+    return f"({null} if {source} is None else ({other}, {value}))"
+
+
+def folded(expression: Typed, time_zone: str) -> Typed:
+    """Return an expression with constants in place of what is made of constants only.
+
+    What fails stays as it is, and fails when the query runs.
+    """
+    operands = expression.operands
+    if operands:
+        expression = expression.with_operands(
+            tuple(folded(operand, time_zone) for operand in operands)
+        )
+    if not isinstance(expression, Invocation | Conversion | FieldAccess):
+        return expression
+    if not all(isinstance(operand, Constant) for operand in expression.operands):
+        return expression
+    if isinstance(expression, Invocation) and not expression.function.foldable:
+        return expression
+    if not is_deterministic(expression):
+        return expression
+    try:
+        value = compile_value(expression, 0, time_zone).load().function(())
+    except Exception:  # noqa: BLE001 - whatever it is, it belongs to the run
+        return expression
+    return Constant(expression.type.with_nullable(expression.type.nullable or value is None), value)

@@ -7,12 +7,15 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from pyflink_on_spark._sql.errors import ValidationError
-from pyflink_on_spark._sql.functions.builtin.session import current_database
 from pyflink_on_spark._sql.functions.library import builtin_functions
+from pyflink_on_spark._sql.functions.parameters import always
+from pyflink_on_spark._sql.plan.signatures import Nulls, Overload, ScalarFunction
+from pyflink_on_spark._sql.types import logical
 
 if TYPE_CHECKING:
     from pyflink_on_spark._sql.catalog import CatalogManager
     from pyflink_on_spark._sql.plan.catalog_objects import ObjectPath
+
 
 CURRENT_DATABASE = "CURRENT_DATABASE"
 CORE = "core"
@@ -248,3 +251,11 @@ def _parts(name: str, *, fold: bool = True) -> list[str]:
     """Return the parts of a function's name, in lower case if they are folded."""
     parts = name.replace("`", "").split(".")
     return [part.lower() for part in parts] if fold else parts
+
+
+def current_database(name: str) -> ScalarFunction:
+    """Return the function CURRENT_DATABASE while a database is the current one."""
+    result = always(logical.STRING.with_nullable(False))
+    return ScalarFunction(
+        "CURRENT_DATABASE", (Overload((), result, lambda site: repr(name), Nulls.CALLED),)
+    )

@@ -1,10 +1,19 @@
-"""What parameters take, and how results depend on arguments: the words of a definition."""
+"""The words that functions are defined with: parameters, results, and code."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import Any
 
-from pyflink_on_spark._sql.plan.signatures import CallSite, Code, Parameter, Result
+from pyflink_on_spark._sql.plan.signatures import (
+    CallSite,
+    Code,
+    Nulls,
+    Overload,
+    Parameter,
+    Result,
+    ScalarFunction,
+)
 from pyflink_on_spark._sql.types import logical
 from pyflink_on_spark._sql.types.coercion import common_type
 from pyflink_on_spark._sql.types.logical import LogicalType, Root
@@ -92,3 +101,60 @@ def calling(function: Callable[..., object], name: str | None = None) -> Code:
         return f"{bound}({', '.join(site.sources())})"
 
     return code
+
+
+def overload(
+    parameters: tuple[Parameter, ...],
+    result: LogicalType | Result,
+    function: Callable[..., Any],
+    *,
+    nullable: bool = False,
+    optional: int = 0,
+    variadic: bool = False,
+) -> Overload:
+    """Return a form of a function that is not called for NULL.
+
+    Args:
+        parameters: one for each argument.
+        result: the type of the result, or what finds it.
+        function: what computes it; one of a module, so that it pickles by reference.
+        nullable: whether the result can be NULL although no argument is.
+        optional: how many of the last parameters may be left out.
+        variadic: whether the last parameter may come any number of times.
+    """
+    found = always(result) if isinstance(result, LogicalType) else result
+    if nullable:
+        inner = found
+        found = lambda types: inner(types).with_nullable(True)  # noqa: E731
+    nulls = Nulls.STRICT_NULLABLE if nullable else Nulls.STRICT
+    return Overload(parameters, found, calling(function), nulls, optional, variadic)
+
+
+def function_of(
+    name: str,
+    parameters: tuple[Parameter, ...],
+    result: LogicalType | Result,
+    function: Callable[..., Any],
+    *,
+    aliases: tuple[str, ...] = (),
+    nullable: bool = False,
+    optional: int = 0,
+    variadic: bool = False,
+) -> ScalarFunction:
+    """Return a function of one form; for the arguments see ``overload``."""
+    form = overload(
+        parameters, result, function, nullable=nullable, optional=optional, variadic=variadic
+    )
+    return ScalarFunction(name, (form,), aliases=aliases)
+
+
+_FULL = 38
+_AVERAGE_SCALE = 6
+
+
+def average_type(types: Sequence[LogicalType]) -> LogicalType:
+    """Return the type of an average: that of the values, DECIMAL with more digits."""
+    (kind,) = types
+    if kind.root is Root.DECIMAL:
+        kind = logical.decimal(_FULL, max(_AVERAGE_SCALE, kind.scale or 0))
+    return kind.with_nullable(True)

@@ -1,13 +1,127 @@
-"""A place in a list of tokens."""
+"""The words of a text, and a parser's place among them."""
 
 from __future__ import annotations
 
+import enum
+import re
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import TypeVar
 
 from pyflink_on_spark._sql.errors import Span, SqlParseError
 from pyflink_on_spark._sql.parser.keywords import RESERVED
-from pyflink_on_spark._sql.parser.tokens import Kind, Token, tokenize
+
+
+class Kind(enum.Enum):
+    """Kinds of tokens."""
+
+    WORD = "word"
+    QUOTED = "quoted name"
+    STRING = "string"
+    BYTES = "binary string"
+    UNICODE = "string with escapes"
+    INTEGER = "integer"
+    DECIMAL = "decimal"
+    DOUBLE = "double"
+    SYMBOL = "symbol"
+    HINT = "hint"
+    END = "end"
+
+
+@dataclass(frozen=True, slots=True)
+class Token:
+    """A token.
+
+    Args:
+        kind: what it is.
+        text: as it is written; of a quoted name or a string what is inside the quotes.
+        span: where it is.
+        upper: the text in capitals if it is a word or a symbol, else nothing.
+    """
+
+    kind: Kind
+    text: str
+    span: Span
+    upper: str = ""
+
+
+_TOKEN = re.compile(
+    r"""
+    (?P<blank>\s+|--[^\n]*|//[^\n]*|/\*(?!\+).*?\*/)
+  | (?P<hint>/\*\+.*?\*/)
+  | (?P<bytes>[xX]'(?:[^']|'')*')
+  | (?P<unicode>[uU]&'(?:[^']|'')*')
+  | (?P<string>'(?:[^']|'')*')
+  | (?P<double>(?:\d+(?:\.\d*)?|\.\d+)[eE][+-]?\d+)
+  | (?P<decimal>\d+\.\d*|\.\d+)
+  | (?P<integer>\d+)
+  | (?P<word>[^\W\d][\w$]*)
+  | (?P<quoted>`(?:[^`]|``)*`)
+  | (?P<symbol><>|!=|<=|>=|\|\||=>|->|[-+*/%=<>()\[\]{},.;:?])
+    """,
+    re.VERBOSE | re.DOTALL,
+)
+_PLAIN = {
+    "double": Kind.DOUBLE,
+    "decimal": Kind.DECIMAL,
+    "integer": Kind.INTEGER,
+}
+
+
+def tokenize(text: str) -> list[Token]:
+    """Return the tokens of a text, and one for its end.
+
+    Raises:
+        SqlParseError: a character belongs to no token.
+    """
+    tokens: list[Token] = []
+    index, length = 0, len(text)
+    while index < length:
+        match = _TOKEN.match(text, index)
+        if match is None or (match.group() == "/" and text.startswith("/*", index)):
+            raise _lexical_error(text, index)
+        if match.lastgroup != "blank":
+            tokens.append(_token(match, text))
+        index = match.end()
+    end = tokens[-1].span.end if tokens else 0
+    tokens.append(Token(Kind.END, "<EOF>", Span(text, max(end - 1, 0), max(end, 1))))
+    return tokens
+
+
+def _token(match: re.Match[str], text: str) -> Token:
+    group, written = match.lastgroup, match.group()
+    span = Span(text, match.start(), match.end())
+    if group == "word":
+        return Token(Kind.WORD, written, span, written.upper())
+    if group == "symbol":
+        return Token(Kind.SYMBOL, written, span, written)
+    if group == "string":
+        return Token(Kind.STRING, written[1:-1].replace("''", "'"), span)
+    if group == "unicode":
+        return Token(Kind.UNICODE, written[3:-1].replace("''", "'"), span)
+    if group == "quoted":
+        return Token(Kind.QUOTED, written[1:-1].replace("``", "`"), span)
+    if group == "bytes":
+        return Token(Kind.BYTES, written[2:-1], span)
+    if group == "hint":
+        return Token(Kind.HINT, written[3:-2], span)
+    assert group is not None
+    return Token(_PLAIN[group], written, span)
+
+
+def _lexical_error(text: str, index: int) -> SqlParseError:
+    span, character = Span(text, index, index + 1), text[index]
+    if character in "'`" or text.startswith("/*", index):
+        opened = "/*" if character == "/" else character
+        return SqlParseError(
+            f'SQL parse failed. Encountered "{opened}" at {span.place()}. '
+            "What begins there has no end"
+        )
+    return SqlParseError(
+        f"SQL parse failed. Lexical error at {span.place()}.  "
+        f'Encountered: "{character}" ({ord(character)})'
+    )
+
 
 Item = TypeVar("Item")
 
@@ -170,3 +284,41 @@ class Cursor:
             )
         if self.token.kind is not Kind.END:
             raise self.unexpected()
+
+
+_TIGHT_BEFORE = {")", "]", ",", "."}
+_TIGHT_AFTER = {"(", "[", "."}
+
+
+def canonical_text(text: str) -> str:
+    """Return an expression as Flink shows it: ``ts - interval '1' second`` with ``` `ts` ```.
+
+    Args:
+        text: an expression that the parser can read.
+    """
+    tokens = tokenize(text)[:-1]
+    written = ""
+    before: Token | None = None
+    for token, after in zip(tokens, [*tokens[1:], None]):
+        if before is not None and not _is_tight(before, token):
+            written += " "
+        written += _written(token, after)
+        before = token
+    return written
+
+
+def _is_tight(before: Token, token: Token) -> bool:
+    if token.upper == "(":
+        return before.kind is Kind.WORD and before.upper not in {"AND", "OR", "NOT", "IN", "AS"}
+    if token.upper == "[":
+        return True
+    return token.upper in _TIGHT_BEFORE or before.upper in _TIGHT_AFTER
+
+
+def _written(token: Token, after: Token | None) -> str:
+    if token.kind is Kind.QUOTED:
+        return f"`{token.text.replace('`', '``')}`"
+    if token.kind is Kind.WORD:
+        called = after is not None and after.upper == "("
+        return token.upper if called or token.upper in RESERVED else f"`{token.text}`"
+    return str(token.span)

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from pyflink_on_spark._sql.errors import Span, invalid
+from pyflink_on_spark._sql.errors import Span, invalid, not_yet
 from pyflink_on_spark._sql.parser import literals
+from pyflink_on_spark._sql.parser.cursor import Kind
 from pyflink_on_spark._sql.parser.function_calls import FunctionCallParser
 from pyflink_on_spark._sql.parser.keywords import (
     ALSO_COLUMNS,
@@ -13,9 +12,8 @@ from pyflink_on_spark._sql.parser.keywords import (
     RESERVED,
     WITHOUT_PARENTHESES,
 )
-from pyflink_on_spark._sql.parser.quantified import quantified
-from pyflink_on_spark._sql.parser.tokens import Kind
 from pyflink_on_spark._sql.syntax.expressions import (
+    AggregateCall,
     Call,
     Case,
     Cast,
@@ -26,10 +24,8 @@ from pyflink_on_spark._sql.syntax.expressions import (
     Star,
     Subquery,
 )
+from pyflink_on_spark._sql.syntax.queries import Aliased, DerivedTable, Query, Select
 from pyflink_on_spark._sql.types import logical
-
-if TYPE_CHECKING:
-    from pyflink_on_spark._sql.syntax.queries import Query
 
 _OR, _AND, _NOT, _IS, _COMPARED, _RANGED, _PLUS, _TIMES, _SIGN = 22, 24, 26, 28, 30, 32, 40, 60, 80
 _BINARY = {
@@ -386,3 +382,49 @@ def _row_items(left: Expression) -> tuple[Expression, ...]:
 
 def _around(left: Expression, right: Expression) -> Span | None:
     return None if left.span is None or right.span is None else left.span.to(right.span)
+
+
+_VALUE = "$value"
+
+
+def quantified(
+    left: Expression, operator: str, query: Query, *, every: bool, span: Span | None
+) -> Expression:
+    """Return what a comparison with a query means.
+
+    Args:
+        left: what is compared.
+        operator: how.
+        query: the query.
+        every: whether all of its values count, or some.
+        span: where the comparison is.
+    """
+    if operator == "=" and not every:
+        return Subquery(query, Quantifier.IN, (left,), span=span)
+    if operator == "<>" and every:
+        return Subquery(query, Quantifier.NOT_IN, (left,), span=span)
+    if operator in {"=", "<>"}:
+        word = "ALL" if every else "SOME"
+        not_yet(f"{operator} {word} (query)", span, "Compare with MIN and MAX of the query.")
+    largest = (operator in {">", ">="}) is every
+    extreme = _of(query, Call("MAX" if largest else "MIN", (Name((_VALUE,)),)))
+    rows = _of(query, AggregateCall(Call("COUNT", ()), star=True))
+    known = _of(query, Call("COUNT", (Name((_VALUE,)),)))
+    holds = Call(operator, (left, extreme), span=span)
+    decided: Expression = Call("NOT", (holds,)) if every else holds
+    boolean = logical.BOOLEAN
+    zero = Literal(0, logical.BIGINT.with_nullable(False))
+    return Case(
+        (
+            (Call("=", (rows, zero)), Literal(every, boolean.with_nullable(False))),
+            (decided, Literal(not every, boolean.with_nullable(False))),
+            (Call("<", (known, rows)), Literal(None, boolean)),
+        ),
+        holds,
+        span=span,
+    )
+
+
+def _of(query: Query, item: Expression) -> Subquery:
+    table = Aliased(DerivedTable(query), "$query", (_VALUE,))
+    return Subquery(Select((item,), from_=(table,)), Quantifier.SCALAR)

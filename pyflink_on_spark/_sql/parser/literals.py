@@ -7,7 +7,7 @@ import math
 import re
 
 from pyflink_on_spark._sql.errors import Span, SqlParseError, invalid
-from pyflink_on_spark._sql.parser.tokens import Kind, Token
+from pyflink_on_spark._sql.parser.cursor import Kind, Token
 from pyflink_on_spark._sql.syntax.expressions import Literal
 from pyflink_on_spark._sql.types import logical
 from pyflink_on_spark._sql.types.temporal import (

@@ -1,27 +1,43 @@
-"""Parses statements."""
+"""Parses CREATE TABLE."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
-from pyflink_on_spark._sql.errors import not_yet
-from pyflink_on_spark._sql.parser.alterations import AlterationParser
-from pyflink_on_spark._sql.parser.tokens import Kind, Token
+from pyflink_on_spark._sql.errors import invalid, not_yet
+from pyflink_on_spark._sql.parser.cursor import Kind, Token
+from pyflink_on_spark._sql.parser.queries import QueryParser
 from pyflink_on_spark._sql.syntax.expressions import Expression, Name
 from pyflink_on_spark._sql.syntax.statements import (
+    AlterCatalog,
+    AlterColumns,
+    AlterDatabase,
+    AlterFunction,
+    AlterOptions,
+    AlterView,
+    ColumnDefinition,
+    ColumnKind,
     CreateCatalog,
     CreateDatabase,
     CreateFunction,
+    CreateTable,
     CreateView,
     Describe,
     DescribeCatalog,
     DescribeFunction,
     Drop,
+    DropColumns,
     Explain,
     Insert,
+    LikeClause,
     LoadModule,
     ObjectKind,
+    Options,
+    PlacedColumn,
+    PrimaryKey,
     QueryStatement,
+    Rename,
+    RenameColumn,
     SetOption,
     Show,
     ShowCreate,
@@ -31,7 +47,291 @@ from pyflink_on_spark._sql.syntax.statements import (
     UnloadModule,
     Use,
     UseModules,
+    WatermarkDefinition,
 )
+
+_LIKE_ACTIONS = ("INCLUDING", "EXCLUDING", "OVERWRITING")
+_LIKE_FEATURES = (
+    "ALL", "CONSTRAINTS", "DISTRIBUTION", "GENERATED", "METADATA", "OPTIONS", "PARTITIONS",
+    "WATERMARKS",
+)  # fmt: skip
+_ENFORCED = (
+    "Flink doesn't support ENFORCED mode for PRIMARY KEY constraint: a key that is declared "
+    "NOT ENFORCED is taken for granted"
+)
+
+
+class TableParser(QueryParser):
+    """Reads the description of a table."""
+
+    def create_table(self, first: Token, temporary: bool) -> Statement:
+        """Read what follows TABLE."""
+        if_not_exists = self.accept("IF", "NOT", "EXISTS")
+        path, _ = self.path()
+        self._columns: list[ColumnDefinition] = []
+        self._watermarks: list[WatermarkDefinition] = []
+        self._primary_key: PrimaryKey | None = None
+        if self.accept("(") and not self.accept(")"):
+            self.listed(self._element)
+            self.expect(")")
+        comment = self.string() if self.accept("COMMENT") else None
+        partition_by: tuple[Name, ...] = ()
+        if self.accept("PARTITIONED", "BY"):
+            partition_by = self.in_parentheses(self._column)
+        options = self.with_options()
+        like = self._like() if self.accept("LIKE") else None
+        query = self.query() if like is None and self.accept("AS") else None
+        return CreateTable(
+            path,
+            tuple(self._columns),
+            tuple(self._watermarks),
+            self._primary_key,
+            partition_by,
+            options,
+            comment,
+            temporary,
+            if_not_exists,
+            like,
+            query,
+            span=self.since(first.span),
+        )
+
+    def with_options(self) -> Options:
+        """Read ``WITH (...)``, if it comes next."""
+        return self.any_in_parentheses(self.option) if self.accept("WITH") else ()
+
+    def _element(self) -> None:
+        if self.at("WATERMARK", "FOR"):
+            self.expect("WATERMARK", "FOR")
+            column = self._nested_column()
+            self.expect("AS")
+            self._watermarks.append(WatermarkDefinition(column, self.expression()))
+        elif self.at("PRIMARY") or self.at("CONSTRAINT"):
+            self._constraint()
+        elif self.at("UNIQUE"):
+            raise invalid("UNIQUE constraint is not supported yet", self.token.span)
+        else:
+            self._columns.append(self._column_definition())
+
+    def _nested_column(self) -> Name:
+        first = self.token.span
+        parts, span = self.path()
+        return Name(parts, (first,), span=span)
+
+    def _constraint(self) -> None:
+        first = self.token
+        name = self.name() if self.accept("CONSTRAINT") else None
+        self.expect("PRIMARY", "KEY")
+        columns = self.in_parentheses(self._column)
+        self._not_enforced(first)
+        self._set_primary_key(PrimaryKey(columns, name), first)
+
+    def _not_enforced(self, first: Token) -> None:
+        if not self.accept("NOT", "ENFORCED"):
+            self.accept("ENFORCED")
+            raise invalid(_ENFORCED, self.since(first.span))
+
+    def _set_primary_key(self, key: PrimaryKey, first: Token) -> None:
+        if self._primary_key is not None:
+            raise invalid("Duplicate primary key definition", self.since(first.span))
+        self._primary_key = key
+
+    def _column_definition(self) -> ColumnDefinition:
+        first = self.token
+        name = self.name()
+        if self.accept("AS"):
+            expression = self.expression()
+            return ColumnDefinition(
+                name,
+                ColumnKind.COMPUTED,
+                expression=expression,
+                comment=self._comment(),
+                span=first.span,
+            )
+        kind = self.type()
+        if self.accept("METADATA"):
+            key = self.string() if self.accept("FROM") else None
+            virtual = self.accept("VIRTUAL")
+            return ColumnDefinition(
+                name,
+                ColumnKind.METADATA,
+                kind,
+                metadata_key=key,
+                virtual=virtual,
+                comment=self._comment(),
+                span=first.span,
+            )
+        if self.accept("PRIMARY", "KEY"):
+            self._not_enforced(first)
+            self._set_primary_key(
+                PrimaryKey((Name((name,), (first.span,), span=first.span),)), first
+            )
+        return ColumnDefinition(
+            name, ColumnKind.PHYSICAL, kind, comment=self._comment(), span=first.span
+        )
+
+    def _comment(self) -> str | None:
+        if self.accept("COMMENT"):
+            return self.string()
+        return None
+
+    def _like(self) -> LikeClause:
+        path, span = self.path()
+        options: list[tuple[str, str]] = []
+        if self.accept("("):
+            while action := self.accept_any(*_LIKE_ACTIONS):
+                feature = self.accept_any(*_LIKE_FEATURES)
+                if feature is None:
+                    raise self.unexpected()
+                options.append((action, feature))
+            self.expect(")")
+        if self.token.kind is Kind.WORD:
+            raise self.unexpected()
+        return LikeClause(path, span, tuple(options))
+
+
+class AlterationParser(TableParser):
+    """Reads statements that change what is in a catalog."""
+
+    def alter(self, first: Token) -> Statement:
+        """Read what follows ALTER."""
+        temporary = self.accept("TEMPORARY")
+        system = temporary and self.accept("SYSTEM")
+        if temporary or self.at("FUNCTION"):
+            self.expect("FUNCTION")
+            return self._altered_function(first, temporary, system)
+        read: dict[str | None, Callable[[Token], Statement]] = {
+            "TABLE": self._altered_table,
+            "VIEW": self._altered_view,
+            "DATABASE": self._altered_database,
+            "CATALOG": self._altered_catalog,
+        }
+        word = self.accept_any("TABLE", "VIEW", "DATABASE", "CATALOG")
+        if word is None:
+            not_yet(f"ALTER {self.token.upper}", first.span, "Use CREATE and DROP.")
+        return read[word](first)
+
+    def implementation(self) -> tuple[str, str]:
+        """Read where a function is, and the language that it is written in."""
+        self.expect("AS")
+        path, language = self.string(), "JAVA"
+        if self.accept("LANGUAGE"):
+            found = self.accept_any("JAVA", "SCALA", "PYTHON")
+            if found is None:
+                raise self.unexpected()
+            language = found
+        return path, language
+
+    def _altered_function(self, first: Token, temporary: bool, system: bool) -> Statement:
+        if_exists = self.accept("IF", "EXISTS")
+        path, _ = self.path()
+        implementation, language = self.implementation()
+        span = self.since(first.span)
+        return AlterFunction(
+            path, implementation, language, temporary, system, if_exists, span=span
+        )
+
+    def _altered_view(self, first: Token) -> Statement:
+        path, _ = self.path()
+        if self.accept("RENAME", "TO"):
+            new_path, _ = self.path()
+            return Rename(ObjectKind.VIEW, path, new_path, span=self.since(first.span))
+        self.expect("AS")
+        query = self.query()
+        return AlterView(path, query, span=self.since(first.span))
+
+    def _altered_database(self, first: Token) -> Statement:
+        path, _ = self.path()
+        self.expect("SET")
+        options = self.any_in_parentheses(self.option)
+        return AlterDatabase(path, options, span=self.since(first.span))
+
+    def _altered_catalog(self, first: Token) -> Statement:
+        (name, *_), _ = self.path()
+        if self.accept("SET"):
+            options = self.any_in_parentheses(self.option)
+            return AlterCatalog(name, options, span=self.since(first.span))
+        if self.accept("RESET"):
+            removed = self.any_in_parentheses(self.string)
+            return AlterCatalog(name, removed=removed, span=self.since(first.span))
+        self.expect("COMMENT")
+        return AlterCatalog(name, comment=self.string(), span=self.since(first.span))
+
+    def _altered_table(self, first: Token) -> Statement:
+        if_exists = self.accept("IF", "EXISTS")
+        path, _ = self.path()
+        if self.accept("RENAME", "TO"):
+            new_path, _ = self.path()
+            span = self.since(first.span)
+            return Rename(ObjectKind.TABLE, path, new_path, if_exists, span=span)
+        word = self.token.upper
+        if word in {"ADD", "MODIFY"} and self.peek().upper not in {"PARTITION", "DISTRIBUTION"}:
+            self.next()
+            return self._placed(first, path, word == "MODIFY", if_exists)
+        if word == "DROP" and self.peek().upper not in {"PARTITION", "DISTRIBUTION"}:
+            self.next()
+            return self._dropped(first, path, if_exists)
+        if self.accept("RENAME"):
+            column = self.name()
+            self.expect("TO")
+            name = self.name()
+            return RenameColumn(path, column, name, if_exists, span=self.since(first.span))
+        if self.accept("SET"):
+            options = self.any_in_parentheses(self.option)
+            return AlterOptions(path, options, None, if_exists, span=self.since(first.span))
+        if self.accept("RESET"):
+            keys = self.any_in_parentheses(self.string)
+            return AlterOptions(path, (), keys, if_exists, span=self.since(first.span))
+        what = f"ALTER TABLE ... {word} {self.peek().upper}".rstrip()
+        return not_yet(what, first.span, "Use CREATE and DROP.")
+
+    def _placed(self, first: Token, path: tuple[str, ...], modify: bool, exists: bool) -> Statement:
+        """Read the columns, the watermark and the key of ADD or MODIFY."""
+        self._columns, self._watermarks, self._primary_key = [], [], None
+        placed: list[PlacedColumn] = []
+
+        def element() -> None:
+            before = len(self._columns)
+            self._element()
+            if len(self._columns) > before:
+                placed.append(self._place())
+
+        if self.at("("):
+            self.in_parentheses(element)
+        else:
+            element()
+        return AlterColumns(
+            path,
+            modify,
+            tuple(placed),
+            tuple(self._watermarks),
+            self._primary_key,
+            exists,
+            span=self.since(first.span),
+        )
+
+    def _place(self) -> PlacedColumn:
+        definition = self._columns[-1]
+        if self.accept("FIRST"):
+            return PlacedColumn(definition, first=True)
+        if self.accept("AFTER"):
+            return PlacedColumn(definition, after=self.name())
+        return PlacedColumn(definition)
+
+    def _dropped(self, first: Token, path: tuple[str, ...], exists: bool) -> Statement:
+        columns: tuple[str, ...] = ()
+        constraint = None
+        watermark, key = self.accept("WATERMARK"), False
+        if not watermark:
+            key = self.accept("PRIMARY", "KEY")
+            if self.accept("CONSTRAINT"):
+                key, constraint = True, self.name()
+        if not watermark and not key:
+            columns = self.in_parentheses(self.name) if self.at("(") else (self.name(),)
+        return DropColumns(
+            path, columns, watermark, key, constraint, exists, span=self.since(first.span)
+        )
+
 
 _LISTED = {
     "TABLES": ObjectKind.TABLE,

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from pyflink_on_spark._sql.errors import invalid
-from pyflink_on_spark._sql.parser.cursor import Cursor
-from pyflink_on_spark._sql.parser.tokens import Kind
+from pyflink_on_spark._sql.parser.cursor import Cursor, Kind
 from pyflink_on_spark._sql.types import logical
 from pyflink_on_spark._sql.types.logical import LogicalType
 

@@ -1,22 +1,74 @@
-"""The logical plan: what a query asks for, and not yet how."""
+"""The columns of rows."""
 
 from __future__ import annotations
 
 import enum
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from pyflink_on_spark._graph.transformation import Edge
+from pyflink_on_spark._runtime.contract.operator import Operator
+from pyflink_on_spark._sql.plan.changes import ModifyKinds
 from pyflink_on_spark._sql.plan.expressions import AggregateInvocation, Typed
-from pyflink_on_spark._sql.plan.schema import Schema
 from pyflink_on_spark._sql.syntax.queries import JoinKind
+from pyflink_on_spark._sql.types.logical import LogicalType
 
 if TYPE_CHECKING:
     from pyflink_on_spark._sql.errors import Span
     from pyflink_on_spark._sql.plan.catalog_objects import CatalogTable, ObjectPath
-    from pyflink_on_spark._sql.plan.external import ExternalRows
     from pyflink_on_spark._sql.plan.ports import TableSink, TableSource
     from pyflink_on_spark._sql.plan.signatures import TableAggregateFunction, TableFunction
+
+
+@dataclass(frozen=True)
+class Schema:
+    """The columns of what a node of a plan gives.
+
+    Args:
+        names: of the columns, each different from all others.
+        types: of the columns.
+    """
+
+    names: tuple[str, ...]
+    types: tuple[LogicalType, ...]
+
+    def projected(self, columns: Iterable[int]) -> Schema:
+        """Return some of the columns.
+
+        Args:
+            columns: their positions, in the order in which the result has them.
+        """
+        kept = tuple(columns)
+        return Schema(tuple(self.names[i] for i in kept), tuple(self.types[i] for i in kept))
+
+    def __len__(self) -> int:
+        return len(self.names)
+
+
+@dataclass(frozen=True, eq=False)
+class ExternalRows:
+    """A stream that a program has made, and how its elements become rows.
+
+    Args:
+        name: what plans and messages call it.
+        edges: how the stream is read.
+        operator: makes rows of elements; pairs of kind and row if there are any changes.
+        changes: which changes there are.
+        before: whether a row comes before each update as it was.
+        key: the positions of the primary key, if there is one.
+        parallelism: of the operator; None for the job's.
+        description: for messages.
+    """
+
+    name: str
+    edges: tuple[Edge, ...]
+    operator: Operator
+    changes: ModifyKinds = ModifyKinds.INSERT
+    before: bool = True
+    key: tuple[int, ...] | None = None
+    parallelism: int | None = None
+    description: Any = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -389,3 +441,134 @@ def walk(node: Node) -> Iterator[Node]:
     yield node
     for each in node.inputs:
         yield from walk(each)
+
+
+@dataclass(frozen=True, eq=False)
+class Expand(Unary):
+    """Gives each row once for each set of keys; after its columns the keys, and the set's number.
+
+    Args:
+        keys: all keys.
+        sets: the positions of the keys of each set; the others are NULL in its rows.
+    """
+
+    keys: tuple[Typed, ...]
+    sets: tuple[frozenset[int], ...]
+
+    def describe(self) -> str:
+        """Return the sets."""
+        sets = ", ".join(str(sorted(each)) for each in self.sets)
+        return f"LogicalExpand(keys=[{', '.join(map(str, self.keys))}], sets=[{sets}])"
+
+
+@dataclass(frozen=True, eq=False)
+class TwoInputs(Node):
+    """Makes rows of two nodes'.
+
+    Args:
+        left: the first one.
+        right: the second one.
+    """
+
+    left: Node
+    right: Node
+
+    @property
+    def inputs(self) -> tuple[Node, ...]:
+        """Both nodes."""
+        return self.left, self.right
+
+
+@dataclass(frozen=True, eq=False)
+class SemiJoin(TwoInputs):
+    """Gives the rows of a node that have a partner in another one, or those that have none.
+
+    Args:
+        condition: over the columns of both; None for all pairs.
+        anti: whether those without a partner come out.
+    """
+
+    condition: Typed | None
+    anti: bool
+
+    def describe(self) -> str:
+        """Return the condition and the kind."""
+        kind = "anti" if self.anti else "semi"
+        return f"LogicalJoin(condition=[{self.condition}], joinType=[{kind}])"
+
+
+@dataclass(frozen=True, eq=False)
+class TemporalJoin(TwoInputs):
+    """Gives each row with the version that another table had at its time.
+
+    Args:
+        time: the position of the time attribute of the rows.
+        version: the position of the time attribute of the versions; None if they are looked up.
+        kind: INNER, or LEFT to keep rows without a version.
+        condition: over the columns of both.
+    """
+
+    time: int
+    version: int | None
+    kind: JoinKind
+    condition: Typed | None
+
+    def describe(self) -> str:
+        """Return the condition and the kind."""
+        kind = self.kind.value.lower()
+        return f"LogicalTemporalJoin(condition=[{self.condition}], joinType=[{kind}])"
+
+
+@dataclass(frozen=True)
+class Frame:
+    """Which rows around a row count for it.
+
+    Args:
+        rows: whether the bounds count rows; else they are distances of the value in order.
+        lower: where it begins, as a distance from the row: -1 is the row before; None for the
+            first row.
+        upper: where it ends, in the same way; None for the last row.
+    """
+
+    rows: bool = False
+    lower: int | None = None
+    upper: int | None = 0
+
+    def __str__(self) -> str:
+        unit = "ROWS" if self.rows else "RANGE"
+        lower, upper = _bound(self.lower, "PRECEDING"), _bound(self.upper, "FOLLOWING")
+        return f"{unit} BETWEEN {lower} AND {upper}"
+
+
+def _bound(distance: int | None, unbounded: str) -> str:
+    if distance is None:
+        return f"UNBOUNDED {unbounded}"
+    if distance == 0:
+        return "CURRENT ROW"
+    return f"{-distance} PRECEDING" if distance < 0 else f"{distance} FOLLOWING"
+
+
+@dataclass(frozen=True, eq=False)
+class Over(Unary):
+    """Gives rows with the values of functions over the rows around them after their columns.
+
+    Args:
+        partition: which rows count together.
+        keys: what the order is made of.
+        frame: which rows count.
+        calls: the functions.
+    """
+
+    partition: tuple[Typed, ...]
+    keys: tuple[SortKey, ...]
+    frame: Frame
+    calls: tuple[AggregateInvocation, ...]
+
+    def describe(self) -> str:
+        """Return the order and the functions."""
+        partition, keys = ", ".join(map(str, self.partition)), ", ".join(map(str, self.keys))
+        calls = ", ".join(map(str, self.calls))
+        return (
+            f"LogicalOver(partitionBy=[{partition}], orderBy=[{keys}], window=[{self.frame}], "
+            f"calls=[{calls}])"
+        )

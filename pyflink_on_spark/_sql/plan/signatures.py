@@ -6,7 +6,7 @@ import enum
 import re
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, Protocol
 
 from pyflink_on_spark._sql.plan.expressions import Constant, Typed
@@ -109,36 +109,6 @@ class ScalarFunction:
     def is_operator(self) -> bool:
         """Whether it is written between its operands."""
         return not self.name[0].isalpha()
-
-
-@dataclass
-class FunctionRegistry:
-    """Functions by name.
-
-    Args:
-        functions: by name in capitals.
-    """
-
-    functions: dict[str, Any] = field(default_factory=dict)
-
-    def add(self, *functions: Any) -> None:
-        """Add functions.
-
-        Raises:
-            RuntimeError: there is one of that name.
-        """
-        for function in functions:
-            for name in (function.name, *function.aliases):
-                if self.functions.setdefault(name, function) is not function:
-                    raise RuntimeError(f"the function {name} is there twice")
-
-    def names(self) -> list[str]:
-        """Return the names of all functions that are no operators."""
-        return [name for name in self.functions if name[0].isalpha()]
-
-    def find(self, name: str) -> Any:
-        """Return the function of a name in any case, or None."""
-        return self.functions.get(name.upper())
 
 
 _ATOM = re.compile(r"-?[\w.]+|'[^'\\]*'|\"[^\"\\]*\"")

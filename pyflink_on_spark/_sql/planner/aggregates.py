@@ -1,4 +1,4 @@
-"""Aggregates over all rows so far."""
+"""Nodes that hold one value for each group: aggregates, and the last row of each key."""
 
 from __future__ import annotations
 
@@ -13,10 +13,12 @@ from pyflink_on_spark._sql.codegen.aggregates import (
     compile_group_aggregate,
     compile_key,
 )
+from pyflink_on_spark._sql.codegen.rows import compile_row
 from pyflink_on_spark._sql.functions.python.aggregates import AnyArguments
 from pyflink_on_spark._sql.plan.changes import ModifyKinds
-from pyflink_on_spark._sql.plan.expressions import AggregateInvocation, Typed
-from pyflink_on_spark._sql.plan.schema import Schema
+from pyflink_on_spark._sql.plan.expressions import AggregateInvocation, InputRef, Typed
+from pyflink_on_spark._sql.plan.nodes import FlatAggregate as LogicalFlatAggregate
+from pyflink_on_spark._sql.plan.nodes import Schema
 from pyflink_on_spark._sql.planner.calc import shown_expression
 from pyflink_on_spark._sql.planner.meanings import (
     Columns,
@@ -27,15 +29,17 @@ from pyflink_on_spark._sql.planner.meanings import (
     told_call,
     told_calls,
     told_changes,
+    told_rows,
 )
-from pyflink_on_spark._sql.planner.physical import PhysicalNode, Stream
-from pyflink_on_spark._sql.planner.translation import Translation
-from pyflink_on_spark._sql.runtime.function_bundles import FunctionBundle
-from pyflink_on_spark._sql.runtime.group_aggregate import (
+from pyflink_on_spark._sql.planner.physical import PhysicalNode, Stream, Translation
+from pyflink_on_spark._sql.runtime.aggregates import (
     BatchAggregateOperator,
+    FlatAggregateOperator,
     GroupAggregateOperator,
+    NormalizeOperator,
 )
-from pyflink_on_spark._sql.runtime.keys import KeyBy
+from pyflink_on_spark._sql.runtime.python_calls import FunctionBundle
+from pyflink_on_spark._sql.runtime.rows import KeyBy
 from pyflink_on_spark._sql.settings import QuerySettings
 
 
@@ -169,3 +173,118 @@ def keyed_edges(
     program = compile_key(keys, width, translation.settings.time_zone)
     pairs = translation.aligned("Exchange", stream.edges, KeyBy(program, stream.changelog))
     return translation.partitioned(pairs, HashPartitioner())
+
+
+class FlatAggregate(PhysicalNode):
+    """Replaces the rows of groups.
+
+    Args:
+        source: the input.
+        node: the logical node.
+        batch: whether results come at the end only.
+    """
+
+    name = "GroupTableAggregate"
+
+    def __init__(self, source: PhysicalNode, node: LogicalFlatAggregate, batch: bool) -> None:
+        super().__init__(node.schema, source)
+        self.node, self._batch = node, batch
+
+    def produces(self, inputs: tuple[ModifyKinds, ...]) -> ModifyKinds:
+        """Rows come and go."""
+        if self._batch:
+            return ModifyKinds.INSERT
+        return ModifyKinds.INSERT | ModifyKinds.DELETE
+
+    def needs_before(self, port: int, wanted: bool) -> bool:
+        """An update takes the row back as it was."""
+        return True
+
+    def translate(self, inputs: tuple[Stream, ...], translation: Translation) -> Stream:
+        """Add the operators."""
+        (source,) = inputs
+        node, width = self.node, len(self.inputs[0].schema)
+        zone = translation.settings.time_zone
+        binding = node.function.binding([arg.type for arg in node.args], zone)
+        operator = FlatAggregateOperator(
+            binding,
+            compile_row(node.args, width, zone),
+            compile_row(node.keys, width, zone),
+            source.changelog,
+            None if self._batch else function_bundle(translation.settings),
+            translation.settings.state_ttl,
+        )
+        edges = keyed_edges(translation, source, node.keys, width)
+        parallelism = None if node.keys else 1
+        return Stream(
+            translation.operator(self.name, edges, operator, parallelism=parallelism),
+            self.changelog,
+        )
+
+    def origins(self, inputs: tuple[Columns, ...]) -> Columns:
+        """Return the keys, and what the function gives."""
+        node, columns = self.node, inputs[0]
+        by = [told(key, columns) for key in node.keys]
+        args = ", ".join(told(arg, columns) for arg in node.args)
+        given = (f"{node.function.name}({args}).{name}" for name in node.schema.names[len(by) :])
+        return (*by, *grouped(given, by))
+
+    def meaning(self, inputs: tuple[Columns, ...], time_zone: str) -> Content:
+        """Return the keys and the function."""
+        node, columns = self.node, inputs[0]
+        args = ", ".join(told_all(node.args, columns))
+        return {
+            "kind": self.name,
+            "keys": told_all(node.keys, columns),
+            "function": f"{node.function.name}({args})",
+            "gives": list(map(str, node.schema.types[len(node.keys) :])),
+        }
+
+    def details(self) -> dict[str, str]:
+        """Return the keys and the function."""
+        keys = ", ".join(map(str, self.node.keys))
+        return {"groupBy": keys, "select": f"{self.node.function.name}(...)"}
+
+
+class ChangelogNormalize(PhysicalNode):
+    """Remembers the row of each key, so that updates say what a row was before.
+
+    Args:
+        source: the input.
+        key: the positions of the primary key.
+    """
+
+    name = "ChangelogNormalize"
+
+    def __init__(self, source: PhysicalNode, key: tuple[int, ...]) -> None:
+        super().__init__(source.schema, source)
+        self.key = key
+
+    def produces(self, inputs: tuple[ModifyKinds, ...]) -> ModifyKinds:
+        """All changes."""
+        return ModifyKinds.ALL
+
+    def needs_before(self, port: int, wanted: bool) -> bool:
+        """It knows what a row was."""
+        return False
+
+    def translate(self, inputs: tuple[Stream, ...], translation: Translation) -> Stream:
+        """Add the operators."""
+        (source,) = inputs
+        keys = [InputRef(self.schema.types[index], index) for index in self.key]
+        edges = keyed_edges(translation, source, keys, len(self.schema))
+        operator = NormalizeOperator(self.before, translation.settings.state_ttl)
+        return Stream(translation.operator(self.name, edges, operator), changelog=True)
+
+    def meaning(self, inputs: tuple[Columns, ...], time_zone: str) -> Content:
+        """Return the key and the columns."""
+        columns = inputs[0]
+        return {
+            "kind": self.name,
+            "keys": [f"{columns[index]} {self.schema.types[index]}" for index in self.key],
+            "columns": told_rows(self.schema, columns),
+        }
+
+    def details(self) -> dict[str, str]:
+        """Return the key."""
+        return {"key": ", ".join(self.schema.names[index] for index in self.key)}

@@ -1,11 +1,16 @@
-"""Projections and filters, in one step."""
+"""Nodes that work row by row: Calc, Correlate, Expand."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from pyflink_on_spark._sql.binder.overloads import invoke
-from pyflink_on_spark._sql.codegen.rows import compile_calc, is_identity
+from pyflink_on_spark._sql.binder.expressions import invoke
+from pyflink_on_spark._sql.codegen.rows import (
+    compile_calc,
+    compile_correlate,
+    compile_expand,
+    is_identity,
+)
 from pyflink_on_spark._sql.functions.library import builtin_functions
 from pyflink_on_spark._sql.plan.changes import ModifyKinds
 from pyflink_on_spark._sql.plan.expressions import (
@@ -17,11 +22,12 @@ from pyflink_on_spark._sql.plan.expressions import (
     substitute,
     walk,
 )
-from pyflink_on_spark._sql.plan.schema import Schema
-from pyflink_on_spark._sql.planner.meanings import Columns, told
-from pyflink_on_spark._sql.planner.physical import PhysicalNode, Stream
-from pyflink_on_spark._sql.planner.translation import Translation
-from pyflink_on_spark._sql.runtime.calc import CalcOperator
+from pyflink_on_spark._sql.plan.nodes import Correlate as LogicalCorrelate
+from pyflink_on_spark._sql.plan.nodes import Expand as LogicalExpand
+from pyflink_on_spark._sql.plan.nodes import Schema
+from pyflink_on_spark._sql.planner.meanings import Columns, shortened, told
+from pyflink_on_spark._sql.planner.physical import PhysicalNode, Stream, Translation
+from pyflink_on_spark._sql.runtime.rows import CalcOperator
 
 
 class Calc(PhysicalNode):
@@ -136,7 +142,7 @@ def _both(one: Typed | None, two: Typed | None) -> Typed | None:
     if one is None or two is None:
         return one if two is None else two
 
-    return invoke(builtin_functions().functions["AND"], [one, two])
+    return invoke(builtin_functions()["AND"], [one, two])
 
 
 def shown_expression(expression: Typed, names: Sequence[str]) -> str:
@@ -150,3 +156,96 @@ def shown_expression(expression: Typed, names: Sequence[str]) -> str:
 
 def _is_column(item: Typed, names: Sequence[str], name: str) -> bool:
     return isinstance(item, InputRef) and names[item.index] == name
+
+
+class Correlate(PhysicalNode):
+    """Gives each row with those of a table function.
+
+    Args:
+        source: the input.
+        node: the logical node.
+    """
+
+    name = "Correlate"
+
+    def __init__(self, source: PhysicalNode, node: LogicalCorrelate) -> None:
+        super().__init__(node.schema, source)
+        self.node = node
+
+    def translate(self, inputs: tuple[Stream, ...], translation: Translation) -> Stream:
+        """Add the compiled function."""
+        (source,) = inputs
+        node = self.node
+        width = len(self.inputs[0].schema)
+        program = compile_correlate(
+            node.function,
+            node.args,
+            node.condition,
+            width,
+            len(self.schema) - width,
+            translation.settings.time_zone,
+            left=node.left,
+            changelog=source.changelog,
+        )
+        edges = translation.aligned(self.name, source.edges, CalcOperator(program))
+        return Stream(edges, source.changelog)
+
+    def origins(self, inputs: tuple[Columns, ...]) -> Columns:
+        """Return the columns of the input, then those of the function."""
+        columns = inputs[0]
+        args = ", ".join(told(arg, columns) for arg in self.node.args)
+        call = shortened(f"{self.node.function.name}({args})")
+        return (*columns, *(f"{call}.{name}" for name in self.schema.names[len(columns) :]))
+
+    def details(self) -> dict[str, str]:
+        """Return the function and the columns."""
+        kind = "LEFT" if self.node.left else "INNER"
+        args = ", ".join(map(str, self.node.args))
+        return {
+            "invocation": f"{self.node.function.name}({args})",
+            "select": ", ".join(self.schema.names),
+            "joinType": kind,
+        }
+
+
+class Expand(PhysicalNode):
+    """Gives each row once for each set of keys.
+
+    Args:
+        source: the input.
+        node: the logical node.
+    """
+
+    name = "Expand"
+
+    def __init__(self, source: PhysicalNode, node: LogicalExpand) -> None:
+        super().__init__(node.schema, source)
+        self.node = node
+
+    def needs_before(self, port: int, wanted: bool) -> bool:
+        """A row of each set is taken back where a row was."""
+        return True
+
+    def translate(self, inputs: tuple[Stream, ...], translation: Translation) -> Stream:
+        """Add the compiled function."""
+        (source,) = inputs
+        program = compile_expand(
+            self.node.keys,
+            self.node.sets,
+            len(self.inputs[0].schema),
+            translation.settings.time_zone,
+            changelog=source.changelog,
+        )
+        edges = translation.aligned(self.name, source.edges, CalcOperator(program))
+        return Stream(edges, source.changelog)
+
+    def origins(self, inputs: tuple[Columns, ...]) -> Columns:
+        """Return the columns of the input, then which set a row is of."""
+        columns = inputs[0]
+        sets = self.details()["projects"]
+        names = self.schema.names[len(columns) :]
+        return (*columns, *(f"GROUPING SETS({sets}).{name}" for name in names))
+
+    def details(self) -> dict[str, str]:
+        """Return the sets."""
+        return {"projects": ", ".join(str(sorted(each)) for each in self.node.sets)}

@@ -6,29 +6,45 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from pyflink_on_spark._graph.transformation import Edge
-from pyflink_on_spark._sql.binder.conditions import all_of
-from pyflink_on_spark._sql.binder.overloads import convert, invoke
+from pyflink_on_spark._options.table import INTERVAL_JOIN_CLEANUP
+from pyflink_on_spark._runtime.contract.operator import Operator
+from pyflink_on_spark._sql.binder.expressions import convert, invoke
+from pyflink_on_spark._sql.binder.joins import all_of
 from pyflink_on_spark._sql.codegen.program import Program
 from pyflink_on_spark._sql.codegen.rows import compile_condition
 from pyflink_on_spark._sql.functions.library import builtin_functions
 from pyflink_on_spark._sql.plan.changes import ModifyKinds
-from pyflink_on_spark._sql.plan.expressions import (
-    Invocation,
-    Typed,
-    conjuncts,
-    input_refs,
-    shifted,
-)
+from pyflink_on_spark._sql.plan.expressions import Invocation, Typed, conjuncts, input_refs, shifted
 from pyflink_on_spark._sql.plan.nodes import Join as LogicalJoin
+from pyflink_on_spark._sql.plan.nodes import SemiJoin as LogicalSemiJoin
+from pyflink_on_spark._sql.plan.nodes import TemporalJoin as LogicalTemporalJoin
+from pyflink_on_spark._sql.plan.time_conditions import TimeBounds, WindowJoinKeys
 from pyflink_on_spark._sql.planner.aggregates import keyed_edges
 from pyflink_on_spark._sql.planner.calc import shown_expression
-from pyflink_on_spark._sql.planner.meanings import Columns, Content, told, told_rows, told_typed
-from pyflink_on_spark._sql.planner.physical import PhysicalNode, Stream
-from pyflink_on_spark._sql.planner.translation import Translation
-from pyflink_on_spark._sql.runtime.batch_joins import BatchJoinOperator
-from pyflink_on_spark._sql.runtime.joins import JoinOperator
+from pyflink_on_spark._sql.planner.meanings import (
+    Columns,
+    Content,
+    told,
+    told_changes,
+    told_rows,
+    told_typed,
+)
+from pyflink_on_spark._sql.planner.physical import PhysicalNode, Stream, Translation
+from pyflink_on_spark._sql.planner.windows import zone_of
+from pyflink_on_spark._sql.runtime.joins import (
+    BatchJoinOperator,
+    BatchSemiJoinOperator,
+    JoinOperator,
+    SemiJoinOperator,
+)
+from pyflink_on_spark._sql.runtime.timed_joins import (
+    IntervalJoinOperator,
+    TemporalJoinOperator,
+    WindowJoinOperator,
+)
 from pyflink_on_spark._sql.syntax.queries import JoinKind
 from pyflink_on_spark._sql.types.coercion import comparable_type
+from pyflink_on_spark._sql.types.logical import Time
 
 
 @dataclass(frozen=True)
@@ -219,8 +235,259 @@ def _null_check(keys: Sequence[Typed], width: int, time_zone: str) -> Program | 
     nullable = [key for key in keys if key.type.nullable]
     if not nullable:
         return None
-    functions = builtin_functions().functions
+    functions = builtin_functions()
     check = invoke(functions["IS NULL"], [nullable[0]])
     for key in nullable[1:]:
         check = invoke(functions["OR"], [check, invoke(functions["IS NULL"], [key])])
     return compile_condition(check, [width], time_zone)
+
+
+class SemiJoin(PhysicalNode):
+    """Gives the rows that have a partner, or those that have none.
+
+    Args:
+        left: the first input.
+        right: the second input.
+        node: the logical node.
+        batch: whether rows come at the end.
+    """
+
+    name = "Join"
+
+    def __init__(
+        self, left: PhysicalNode, right: PhysicalNode, node: LogicalSemiJoin, batch: bool
+    ) -> None:
+        super().__init__(node.schema, left, right)
+        self.node, self._batch = node, batch
+
+    def produces(self, inputs: tuple[ModifyKinds, ...]) -> ModifyKinds:
+        """Rows go when partners go, or come."""
+        if self._batch:
+            return ModifyKinds.INSERT
+        left, right = inputs
+        if right is ModifyKinds.INSERT and not self.node.anti:
+            return left
+        return left | right | ModifyKinds.DELETE
+
+    def needs_before(self, port: int, wanted: bool) -> bool:
+        """An update takes the row back as it was."""
+        return True
+
+    def translate(self, inputs: tuple[Stream, ...], translation: Translation) -> Stream:
+        """Add the operators."""
+        widths = len(self.inputs[0].schema), len(self.inputs[1].schema)
+        keys, rest = split_condition(self.node.condition, widths[0])
+        parts = JoinParts(keys, rest, widths)
+        condition, nulls = parts.programs(translation.settings.time_zone)
+        operator: SemiJoinOperator | BatchSemiJoinOperator
+        if self._batch:
+            operator = BatchSemiJoinOperator(condition, widths, self.node.anti, nulls)
+        else:
+            changelogs = inputs[0].changelog, inputs[1].changelog
+            operator = SemiJoinOperator(
+                condition, widths, self.node.anti, changelogs, nulls, self.changelog,
+                translation.settings.state_ttl,
+            )  # fmt: skip
+        edges = translation.operator(
+            self.name, parts.edges(inputs, translation), operator, parallelism=parts.parallelism
+        )
+        return Stream(edges, self.changelog)
+
+    def meaning(self, inputs: tuple[Columns, ...], time_zone: str) -> Content:
+        """Return the kind, the condition and the columns of both sides."""
+        widths = len(self.inputs[0].schema), len(self.inputs[1].schema)
+        parts = JoinParts(*split_condition(self.node.condition, widths[0]), widths)
+        kind = "ANTI" if self.node.anti else "SEMI"
+        return {"kind": self.name, **parts.meaning(kind, self.inputs, inputs)}
+
+    def details(self) -> dict[str, str]:
+        """Return the kind and the condition."""
+        condition = self.node.condition
+        names = (*self.inputs[0].schema.names, *self.inputs[1].schema.names)
+        shown = "true" if condition is None else shown_expression(condition, names)
+        return {
+            "joinType": "LeftAntiJoin" if self.node.anti else "LeftSemiJoin",
+            "where": shown,
+            "select": ", ".join(self.schema.names),
+        }
+
+
+class IntervalJoin(Join):
+    """Gives the pairs of rows whose times are close to each other.
+
+    Args:
+        left: the first input.
+        right: the second input.
+        node: the logical node.
+        bounds: how close.
+    """
+
+    name = "IntervalJoin"
+
+    def __init__(
+        self, left: PhysicalNode, right: PhysicalNode, node: LogicalJoin, bounds: TimeBounds
+    ) -> None:
+        super().__init__(left, right, node, batch=False)
+        self.bounds = bounds
+        self.keys, self.rest = split_condition(all_of(bounds.rest), self.widths[0])
+
+    def accepts(self, port: int) -> ModifyKinds:
+        """Rows are only added."""
+        return ModifyKinds.INSERT
+
+    def produces(self, inputs: tuple[ModifyKinds, ...]) -> ModifyKinds:
+        """Rows without partners come when none can come any more."""
+        return ModifyKinds.INSERT
+
+    def translate(self, inputs: tuple[Stream, ...], translation: Translation) -> Stream:
+        """Add the operators."""
+        bounds = self.bounds
+        parts = JoinParts(self.keys, self.rest, self.widths)
+        condition, nulls = parts.programs(translation.settings.time_zone)
+        times = (bounds.left, bounds.right) if bounds.event_time else None
+        delay = INTERVAL_JOIN_CLEANUP.read(translation.settings.configuration)
+        operator = IntervalJoinOperator(
+            condition, self.widths, self.outer, nulls, times, bounds.lower, bounds.upper, delay
+        )
+        return _added(self, parts, inputs, operator, translation)
+
+    def meaning(self, inputs: tuple[Columns, ...], time_zone: str) -> Content:
+        """Return the same as for any join, and the bounds."""
+        bounds = self.bounds
+        attribute = "ROWTIME" if bounds.event_time else "PROCTIME"
+        return {
+            **super().meaning(inputs, time_zone),
+            "times": [inputs[0][bounds.left], inputs[1][bounds.right], attribute],
+            "bounds": f"from {bounds.lower // 1000} to {bounds.upper // 1000} ms",
+        }
+
+    def details(self) -> dict[str, str]:
+        """Return the kind, the bounds and the condition."""
+        bounds = self.bounds
+        shown = (
+            f"isRowTime={str(bounds.event_time).lower()}, leftLowerBound={-bounds.upper // 1000}, "
+            f"leftUpperBound={-bounds.lower // 1000}"
+        )
+        return {"windowBounds": shown, **super().details()}
+
+
+class WindowJoin(Join):
+    """Gives the pairs of rows of the same window, when the window ends.
+
+    Args:
+        left: the first input.
+        right: the second input.
+        node: the logical node.
+        windows: the windows.
+    """
+
+    name = "WindowJoin"
+
+    def __init__(
+        self, left: PhysicalNode, right: PhysicalNode, node: LogicalJoin, windows: WindowJoinKeys
+    ) -> None:
+        super().__init__(left, right, node, batch=False)
+        self.windows = windows
+        self.keys, self.rest = split_condition(all_of(windows.rest), self.widths[0])
+
+    def accepts(self, port: int) -> ModifyKinds:
+        """Rows are only added to windows."""
+        return ModifyKinds.INSERT
+
+    def produces(self, inputs: tuple[ModifyKinds, ...]) -> ModifyKinds:
+        """Rows come when the window ends."""
+        return ModifyKinds.INSERT
+
+    def translate(self, inputs: tuple[Stream, ...], translation: Translation) -> Stream:
+        """Add the operators."""
+        windows = self.windows
+        parts = JoinParts(self.keys, self.rest, self.widths)
+        zone = translation.settings.time_zone
+        condition, nulls = parts.programs(zone)
+        window = windows.window
+        event_time = window.input.schema.types[window.time].time is Time.ROWTIME
+        operator = WindowJoinOperator(
+            condition, self.widths, self.outer, nulls, (windows.left, windows.right),
+            event_time, zone_of(window, zone),
+        )  # fmt: skip
+        return _added(self, parts, inputs, operator, translation)
+
+    def meaning(self, inputs: tuple[Columns, ...], time_zone: str) -> Content:
+        """Return the same as for any join, and the windows."""
+        windows = self.windows
+        return {
+            **super().meaning(inputs, time_zone),
+            "windows": [inputs[0][windows.left], inputs[1][windows.right]],
+        }
+
+
+class TemporalJoin(PhysicalNode):
+    """Gives each row with the version that another table had at its time.
+
+    Args:
+        left: the rows.
+        right: the versions.
+        node: the logical node.
+    """
+
+    name = "TemporalJoin"
+
+    def __init__(self, left: PhysicalNode, right: PhysicalNode, node: LogicalTemporalJoin) -> None:
+        super().__init__(node.schema, left, right)
+        self.node = node
+
+    def produces(self, inputs: tuple[ModifyKinds, ...]) -> ModifyKinds:
+        """The changes of the rows; versions change nothing afterwards."""
+        return inputs[0]
+
+    def needs_before(self, port: int, wanted: bool) -> bool:
+        """An update of a row takes it back; of versions the new one says all."""
+        return port == 0
+
+    def translate(self, inputs: tuple[Stream, ...], translation: Translation) -> Stream:
+        """Add the operators."""
+        node = self.node
+        widths = len(self.inputs[0].schema), len(self.inputs[1].schema)
+        keys, rest = split_condition(node.condition, widths[0])
+        parts = JoinParts(keys, rest, widths)
+        condition, (null_key, _) = parts.programs(translation.settings.time_zone)
+        assert node.version is not None
+        operator = TemporalJoinOperator(
+            condition, widths, node.kind is JoinKind.LEFT, null_key, (node.time, node.version),
+            (inputs[0].changelog, inputs[1].changelog), translation.settings.state_ttl,
+        )  # fmt: skip
+        return _added(self, parts, inputs, operator, translation)
+
+    def meaning(self, inputs: tuple[Columns, ...], time_zone: str) -> Content:
+        """Return the kind, the condition, the columns of both sides, and their times."""
+        node = self.node
+        widths = len(self.inputs[0].schema), len(self.inputs[1].schema)
+        parts = JoinParts(*split_condition(node.condition, widths[0]), widths)
+        version = [] if node.version is None else [inputs[1][node.version]]
+        return {
+            "kind": self.name,
+            **parts.meaning(node.kind.value, self.inputs, inputs),
+            "times": [inputs[0][node.time], *version],
+            "left rows": told_changes(self.inputs[0].changelog),
+        }
+
+    def details(self) -> dict[str, str]:
+        """Return the kind and the condition."""
+        return {
+            "joinType": f"{self.node.kind.value.title()}Join",
+            "where": str(self.node.condition),
+            "select": ", ".join(self.schema.names),
+        }
+
+
+def _added(
+    node: PhysicalNode,
+    parts: JoinParts,
+    inputs: tuple[Stream, ...],
+    operator: Operator,
+    translation: Translation,
+) -> Stream:
+    edges = translation.operator(
+        node.name, parts.edges(inputs, translation), operator, parallelism=parts.parallelism
+    )
+    return Stream(edges, node.changelog)

@@ -19,8 +19,7 @@ from pyflink_on_spark._sql.plan.expressions import (
     Invocation,
     Typed,
 )
-from pyflink_on_spark._sql.plan.nodes import SortKey, WindowTable
-from pyflink_on_spark._sql.plan.schema import Schema
+from pyflink_on_spark._sql.plan.nodes import Schema, SortKey, WindowTable
 
 Content = dict[str, Any]
 """What state means, by keyword; ``kind`` comes first."""

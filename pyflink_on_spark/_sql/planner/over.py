@@ -6,10 +6,8 @@ from dataclasses import replace
 
 from pyflink_on_spark._graph.transformation import Edge
 from pyflink_on_spark._runtime.contract.operator import Operator
-from pyflink_on_spark._sql.codegen.aggregates import AggregatedRows
-from pyflink_on_spark._sql.codegen.over import compile_frame, is_reversible
-from pyflink_on_spark._sql.codegen.rows import compile_value
-from pyflink_on_spark._sql.codegen.sorting import compile_sort_key
+from pyflink_on_spark._sql.codegen.aggregates import AggregatedRows, compile_frame, is_reversible
+from pyflink_on_spark._sql.codegen.rows import compile_sort_key, compile_value
 from pyflink_on_spark._sql.errors import TableError
 from pyflink_on_spark._sql.plan.changes import ModifyKinds
 from pyflink_on_spark._sql.plan.expressions import (
@@ -19,8 +17,7 @@ from pyflink_on_spark._sql.plan.expressions import (
     input_refs,
     substitute,
 )
-from pyflink_on_spark._sql.plan.nodes import Project
-from pyflink_on_spark._sql.plan.over import Over
+from pyflink_on_spark._sql.plan.nodes import Over, Project
 from pyflink_on_spark._sql.plan.signatures import RankingFunction
 from pyflink_on_spark._sql.planner.aggregates import keyed_edges
 from pyflink_on_spark._sql.planner.meanings import (
@@ -34,15 +31,16 @@ from pyflink_on_spark._sql.planner.meanings import (
     told_order,
     told_rows,
 )
-from pyflink_on_spark._sql.planner.physical import PhysicalNode, Stream
-from pyflink_on_spark._sql.planner.translation import Translation
-from pyflink_on_spark._sql.runtime.batch_over import (
+from pyflink_on_spark._sql.planner.physical import PhysicalNode, Stream, Translation
+from pyflink_on_spark._sql.runtime.over import (
+    ArrivalOverOperator,
     BatchOverOperator,
     FrameBounds,
+    FrameOperator,
+    OrderedOverOperator,
+    OverOperator,
     RankedColumn,
 )
-from pyflink_on_spark._sql.runtime.ordered_over import OrderedOverOperator
-from pyflink_on_spark._sql.runtime.over import ArrivalOverOperator, FrameOperator, OverOperator
 from pyflink_on_spark._sql.types.logical import Time
 
 _RANKS = frozenset({"RANK", "DENSE_RANK"})

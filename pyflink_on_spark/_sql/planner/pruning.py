@@ -1,4 +1,4 @@
-"""Leaves out columns that nothing uses, before rows are spread, kept or joined."""
+"""Computes what groups are made of, and what is aggregated, once for each row."""
 
 from __future__ import annotations
 
@@ -7,20 +7,76 @@ from dataclasses import replace
 from typing import Any
 
 from pyflink_on_spark._sql.plan import nodes as logical
-from pyflink_on_spark._sql.plan.expand import Expand
 from pyflink_on_spark._sql.plan.expressions import (
     AggregateInvocation,
+    Constant,
     InputRef,
     Typed,
     input_refs,
     rewrite,
 )
-from pyflink_on_spark._sql.plan.joins import SemiJoin, TemporalJoin
-from pyflink_on_spark._sql.plan.nodes import Node, SortKey
-from pyflink_on_spark._sql.plan.over import Over
-from pyflink_on_spark._sql.plan.schema import Schema
-from pyflink_on_spark._sql.planner.computed_columns import with_columns
-from pyflink_on_spark._sql.planner.digests import Digests
+from pyflink_on_spark._sql.plan.nodes import (
+    Aggregate,
+    Expand,
+    Node,
+    Over,
+    Project,
+    Schema,
+    SemiJoin,
+    SortKey,
+    TemporalJoin,
+)
+from pyflink_on_spark._sql.planner.shared_nodes import Digests
+
+
+def with_columns(node: Aggregate) -> Aggregate:
+    """Return an aggregate whose keys and arguments are columns of its input.
+
+    Without that a key would be computed for the exchange and again for the result, and an argument
+    of several functions for each of them.
+    """
+    used = [*node.keys, *(arg for call in node.calls for arg in call.args)]
+    if all(isinstance(each, InputRef | Constant) for each in used):
+        return node
+    kept: list[Typed] = [each for each in used if not isinstance(each, Constant)]
+    for call in node.calls:
+        if call.filter is not None:
+            types = node.input.schema.types
+            kept += [InputRef(types[index], index) for index in sorted(input_refs(call.filter))]
+    columns = list(dict.fromkeys(kept))
+    places = {column: index for index, column in enumerate(columns)}
+
+    def column_of(expression: Typed) -> Typed:
+        if isinstance(expression, Constant):
+            return expression
+        return InputRef(expression.type, places[expression])
+
+    calls = tuple(
+        replace(
+            call,
+            args=tuple(map(column_of, call.args)),
+            filter=None if call.filter is None else _over(call.filter, places),
+        )
+        for call in node.calls
+    )
+    names = node.input.schema.names
+    schema = Schema(
+        tuple(
+            names[column.index] if isinstance(column, InputRef) else f"$f{index}"
+            for index, column in enumerate(columns)
+        ),
+        tuple(column.type for column in columns),
+    )
+    source = Project(schema, node.input, tuple(columns))
+    return replace(node, input=source, keys=tuple(map(column_of, node.keys)), calls=calls)
+
+
+def _over(condition: Typed, places: dict[Typed, int]) -> Typed:
+    if isinstance(condition, InputRef):
+        return InputRef(condition.type, places[condition])
+    operands = tuple(_over(operand, places) for operand in condition.operands)
+    return condition.with_operands(operands) if operands else condition
+
 
 Needed = frozenset[int]
 Places = dict[int, int]

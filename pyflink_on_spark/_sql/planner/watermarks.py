@@ -8,13 +8,12 @@ from pyflink_on_spark._runtime.contract.connector import WatermarkRule
 from pyflink_on_spark._runtime.contract.operator import Operator
 from pyflink_on_spark._sql.codegen.rows import compile_values
 from pyflink_on_spark._sql.plan.expressions import Typed, substitute
-from pyflink_on_spark._sql.plan.schema import Schema
+from pyflink_on_spark._sql.plan.nodes import Schema
+from pyflink_on_spark._sql.planner.aggregates import ChangelogNormalize
 from pyflink_on_spark._sql.planner.calc import Calc, calc, shown_expression
-from pyflink_on_spark._sql.planner.normalize import ChangelogNormalize
-from pyflink_on_spark._sql.planner.physical import PhysicalNode, Stream
+from pyflink_on_spark._sql.planner.physical import PhysicalNode, Stream, Translation
+from pyflink_on_spark._sql.planner.python_calls import PythonVectorized
 from pyflink_on_spark._sql.planner.scans import SourceScan
-from pyflink_on_spark._sql.planner.translation import Translation
-from pyflink_on_spark._sql.planner.vectorized import PythonVectorized
 from pyflink_on_spark._sql.runtime.watermarks import NoteTimes, RowWatermarks, WatermarkOperator
 
 

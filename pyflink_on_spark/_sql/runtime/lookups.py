@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from pyflink_on_spark._sql.codegen.program import Binding, Program
 from pyflink_on_spark._sql.codegen.rows import compile_row, is_identity
 from pyflink_on_spark._sql.plan.expressions import Typed
-from pyflink_on_spark._sql.plan.schema import Schema
+from pyflink_on_spark._sql.plan.nodes import Schema
 from pyflink_on_spark._sql.plan.signatures import CallSite, TableFunction
 
 if TYPE_CHECKING:

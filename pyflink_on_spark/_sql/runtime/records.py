@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from pyflink_on_spark._runtime.contract.operator import Operator
-from pyflink_on_spark._sql.plan.schema import Schema
+from pyflink_on_spark._sql.plan.nodes import Schema
 from pyflink_on_spark._sql.types.external import from_python, nullable, row_converter, to_python
 from pyflink_on_spark.common.types import Row, RowKind
 

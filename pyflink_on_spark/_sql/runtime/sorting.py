@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from pyflink_on_spark._runtime.elements.bundle import MIN_TIMESTAMP
 from pyflink_on_spark._sql.codegen.program import Program
 from pyflink_on_spark._sql.plan.changes import DELETE, INSERT, UPDATE_AFTER, UPDATE_BEFORE
-from pyflink_on_spark._sql.runtime.program_operator import KeyedProgramOperator, ProgramOperator
+from pyflink_on_spark._sql.runtime.rows import KeyedProgramOperator, ProgramOperator
 
 if TYPE_CHECKING:
     from pyflink_on_spark._runtime.contract.context import OperatorContext

@@ -1,9 +1,9 @@
-"""Statements that only look at the catalogs, or change them."""
+"""How a query is carried out, as text."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,7 +11,10 @@ from pyflink_on_spark._sql.binder.projections import renamed
 from pyflink_on_spark._sql.catalog import Catalog
 from pyflink_on_spark._sql.errors import CatalogError, ValidationError, invalid, not_yet
 from pyflink_on_spark._sql.plan.catalog_objects import CatalogTable, CatalogView, Column
-from pyflink_on_spark._sql.plan.schema import Schema
+from pyflink_on_spark._sql.plan.changes import ModifyKinds
+from pyflink_on_spark._sql.plan.nodes import Node, Schema
+from pyflink_on_spark._sql.planner.physical import PhysicalNode
+from pyflink_on_spark._sql.planner.physical_planner import physical_plan
 from pyflink_on_spark._sql.session.alterations import (
     alter_catalog,
     alter_database,
@@ -27,19 +30,64 @@ from pyflink_on_spark._sql.session.alterations import (
     use_modules,
 )
 from pyflink_on_spark._sql.session.creation import (
+    catalog_text,
+    column_extras,
     create_catalog,
     create_database,
     create_function,
     create_table_like,
+    creation_text,
     drop,
 )
-from pyflink_on_spark._sql.session.creation_text import catalog_text, creation_text
-from pyflink_on_spark._sql.session.schema_text import column_extras
 from pyflink_on_spark._sql.session.session import Session
+from pyflink_on_spark._sql.settings import QuerySettings
 from pyflink_on_spark._sql.syntax import statements as syntax
 from pyflink_on_spark._sql.syntax.statements import ObjectKind
 from pyflink_on_spark._sql.types import logical
 from pyflink_on_spark._sql.types.logical import LogicalType
+
+
+def explain(sinks: Sequence[Node], settings: QuerySettings, *, changelog_mode: bool = False) -> str:
+    """Return the logical and the physical plan of some sinks.
+
+    Args:
+        sinks: the logical plans.
+        settings: the session's.
+        changelog_mode: whether each physical node says which changes it makes.
+
+    Raises:
+        TableError: a node cannot deal with the changes of its input.
+    """
+    nodes = physical_plan(sinks, settings)
+    parts = [
+        ("Abstract Syntax Tree", [_tree(sink, _node_text) for sink in sinks]),
+        (
+            "Optimized Physical Plan",
+            [_tree(node, _with_changes if changelog_mode else _node_text) for node in nodes],
+        ),
+        ("Optimized Execution Plan", [_tree(node, _node_text) for node in nodes]),
+    ]
+    return "\n".join(f"== {title} ==\n" + "\n".join(trees) + "\n" for title, trees in parts)
+
+
+def _tree(node: Any, describe: Any, depth: int = 0) -> str:
+    head = "" if not depth else "   " * (depth - 1) + "+- "
+    lines = [head + describe(node)]
+    lines += [_tree(source, describe, depth + 1) for source in node.inputs]
+    return "\n".join(lines)
+
+
+def _node_text(node: Any) -> str:
+    return str(node.describe())
+
+
+def _with_changes(node: PhysicalNode) -> str:
+    letters = ["I"]
+    if ModifyKinds.UPDATE in node.changes:
+        letters += ["UB", "UA"] if node.before else ["UA"]
+    if ModifyKinds.DELETE in node.changes:
+        letters.append("D")
+    return f"{node.describe()[:-1]}, changelogMode=[{','.join(letters)}])"
 
 
 @dataclass(frozen=True)

@@ -1,8 +1,8 @@
-"""Statements that create and drop databases, catalogs, functions, and tables like others."""
+"""CREATE: makes tables and views, and shows the statements that make them."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 from pyflink_on_spark._compat.unsupported import Gap, raise_unsupported
 from pyflink_on_spark._sql.binder.tables import TableDescription
@@ -14,6 +14,7 @@ from pyflink_on_spark._sql.plan.catalog_objects import (
     CatalogTable,
     CatalogView,
     Column,
+    ObjectPath,
     ResolvedSchema,
 )
 from pyflink_on_spark._sql.session.session import Session
@@ -21,6 +22,108 @@ from pyflink_on_spark._sql.syntax import statements as syntax
 from pyflink_on_spark._sql.syntax.expressions import Call, Name
 from pyflink_on_spark._sql.syntax.queries import Query
 from pyflink_on_spark._sql.syntax.statements import ColumnKind, ObjectKind
+from pyflink_on_spark._sql.types import logical
+from pyflink_on_spark._sql.types.logical import LogicalType
+
+
+def resolved_text(lines: Iterable[str]) -> str:
+    """Return columns, watermarks and constraints, a line each."""
+    return "(\n" + ",\n".join(f"  {line}" for line in lines) + "\n)"
+
+
+def column_line(column: Column) -> str:
+    """Return the name and type of a column, and what else is to be said of it."""
+    extras = column_extras(column)
+    line = f"`{column.name}` {column_text(column.type)}"
+    if extras is not None:
+        line += f" {extras}"
+    return line if column.comment is None else f"{line} COMMENT '{column.comment}'"
+
+
+def column_extras(column: Column) -> str | None:
+    """Return where the values of a column come from; None for a physical one."""
+    if column.kind is ColumnKind.COMPUTED:
+        return f"AS {column.text}"
+    if column.kind is ColumnKind.METADATA:
+        source = "" if column.metadata_key is None else f" FROM '{column.metadata_key}'"
+        return f"METADATA{source}{' VIRTUAL' if column.virtual else ''}"
+    return None
+
+
+def watermark_line(column: str, kind: LogicalType, expression: str) -> str:
+    """Return how a table makes watermarks."""
+    return f"WATERMARK FOR `{column}`: {kind} AS {expression}"
+
+
+def key_line(name: str, columns: Iterable[str]) -> str:
+    """Return the primary key of a table."""
+    listed = ", ".join(f"`{column}`" for column in columns)
+    return f"CONSTRAINT `{name}` PRIMARY KEY ({listed}) NOT ENFORCED"
+
+
+def column_text(kind: LogicalType) -> str:
+    """Return the type of a column, with its time attribute."""
+    return str(kind) if kind.time is None else f"{kind} *{kind.time.value}*"
+
+
+def creation_text(path: ObjectPath, table: CatalogTable, temporary: bool) -> str:
+    """Return the statement that creates a table.
+
+    Args:
+        path: its whole name.
+        table: what it is.
+        temporary: whether it lasts as long as its session.
+    """
+    schema = table.schema
+    lines = [_column(column) for column in schema.columns]
+    if schema.watermark is not None:
+        lines.append(f"WATERMARK FOR `{schema.watermark.column}` AS {schema.watermark.text}")
+    if schema.primary_key is not None:
+        name = schema.key_name or f"PK_{'_'.join(schema.primary_key)}"
+        lines.append(key_line(name, schema.primary_key))
+    word = "TEMPORARY TABLE" if temporary else "TABLE"
+    text = f"CREATE {word} {path.quoted} (\n{_listed(lines)}\n)\n"
+    if table.comment is not None:
+        text += f"COMMENT {_quoted(table.comment)}\n"
+    if table.partition_by:
+        text += f"PARTITIONED BY ({', '.join(f'`{name}`' for name in table.partition_by)})\n"
+    options = [f"{_quoted(key)} = {_quoted(table.options[key])}" for key in sorted(table.options)]
+    return f"{text}WITH (\n{_listed(options)}\n)\n"
+
+
+def catalog_text(name: str, catalog: Catalog) -> str:
+    """Return the statement that creates a catalog.
+
+    Args:
+        name: its name.
+        catalog: what it is.
+    """
+    text = f"CREATE CATALOG `{name}`\n"
+    if catalog.comment is not None:
+        text += f"COMMENT {_quoted(catalog.comment)}\n"
+    properties = catalog.properties or {}
+    options = [f"{_quoted(key)} = {_quoted(properties[key])}" for key in sorted(properties)]
+    return f"{text}WITH (\n{_listed(options)}\n)\n"
+
+
+def _column(column: Column) -> str:
+    comment = "" if column.comment is None else f" COMMENT {_quoted(column.comment)}"
+    extras = "" if column.kind is ColumnKind.PHYSICAL else f" {column_extras(column)}"
+    # A computed column has no type of its own.
+    kind = "" if column.kind is ColumnKind.COMPUTED else f" {column.type.text(string=_STRING)}"
+    return f"`{column.name}`{kind}{extras}{comment}"
+
+
+def _quoted(text: str) -> str:
+    return "'" + text.replace("'", "''") + "'"
+
+
+def _listed(lines: list[str]) -> str:
+    return ",\n".join(f"  {line}" for line in lines)
+
+
+_STRING = f"VARCHAR({logical.MAX_LENGTH})"
+
 
 _IN_MEMORY, _DEFAULT_DATABASE = "generic_in_memory", "default-database"
 

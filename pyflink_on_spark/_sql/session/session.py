@@ -11,7 +11,7 @@ from pyflink_on_spark._options.table import DEFAULT_PARALLELISM, LOCAL_TIME_ZONE
 from pyflink_on_spark._sql.binder.expressions import ExpressionBinder
 from pyflink_on_spark._sql.binder.inserts import insert, with_partition
 from pyflink_on_spark._sql.binder.queries import QueryBinder
-from pyflink_on_spark._sql.binder.scans import scan
+from pyflink_on_spark._sql.binder.relations import scan
 from pyflink_on_spark._sql.binder.scope import Scope
 from pyflink_on_spark._sql.binder.tables import TableDescription, resolve_schema
 from pyflink_on_spark._sql.catalog import CatalogManager, Relation
@@ -19,8 +19,7 @@ from pyflink_on_spark._sql.depth import at_any_depth
 from pyflink_on_spark._sql.errors import ValidationError, at_place, invalid
 from pyflink_on_spark._sql.functions.catalog import FunctionCatalog
 from pyflink_on_spark._sql.plan.catalog_objects import CatalogTable, ObjectPath
-from pyflink_on_spark._sql.plan.nodes import Node, Sink
-from pyflink_on_spark._sql.plan.schema import Schema
+from pyflink_on_spark._sql.plan.nodes import Node, Schema, Sink
 from pyflink_on_spark._sql.settings import QuerySettings
 from pyflink_on_spark._sql.syntax.expressions import Name
 from pyflink_on_spark._sql.syntax.queries import Query

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pyflink_on_spark._sql.parser import parse_type
-from pyflink_on_spark._sql.types.data_types import to_logical
+from pyflink_on_spark._sql.types.api_types import to_logical
 from pyflink_on_spark._sql.types.logical import LogicalType
 from pyflink_on_spark.common.data_types import DataType
 

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any
 from pyflink_on_spark._sql.binder.expressions import ExpressionBinder
 from pyflink_on_spark._sql.binder.joins import distinct, join
 from pyflink_on_spark._sql.binder.scope import Scope
-from pyflink_on_spark._sql.binder.sets import set_operation
-from pyflink_on_spark._sql.binder.unions import union_all
+from pyflink_on_spark._sql.binder.sets import set_operation, union_all
 from pyflink_on_spark._sql.depth import at_any_depth
 from pyflink_on_spark._sql.errors import ValidationError
 from pyflink_on_spark._sql.plan.nodes import Node

@@ -9,8 +9,7 @@ from pyflink_on_spark._sql.binder.projections import dsl_projection
 from pyflink_on_spark._sql.depth import at_any_depth
 from pyflink_on_spark._sql.errors import ValidationError
 from pyflink_on_spark._sql.functions.python.aggregates import PythonTableAggregate
-from pyflink_on_spark._sql.plan.nodes import FlatAggregate
-from pyflink_on_spark._sql.plan.schema import Schema
+from pyflink_on_spark._sql.plan.nodes import FlatAggregate, Schema
 from pyflink_on_spark._sql.syntax import expressions as syntax
 from pyflink_on_spark._sql.types.logical import Root
 from pyflink_on_spark.table._queries.grouping import Grouping

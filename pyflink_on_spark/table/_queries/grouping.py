@@ -10,7 +10,7 @@ from pyflink_on_spark._sql.binder.expressions import ExpressionBinder
 from pyflink_on_spark._sql.binder.projections import dsl_projection, project
 from pyflink_on_spark._sql.binder.scope import Scope
 from pyflink_on_spark._sql.binder.windows import interval_of, window_table
-from pyflink_on_spark._sql.codegen.folding import folded
+from pyflink_on_spark._sql.codegen.rows import folded
 from pyflink_on_spark._sql.errors import ValidationError, not_yet
 from pyflink_on_spark._sql.plan.expressions import InputRef, Typed
 from pyflink_on_spark._sql.plan.nodes import Node

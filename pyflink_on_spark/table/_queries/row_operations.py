@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from pyflink_on_spark._sql.binder.correlate import correlate
 from pyflink_on_spark._sql.binder.expressions import ExpressionBinder
 from pyflink_on_spark._sql.binder.projections import project
+from pyflink_on_spark._sql.binder.relations import correlate
 from pyflink_on_spark._sql.errors import ValidationError
-from pyflink_on_spark._sql.functions.python.staged import AsyncFunction
+from pyflink_on_spark._sql.functions.python.functions import AsyncFunction
 from pyflink_on_spark._sql.plan.expressions import FieldAccess, InputRef, Typed
 from pyflink_on_spark._sql.plan.nodes import Correlate, Node
 from pyflink_on_spark._sql.plan.signatures import TableFunction

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 
 from pyflink_on_spark._sql.errors import ValidationError
-from pyflink_on_spark._sql.plan.schema import Schema
+from pyflink_on_spark._sql.plan.nodes import Schema
 from pyflink_on_spark._sql.types.logical import LogicalType, Root
 from pyflink_on_spark.common.data_types import DataType, DataTypes, RowType
 

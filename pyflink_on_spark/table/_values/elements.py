@@ -7,11 +7,10 @@ import decimal
 from collections.abc import Sequence
 from typing import Any
 
-from pyflink_on_spark._sql.plan.nodes import Node, Values
-from pyflink_on_spark._sql.plan.schema import Schema
+from pyflink_on_spark._sql.plan.nodes import Node, Schema, Values
 from pyflink_on_spark._sql.types import logical
+from pyflink_on_spark._sql.types.api_types import to_logical
 from pyflink_on_spark._sql.types.coercion import common_type
-from pyflink_on_spark._sql.types.data_types import to_logical
 from pyflink_on_spark._sql.types.external import from_python
 from pyflink_on_spark._sql.types.logical import LogicalType, Root
 from pyflink_on_spark.common.data_types import DataType, DataTypes, RowType

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from pyflink_on_spark._sql.plan.schema import Schema
+from pyflink_on_spark._sql.plan.nodes import Schema
 from pyflink_on_spark.common import JobClient
 
 Change = tuple[int, tuple[Any, ...]]

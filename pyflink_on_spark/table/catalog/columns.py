@@ -6,10 +6,10 @@ from abc import ABCMeta, abstractmethod
 from dataclasses import replace
 from typing import Any, Self
 
-from pyflink_on_spark._sql.plan import catalog_objects as objects
-from pyflink_on_spark._sql.session.schema_text import column_extras, column_line
+from pyflink_on_spark._sql.plan import catalog_objects
+from pyflink_on_spark._sql.session.creation import column_extras, column_line
 from pyflink_on_spark._sql.syntax.statements import ColumnKind
-from pyflink_on_spark._sql.types.data_types import to_data_type, to_logical
+from pyflink_on_spark._sql.types.api_types import to_data_type, to_logical
 from pyflink_on_spark.common._java_handles import own_handle
 from pyflink_on_spark.common.data_types import DataType
 from pyflink_on_spark.table.resolved_expression import ResolvedExpression, TypedText
@@ -24,7 +24,9 @@ class Column(metaclass=ABCMeta):
 
     def __init__(self, j_column):
         name = type(self).__name__
-        self._column: objects.Column = own_handle(j_column, objects.Column, f"{name}(j_column)")
+        self._column: catalog_objects.Column = own_handle(
+            j_column, catalog_objects.Column, f"{name}(j_column)"
+        )
 
     def __eq__(self, other):
         return type(self) is type(other) and self._column == other._column
@@ -38,14 +40,14 @@ class Column(metaclass=ABCMeta):
     @staticmethod
     def physical(name: str, data_type: DataType) -> PhysicalColumn:
         """Return a column of the records themselves."""
-        return PhysicalColumn(objects.Column(name, to_logical(data_type)))
+        return PhysicalColumn(catalog_objects.Column(name, to_logical(data_type)))
 
     @staticmethod
     def computed(name: str, resolved_expression: ResolvedExpression) -> ComputedColumn:
         """Return a column that is computed of others."""
         resolved = resolved_expression._resolved
         return ComputedColumn(
-            objects.Column(name, resolved.type, ColumnKind.COMPUTED, text=resolved.text)
+            catalog_objects.Column(name, resolved.type, ColumnKind.COMPUTED, text=resolved.text)
         )
 
     @staticmethod
@@ -54,7 +56,7 @@ class Column(metaclass=ABCMeta):
     ) -> MetadataColumn:
         """Return a column of what the connector knows besides the records."""
         return MetadataColumn(
-            objects.Column(
+            catalog_objects.Column(
                 name,
                 to_logical(data_type),
                 ColumnKind.METADATA,
@@ -243,7 +245,7 @@ _CLASSES: dict[ColumnKind, Any] = {
 }
 
 
-def column_object(column: objects.Column) -> Column:
+def column_object(column: catalog_objects.Column) -> Column:
     """Return the object for a column of a catalog."""
     made: Column = _CLASSES[column.kind](column)
     return made

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import Enum
 
-from pyflink_on_spark._sql.plan import catalog_objects as objects
-from pyflink_on_spark._sql.plan.schema import Schema
-from pyflink_on_spark._sql.session.schema_text import key_line, resolved_text, watermark_line
+from pyflink_on_spark._sql.plan import catalog_objects
+from pyflink_on_spark._sql.plan.nodes import Schema
+from pyflink_on_spark._sql.session.creation import key_line, resolved_text, watermark_line
 from pyflink_on_spark._sql.types.logical import LogicalType
 from pyflink_on_spark.common._java_handles import own_handle
 from pyflink_on_spark.common.data_types import DataType, DataTypes
@@ -156,10 +156,10 @@ class ResolvedSchema:
     def _of_rows(cls, schema: Schema) -> ResolvedSchema:
         """Return the columns of what a query gives."""
         found = zip(schema.names, schema.types)
-        return cls([column_object(objects.Column(n, kind)) for n, kind in found], [])
+        return cls([column_object(catalog_objects.Column(n, kind)) for n, kind in found], [])
 
     @classmethod
-    def _of_table(cls, schema: objects.ResolvedSchema) -> ResolvedSchema:
+    def _of_table(cls, schema: catalog_objects.ResolvedSchema) -> ResolvedSchema:
         """Return the columns of a table of a catalog."""
         mark, key = schema.watermark, None
         specs = []

@@ -11,9 +11,8 @@ from pyflink_on_spark._sql.parser import parse_path, parse_statement
 from pyflink_on_spark._sql.plan.catalog_objects import CatalogTable, CatalogView
 from pyflink_on_spark._sql.plan.changes import INSERT, ModifyKinds
 from pyflink_on_spark._sql.plan.nodes import ExternalSink, Node
-from pyflink_on_spark._sql.plan.schema import Schema as RowSchema
-from pyflink_on_spark._sql.session.commands import run_command
-from pyflink_on_spark._sql.session.explanation import explain
+from pyflink_on_spark._sql.plan.nodes import Schema as RowSchema
+from pyflink_on_spark._sql.session.commands import explain, run_command
 from pyflink_on_spark._sql.session.session import Session
 from pyflink_on_spark._sql.syntax import statements as syntax
 from pyflink_on_spark._sql.types import logical

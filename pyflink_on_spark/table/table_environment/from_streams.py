@@ -6,25 +6,30 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from pyflink_on_spark._sql.binder.overloads import invoke
+from pyflink_on_spark._sql.binder.expressions import invoke
 from pyflink_on_spark._sql.binder.projections import project
-from pyflink_on_spark._sql.binder.scans import with_computed, with_watermarks
+from pyflink_on_spark._sql.binder.relations import with_computed, with_watermarks
 from pyflink_on_spark._sql.binder.tables import TableDescription, resolve_schema
 from pyflink_on_spark._sql.errors import ValidationError
 from pyflink_on_spark._sql.functions.library import builtin_functions
 from pyflink_on_spark._sql.plan.catalog_objects import ResolvedSchema
 from pyflink_on_spark._sql.plan.changes import ModifyKinds
 from pyflink_on_spark._sql.plan.expressions import InputRef, Typed
-from pyflink_on_spark._sql.plan.external import ExternalRows
-from pyflink_on_spark._sql.plan.nodes import AssignWatermarks, ExternalScan, Node, Project
-from pyflink_on_spark._sql.plan.schema import Schema as RowSchema
+from pyflink_on_spark._sql.plan.nodes import (
+    AssignWatermarks,
+    ExternalRows,
+    ExternalScan,
+    Node,
+    Project,
+)
+from pyflink_on_spark._sql.plan.nodes import Schema as RowSchema
 from pyflink_on_spark._sql.runtime.records import FromRecords
 from pyflink_on_spark._sql.session.session import Session
 from pyflink_on_spark._sql.syntax import expressions as syntax
 from pyflink_on_spark._sql.syntax.statements import ColumnDefinition, ColumnKind
 from pyflink_on_spark._sql.types import logical
+from pyflink_on_spark._sql.types.api_types import fields_of, from_type_info
 from pyflink_on_spark._sql.types.logical import Root, Time
-from pyflink_on_spark._sql.types.type_infos import fields_of, from_type_info
 from pyflink_on_spark.common.typeinfo import ExternalTypeInfo, RowTypeInfo, TupleTypeInfo
 from pyflink_on_spark.datastream import DataStream
 from pyflink_on_spark.table.changelog_mode import ChangelogMode
@@ -257,7 +262,7 @@ def _by_expressions(elements: _Elements, fields: list[syntax.Expression]) -> Nod
             kind = replace(logical.timestamp(3), time=Time.ROWTIME)
             columns.append(InputRef(kind, len(schema)))
         elif time is Time.PROCTIME:
-            columns.append(invoke(builtin_functions().functions["PROCTIME"], []))
+            columns.append(invoke(builtin_functions()["PROCTIME"], []))
         else:
             index = _index(schema, source, position, by_name)
             columns.append(InputRef(schema.types[index].with_nullable(True), index))

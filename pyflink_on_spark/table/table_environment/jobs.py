@@ -8,10 +8,9 @@ from typing import Any
 from pyflink_on_spark._connectors.builtin.driver_sinks import CollectSink
 from pyflink_on_spark._graph.transformation import Aligned, Transformation
 from pyflink_on_spark._sql.plan.changes import INSERT, ModifyKinds
-from pyflink_on_spark._sql.plan.nodes import ExternalSink, Node, Sink
-from pyflink_on_spark._sql.plan.schema import Schema
-from pyflink_on_spark._sql.planner.program import plan
-from pyflink_on_spark._sql.planner.translation import Translation
+from pyflink_on_spark._sql.plan.nodes import ExternalSink, Node, Schema, Sink
+from pyflink_on_spark._sql.planner.physical import Translation
+from pyflink_on_spark._sql.planner.physical_planner import plan
 from pyflink_on_spark._sql.session.session import Session
 from pyflink_on_spark._sql.types import logical
 from pyflink_on_spark.common import Configuration

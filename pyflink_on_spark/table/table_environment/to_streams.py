@@ -12,15 +12,14 @@ from pyflink_on_spark._sql.errors import ValidationError
 from pyflink_on_spark._sql.plan.catalog_objects import ResolvedSchema
 from pyflink_on_spark._sql.plan.changes import ModifyKinds
 from pyflink_on_spark._sql.plan.expressions import InputRef
-from pyflink_on_spark._sql.plan.nodes import ExternalScan, ExternalSink, Node
-from pyflink_on_spark._sql.plan.schema import Schema
-from pyflink_on_spark._sql.planner.program import plan
-from pyflink_on_spark._sql.planner.translation import Translation
+from pyflink_on_spark._sql.plan.nodes import ExternalScan, ExternalSink, Node, Schema
+from pyflink_on_spark._sql.planner.physical import Translation
+from pyflink_on_spark._sql.planner.physical_planner import plan
 from pyflink_on_spark._sql.runtime.records import ToRecords
 from pyflink_on_spark._sql.session.session import Session
 from pyflink_on_spark._sql.syntax.statements import ColumnKind
+from pyflink_on_spark._sql.types.api_types import fields_of, to_type_info
 from pyflink_on_spark._sql.types.logical import Root, Time
-from pyflink_on_spark._sql.types.type_infos import fields_of, to_type_info
 from pyflink_on_spark.common.typeinfo import (
     ExternalTypeInfo,
     RowTypeInfo,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pyflink_on_spark._compat.missing_names import missing_name
-from pyflink_on_spark._sql.functions.context import FunctionContext
+from pyflink_on_spark._sql.functions.python.binding import FunctionContext
 from pyflink_on_spark.table.udf.decorators import udaf, udf, udtaf, udtf
 from pyflink_on_spark.table.udf.functions import (
     AggregateFunction,

@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable
 from typing import Generic, TypeVar
 
-from pyflink_on_spark._sql.functions.context import FunctionContext
+from pyflink_on_spark._sql.functions.python.binding import FunctionContext
 from pyflink_on_spark.common.data_types import DataType
 
 T = TypeVar("T")

@@ -7,13 +7,16 @@ from typing import Any
 
 from pyflink_on_spark._runtime.user_code.user_function import UserFunction
 from pyflink_on_spark._sql.functions.python.aggregates import (
+    PandasAggregate,
     PythonTableAggregate,
     python_aggregate,
 )
-from pyflink_on_spark._sql.functions.python.pandas_aggregates import PandasAggregate
-from pyflink_on_spark._sql.functions.python.scalars import python_scalar
-from pyflink_on_spark._sql.functions.python.staged import AsyncFunction, VectorizedFunction
-from pyflink_on_spark._sql.functions.python.tables import python_table
+from pyflink_on_spark._sql.functions.python.functions import (
+    AsyncFunction,
+    VectorizedFunction,
+    python_scalar,
+    python_table,
+)
 from pyflink_on_spark._sql.syntax import expressions as syntax
 from pyflink_on_spark._sql.types.logical import LogicalType, Root
 from pyflink_on_spark.common.data_types import DataType, RowType

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from pyflink_on_spark._connectors.files.part_file import PendingFile
-from pyflink_on_spark._sql.tables.connectors.filesystem.packing import Packing
+from pyflink_on_spark._sql.tables.connectors.filesystem.factory import Packing
 
 
 def groups(size, *files):

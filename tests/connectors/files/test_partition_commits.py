@@ -6,16 +6,16 @@ import pytest
 
 from pyflink_on_spark._connectors.files.part_file import PendingFile
 from pyflink_on_spark._runtime.elements.bundle import MAX_WATERMARK
-from pyflink_on_spark._sql.tables.connectors.filesystem.partition_commits import (
+from pyflink_on_spark._sql.tables.connectors.filesystem.partitions import (
     Partition,
+    PartitionBuckets,
     PartitionedConfig,
     PartitionSink,
+    PartitionTime,
     PartitionTimeTrigger,
     ProcessingTimeTrigger,
     Reached,
 )
-from pyflink_on_spark._sql.tables.connectors.filesystem.partition_time import PartitionTime
-from pyflink_on_spark._sql.tables.connectors.filesystem.paths import PartitionBuckets
 
 HOUR = 3_600_000
 

@@ -1,4 +1,4 @@
-"""+, -, *, /, % on numbers, dates, times and intervals."""
+"""Arithmetic: operators, with what Java does where Python differs."""
 
 from __future__ import annotations
 
@@ -7,7 +7,14 @@ from dataclasses import replace
 
 from pyflink_on_spark._connectors.formats.java_parsing import to_single
 from pyflink_on_spark._sql.codegen.casts import wrapped
-from pyflink_on_spark._sql.functions.builtin import numbers
+from pyflink_on_spark._sql.functions.builtin.java_arithmetic import (
+    add_months,
+    add_months_to_timestamp,
+    divide_doubles,
+    divide_integers,
+    double_remainder,
+    remainder,
+)
 from pyflink_on_spark._sql.functions.parameters import calling, inline, like, of
 from pyflink_on_spark._sql.plan.signatures import (
     CallSite,
@@ -55,7 +62,7 @@ def _whole(template: str) -> Overload:
 
 
 def _divide_whole(site: CallSite) -> str:
-    divide = site.bind(numbers.divide_integers, "divide_integers")
+    divide = site.bind(divide_integers, "divide_integers")
     return wrapped(f"{divide}({', '.join(site.sources())})", site.type.root)
 
 
@@ -145,7 +152,7 @@ def _decimal_quotient(site: CallSite) -> str:
 
 def _decimal_remainder(site: CallSite) -> str:
     after = max(map(_scale, site.types))
-    rest = site.bind(numbers.remainder, "remainder")
+    rest = site.bind(remainder, "remainder")
     return f"{rest}({', '.join(_aligned(site, after))})"
 
 
@@ -205,10 +212,10 @@ def _in_milliseconds(kind: LogicalType) -> LogicalType:
 
 def _months_later(sign: str) -> tuple[Code, Code]:
     def on_date(site: CallSite) -> str:
-        return _added(site, numbers.add_months)
+        return _added(site, add_months)
 
     def on_timestamp(site: CallSite) -> str:
-        return _added(site, numbers.add_months_to_timestamp)
+        return _added(site, add_months_to_timestamp)
 
     def _added(site: CallSite, function: Callable[..., object]) -> str:
         sources = site.sources()
@@ -309,16 +316,16 @@ FUNCTIONS = (
         (
             Overload((_integers, _integers), _common, _divide_whole),
             _decimals(_quotient_type, _decimal_quotient),
-            _by_function(numbers.divide_doubles),
+            _by_function(divide_doubles),
         ),
         _forms("/"),
     ),
     ScalarFunction(
         "%",
         (
-            Overload((_integers, _integers), like(1), calling(numbers.remainder)),
+            Overload((_integers, _integers), like(1), calling(remainder)),
             _decimals(_remainder_type, _decimal_remainder),
-            _by_function(numbers.double_remainder),
+            _by_function(double_remainder),
         ),
         ("'<EXACT_NUMERIC> % <EXACT_NUMERIC>'",),
         aliases=("MOD",),

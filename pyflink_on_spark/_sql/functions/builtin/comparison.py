@@ -1,14 +1,14 @@
-"""=, <>, <, and what else compares."""
+"""Comparison, logic, conditions, and OVERLAPS."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
 from pyflink_on_spark._sql.errors import ValidationError
-from pyflink_on_spark._sql.functions.parameters import any_type, inline
+from pyflink_on_spark._sql.functions.parameters import any_type, booleans, calling, inline, of
 from pyflink_on_spark._sql.plan.signatures import CallSite, Code, Nulls, Overload, ScalarFunction
 from pyflink_on_spark._sql.types import logical
-from pyflink_on_spark._sql.types.coercion import comparable_type
+from pyflink_on_spark._sql.types.coercion import common_type, comparable_type
 from pyflink_on_spark._sql.types.logical import LogicalType, Root
 
 _UNORDERED = frozenset(
@@ -145,7 +145,7 @@ def _distinct(name: str, operator: str) -> ScalarFunction:
     return ScalarFunction(name, (overload,), _forms(name))
 
 
-FUNCTIONS = (
+_COMPARISON = (
     _comparison("=", "==", ordered=False),
     _comparison("<>", "!=", ordered=False),
     _comparison("<", "<", ordered=True),
@@ -159,3 +159,226 @@ FUNCTIONS = (
     _distinct("IS DISTINCT FROM", "!="),
     _distinct("IS NOT DISTINCT FROM", "=="),
 )
+
+
+_NEVER_NULL = logical.BOOLEAN.with_nullable(False)
+
+
+def _any_null(types: Sequence[LogicalType]) -> LogicalType:
+    return logical.BOOLEAN.with_nullable(any(kind.nullable for kind in types))
+
+
+def _joined(operator: str, decided: str) -> Code:
+    """Return code for AND or OR, which one operand may decide for itself."""
+
+    def code(site: CallSite) -> str:
+        one, two = site.sources()
+        if not any(kind.nullable for kind in site.types):
+            return f"{one} {operator} {two}"
+        first, second = site.temporary(), site.temporary()
+        return (
+            f"{decided} if ({first} := {one}) is {decided} or ({second} := {two}) is {decided} "
+            f"else None if {first} is None or {second} is None else {decided != 'True'}"
+        )
+
+    return code
+
+
+def _condition(operator: str) -> Code:
+    return lambda site: f"{site.condition(0)} {operator} {site.condition(1)}"
+
+
+def _not(site: CallSite) -> str:
+    if site.types[0].nullable:
+        return f"{site.source(0)} is False"
+    return f"not {site.condition(0)}"
+
+
+def _operator(name: str, decided: str) -> ScalarFunction:
+    overload = Overload(
+        (booleans, booleans),
+        _any_null,
+        _joined(name.lower(), decided),
+        Nulls.CALLED,
+        condition=_condition(name.lower()),
+    )
+    return ScalarFunction(name, (overload,), (f"'<BOOLEAN> {name} <BOOLEAN>'",))
+
+
+def _test(name: str, template: str, *, of_boolean: bool = True) -> ScalarFunction:
+    parameter = booleans if of_boolean else any_type
+    overload = Overload((parameter,), lambda types: _NEVER_NULL, inline(template), Nulls.CALLED)
+    return ScalarFunction(name, (overload,), (f"'<BOOLEAN> {name}'",))
+
+
+_LOGIC = (
+    _operator("AND", "False"),
+    _operator("OR", "True"),
+    ScalarFunction(
+        "NOT",
+        (Overload((booleans,), lambda types: logical.BOOLEAN, inline("not {0}"), condition=_not),),
+        ("'NOT<BOOLEAN>'",),
+    ),
+    _test("IS NULL", "{0} is None", of_boolean=False),
+    _test("IS NOT NULL", "{0} is not None", of_boolean=False),
+    _test("IS TRUE", "{0} is True"),
+    _test("IS NOT TRUE", "{0} is not True"),
+    _test("IS FALSE", "{0} is False"),
+    _test("IS NOT FALSE", "{0} is not False"),
+    _test("IS UNKNOWN", "{0} is None"),
+    _test("IS NOT UNKNOWN", "{0} is not None"),
+)
+
+
+def _case(site: CallSite) -> str:
+    """Return code for pairs of a condition and a value, and the value if no condition holds."""
+    last = len(site.args) - 1
+    parts = [
+        f"{site.source(index + 1)} if {site.condition(index)} else " for index in range(0, last, 2)
+    ]
+    return "".join(parts) + site.source(last)
+
+
+def _case_type(types: Sequence[LogicalType]) -> LogicalType:
+    """The values have one type already."""
+    return types[-1].with_nullable(any(kind.nullable for kind in [*types[1:-1:2], types[-1]]))
+
+
+def _coalesce(site: CallSite) -> str:
+    parts = []
+    for index in range(len(site.args) - 1):
+        name = site.temporary()
+        parts.append(f"{name} if ({name} := {site.source(index)}) is not None else ")
+    return "".join(parts) + site.source(len(site.args) - 1)
+
+
+def _first_common_type(types: Sequence[LogicalType]) -> LogicalType | None:
+    """Return the type that the operands of COALESCE become: a timestamp beside a date is cut."""
+    roots = {kind.root for kind in types}
+    if roots - {Root.NULL} == {Root.DATE, Root.TIMESTAMP}:
+        return logical.DATE.with_nullable(any(kind.nullable for kind in types))
+    return common_type(types)
+
+
+def _coalesce_type(types: Sequence[LogicalType]) -> LogicalType:
+    found = common_type(types)
+    assert found is not None
+    return found.with_nullable(all(kind.nullable for kind in types))
+
+
+def _if(site: CallSite) -> str:
+    return f"{site.source(1)} if {site.condition(0)} else {site.source(2)}"
+
+
+def _if_type(types: Sequence[LogicalType]) -> LogicalType:
+    found = common_type(types[1:])
+    assert found is not None
+    return found
+
+
+def _nullif(site: CallSite) -> str:
+    one, two = site.atom(0), site.atom(1)
+    return f"None if {one} == {two} else {one}"
+
+
+CASE = ScalarFunction(
+    "CASE",
+    (Overload((any_type,), _case_type, _case, Nulls.CALLED, variadic=True),),
+)
+
+
+def _plain(kind: LogicalType) -> LogicalType | None:
+    return None if kind.root in {Root.VARIANT, Root.BITMAP} else kind
+
+
+def _nullif_type(types: Sequence[LogicalType]) -> LogicalType:
+    if equatable_type(types) is None:
+        one, two = (kind.text(nullability=False) for kind in types)
+        raise ValidationError(f"Cannot apply '=' to arguments of type '<{one}> = <{two}>'.")
+    return types[0].with_nullable(True)
+
+
+_CONDITIONAL = (
+    CASE,
+    ScalarFunction(
+        "COALESCE",
+        (
+            Overload(
+                (any_type,),
+                _coalesce_type,
+                _coalesce,
+                Nulls.CALLED,
+                variadic=True,
+                unified=_first_common_type,
+            ),
+        ),
+    ),
+    ScalarFunction(
+        "IFNULL",
+        (
+            Overload(
+                (any_type, any_type), _coalesce_type, _coalesce, Nulls.CALLED, unified=common_type
+            ),
+        ),
+    ),
+    ScalarFunction(
+        "TYPEOF",
+        (
+            Overload(
+                (any_type,),
+                lambda types: logical.STRING,
+                lambda site: repr(site.types[0].text()),
+                Nulls.CALLED,
+            ),
+        ),
+    ),
+    ScalarFunction(
+        "IF",
+        (Overload((booleans, _plain, _plain), _if_type, _if, Nulls.CALLED),),
+    ),
+    ScalarFunction(
+        "NULLIF",
+        (
+            Overload(
+                (any_type, any_type),
+                _nullif_type,
+                _nullif,
+                Nulls.CALLED,
+            ),
+        ),
+    ),
+)
+
+
+_moment = of(*logical.DATETIMES)
+
+
+def overlap(start: int | None, end: int | None, begin: int | None, stop: int | None) -> bool | None:
+    """Tell whether two periods have a moment in common, of which either end may come first."""
+    start, end = _sorted(start, end)
+    begin, stop = _sorted(begin, stop)
+    ends_late = None if end is None or begin is None else end >= begin
+    starts_early = None if stop is None or start is None else stop >= start
+    if ends_late is False or starts_early is False:
+        return False
+    return None if ends_late is None or starts_early is None else True
+
+
+def _sorted(one: int | None, two: int | None) -> tuple[int | None, int | None]:
+    ordered = one is not None and two is not None and one <= two
+    return (one, two) if ordered else (two, one)
+
+
+def _result(types: Sequence[LogicalType]) -> LogicalType:
+    return logical.BOOLEAN.with_nullable(any(kind.nullable for kind in types))
+
+
+_OVERLAPS = (
+    ScalarFunction(
+        "TEMPORAL_OVERLAPS",
+        (Overload((_moment,) * 4, _result, calling(overlap), Nulls.CALLED, unified=common_type),),
+    ),
+)
+
+
+FUNCTIONS = (*_COMPARISON, *_LOGIC, *_CONDITIONAL, *_OVERLAPS)

@@ -1,4 +1,4 @@
-"""Functions of JSON."""
+"""Functions of JSON, and of VARIANT."""
 
 from __future__ import annotations
 
@@ -9,12 +9,69 @@ from functools import lru_cache
 from typing import Any, NoReturn
 
 from pyflink_on_spark._sql.errors import ValidationError
-from pyflink_on_spark._sql.functions.parameters import always, any_type, calling, characters
+from pyflink_on_spark._sql.functions.parameters import (
+    always,
+    any_type,
+    booleans,
+    calling,
+    characters,
+)
 from pyflink_on_spark._sql.plan.expressions import Typed
-from pyflink_on_spark._sql.plan.signatures import CallSite, Code, Nulls, Overload, ScalarFunction
+from pyflink_on_spark._sql.plan.signatures import (
+    AggregateCode,
+    AggregateFunction,
+    AggregateOverload,
+    Binder,
+    CallSite,
+    Code,
+    Nulls,
+    Overload,
+    ScalarFunction,
+)
 from pyflink_on_spark._sql.types import logical
 from pyflink_on_spark._sql.types.json_text import value_writer
 from pyflink_on_spark._sql.types.logical import LogicalType, Root
+from pyflink_on_spark._sql.types.variants import Variant, parse_variant
+
+_ESCAPES = {'"': '"', "\\": "\\", "/": "/", "b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t"}
+_ESCAPED = {character: f"\\{letter}" for letter, character in _ESCAPES.items()}
+_TO_ESCAPE = re.compile(r'["\\/\x08\f\n\r\t]|[^\x00-\x7f]')
+_ESCAPE = re.compile(r'\\(?:u([0-9a-fA-F]{4})|(["\\/bfnrt]))')
+_WELL_FORMED = re.compile(r'(?:[^\\]|\\u[0-9a-fA-F]{4}|\\["\\/bfnrt])*', re.DOTALL)
+
+
+def json_quote(text: str) -> str:
+    """Return a text as a string of JSON in ASCII."""
+    return f'"{_TO_ESCAPE.sub(_escaped, text)}"'
+
+
+def _escaped(match: re.Match[str]) -> str:
+    character = match[0]
+    if character in _ESCAPED:
+        return _ESCAPED[character]
+    units = character.encode("utf-16-be")
+    return "".join(f"\\u{units[n : n + 2].hex()}" for n in range(0, len(units), 2))
+
+
+def json_unquote(text: str) -> str:
+    """Return the text that a string of JSON stands for; what is no such string stays as it is."""
+    inner = text[1:-1]
+    if len(text) < 2 or text[0] != '"' or text[-1] != '"' or not _WELL_FORMED.fullmatch(inner):
+        return text
+    plain = _ESCAPE.sub(_plain, inner)
+    return plain.encode("utf-16-be", "surrogatepass").decode("utf-16-be", "replace")
+
+
+def _plain(match: re.Match[str]) -> str:
+    code, letter = match.groups()
+    return _ESCAPES[letter] if code is None else chr(int(code, 16))
+
+
+_JSON_QUOTES = tuple(
+    ScalarFunction(name, (Overload((characters,), always(logical.STRING), calling(function)),))
+    for name, function in (("JSON_QUOTE", json_quote), ("JSON_UNQUOTE", json_unquote))
+)
+
 
 _STEP = re.compile(r"\.([A-Za-z_$][\w$]*)|\.\*|\[\*\]|\[(\d+)\]|\['((?:[^'\\]|\\.)*)'\]|\.\.(\w+)")
 _RETURNED = {
@@ -278,7 +335,7 @@ def _string_code(site: CallSite) -> str:
 _STRING = logical.STRING
 _NOT_NULL = logical.STRING.with_nullable(False)
 
-FUNCTIONS = (
+_JSON = (
     ScalarFunction(
         "JSON_VALUE",
         (
@@ -342,3 +399,156 @@ FUNCTIONS = (
         "IS NOT JSON", (Overload((characters,), always(logical.BOOLEAN), _is_json(True)),)
     ),
 )
+
+
+_RESULT = logical.varchar(2000).with_nullable(False)
+Slots = Sequence[str]
+
+
+class _Array(AggregateCode):
+    initial = ("[]",)
+
+    def __init__(self, keeps_null: bool) -> None:
+        self.takes_null = keeps_null
+
+    def accumulate(self, slots: Slots, args: Slots) -> list[str]:
+        return [f"{slots[0]}.append({args[0]} or 'null')"]
+
+    def retract(self, slots: Slots, args: Slots) -> list[str]:
+        item = f"({args[0]} or 'null')"
+        return [f"if {item} in {slots[0]}: {slots[0]}.remove({item})"]
+
+    def merge(self, slots: Slots, others: Slots) -> list[str]:
+        return [f"{slots[0]} += {others[0]}"]
+
+    def value(self, slots: Slots) -> str:
+        return f"('[' + ','.join({slots[0]}) + ']')"
+
+
+class _Object(AggregateCode):
+    initial = ("{}",)
+    takes_null = True
+
+    def __init__(self, keeps_null: bool, binder: Binder) -> None:
+        self._keeps_null = keeps_null
+        self._put = binder.bind(put, "put")
+        self._put_all = binder.bind(put_all, "put_all")
+        self._written = binder.bind(written, "written")
+
+    def accumulate(self, slots: Slots, args: Slots) -> list[str]:
+        call = f"{self._put}({slots[0]}, {args[0]}, {args[1]} or 'null')"
+        return [call if self._keeps_null else f"if {args[1]} is not None: {call}"]
+
+    def retract(self, slots: Slots, args: Slots) -> list[str]:
+        return [f"{slots[0]}.pop({args[0]}, None)"]
+
+    def merge(self, slots: Slots, others: Slots) -> list[str]:
+        return [f"{self._put_all}({slots[0]}, {others[0]})"]
+
+    def value(self, slots: Slots) -> str:
+        return f"{self._written}({slots[0]})"
+
+
+def put(found: dict[str, str], key: str | None, value: str) -> None:
+    """Add a field to an object.
+
+    Raises:
+        ValueError: there is one of that name, or the name is NULL.
+    """
+    if key is None:
+        raise ValueError("Key must not be NULL")
+    if key in found:
+        raise ValueError(
+            f"Key '{key}' is already present. Duplicate keys are not allowed in JSON_OBJECTAGG. "
+            "Please ensure that keys are unique."
+        )
+    found[key] = value
+
+
+def put_all(found: dict[str, str], others: dict[str, str]) -> None:
+    """Add the fields of another object."""
+    for key, value in others.items():
+        put(found, key, value)
+
+
+def written(found: dict[str, str]) -> str:
+    """Return an object as JSON, with its fields in the order of their names."""
+    fields = (
+        f"{json.dumps(key, ensure_ascii=False)}:{value}" for key, value in sorted(found.items())
+    )
+    return "{" + ",".join(fields) + "}"
+
+
+def _array(keeps_null: bool) -> Callable[..., AggregateCode]:
+    return lambda binder, types, result, retracting: _Array(keeps_null)
+
+
+def _object(keeps_null: bool) -> Callable[..., AggregateCode]:
+    return lambda binder, types, result, retracting: _Object(keeps_null, binder)
+
+
+def _result(_types: Sequence[LogicalType]) -> LogicalType:
+    return _RESULT
+
+
+def _function(name: str, parameters: Any, code: Callable[..., AggregateCode]) -> AggregateFunction:
+    overload = AggregateOverload(parameters, _result, code)
+    shown = ", ".join("<CHARACTER>" if each is characters else "<ANY>" for each in parameters)
+    return AggregateFunction(name, (overload,), forms=(f"'{name}({shown})'",))
+
+
+_JSON_AGGREGATES = tuple(
+    _function(f"{name}_{word}_ON_NULL", parameters, code(word == "NULL"))
+    for name, parameters, code in (
+        ("JSON_ARRAYAGG", (any_type,), _array),
+        ("JSON_OBJECTAGG", (characters, any_type), _object),
+    )
+    for word in ("NULL", "ABSENT")
+)
+
+
+def parse_json(text: str, allow_duplicates: bool = False) -> Variant:
+    """Read JSON.
+
+    Raises:
+        ValueError: the text is no JSON.
+    """
+    try:
+        return parse_variant(text, allow_duplicates)
+    except ValueError as error:
+        raise ValueError(f"Failed to parse json string: {text}: {error}") from None
+
+
+def try_parse_json(text: str, allow_duplicates: bool = False) -> Variant | None:
+    """Read JSON; return None for a text that is not JSON."""
+    try:
+        return parse_variant(text, allow_duplicates)
+    except ValueError:
+        return None
+
+
+_VARIANTS = (
+    ScalarFunction(
+        "PARSE_JSON",
+        (
+            Overload(
+                (characters, booleans), always(logical.VARIANT), calling(parse_json), optional=1
+            ),
+        ),
+    ),
+    ScalarFunction(
+        "TRY_PARSE_JSON",
+        (
+            Overload(
+                (characters, booleans),
+                always(logical.VARIANT),
+                calling(try_parse_json),
+                Nulls.STRICT_NULLABLE,
+                optional=1,
+            ),
+        ),
+    ),
+)
+
+
+FUNCTIONS = (*_JSON_QUOTES, *_JSON, *_JSON_AGGREGATES, *_VARIANTS)

@@ -8,20 +8,20 @@ import uuid
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from pyflink_on_spark._sql.functions.builtin.units import ceiling_to_unit, floor_to_unit
+from pyflink_on_spark._sql.functions.builtin.times import ceiling_to_unit, floor_to_unit
 from pyflink_on_spark._sql.functions.parameters import (
     always,
     any_type,
     as_double,
     as_int,
     calling,
+    function_of,
     inline,
     integers,
     like,
     numbers,
     of,
 )
-from pyflink_on_spark._sql.functions.shorthand import function_of
 from pyflink_on_spark._sql.plan.expressions import Constant, Conversion, Invocation, Typed
 from pyflink_on_spark._sql.plan.signatures import CallSite, Nulls, Overload, ScalarFunction
 from pyflink_on_spark._sql.types import logical

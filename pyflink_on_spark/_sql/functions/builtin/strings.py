@@ -1,10 +1,12 @@
-"""Functions of texts."""
+"""Functions of strings: LIKE and regular expressions, parts, cases, paddings, addresses."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
+from functools import lru_cache
+from urllib.parse import quote_plus, unquote_plus, urlsplit
 
-from pyflink_on_spark._sql.functions.builtin import patterns, texts
 from pyflink_on_spark._sql.functions.parameters import (
     always,
     any_type,
@@ -13,14 +15,390 @@ from pyflink_on_spark._sql.functions.parameters import (
     as_text,
     calling,
     characters,
+    function_of,
     inline,
     like,
+    of,
 )
-from pyflink_on_spark._sql.functions.shorthand import function_of
 from pyflink_on_spark._sql.plan.signatures import CallSite, Code, Nulls, Overload, ScalarFunction
 from pyflink_on_spark._sql.types import logical
 from pyflink_on_spark._sql.types.coercion import common_type
 from pyflink_on_spark._sql.types.logical import LogicalType, Root
+
+_CLASSES = {
+    "Alpha": "a-zA-Z",
+    "Digit": "0-9",
+    "Alnum": "a-zA-Z0-9",
+    "Upper": "A-Z",
+    "Lower": "a-z",
+    "Punct": r"!-/:-@\[-`{-~",
+}
+_JAVA_GROUP = re.compile(r"\\(.)|\$(\d)|\$\{(\w+)\}")
+
+
+@lru_cache(maxsize=1024)
+def compiled(pattern: str) -> re.Pattern[str] | None:
+    """Return a regular expression of Java, or None if it is malformed."""
+    try:
+        return re.compile(_python(pattern))
+    except re.error:
+        return None
+
+
+def _python(pattern: str) -> str:
+    """Return Java's syntax as Python's, where both differ."""
+    pattern = re.sub(r"\(\?<(?![=!])", "(?P<", pattern)
+    for java, python in _CLASSES.items():
+        pattern = pattern.replace(rf"\p{{{java}}}", f"[{python}]")
+    return pattern
+
+
+def _replacement(text: str) -> str:
+    def group(match: re.Match[str]) -> str:
+        if match[1] is not None:
+            return "\\\\" if match[1] == "\\" else match[1]
+        return rf"\g<{match[2] or match[3]}>"
+
+    parts = []
+    position = 0
+    for match in _JAVA_GROUP.finditer(text):
+        parts += [text[position : match.start()].replace("\\", "\\\\"), group(match)]
+        position = match.end()
+    parts.append(text[position:].replace("\\", "\\\\"))
+    return "".join(parts)
+
+
+def regexp_replace(text: str, pattern: str, replacement: str) -> str | None:
+    """Replace all that matches."""
+    found = compiled(pattern)
+    try:
+        return None if found is None else found.sub(_replacement(replacement), text)
+    except (re.error, IndexError):
+        return None
+
+
+def regexp_extract(text: str, pattern: str, group: int = 0) -> str | None:
+    """Return a group of the first match."""
+    compiled_pattern = compiled(pattern)
+    found = None if compiled_pattern is None else compiled_pattern.search(text)
+    if found is None or not 0 <= group <= len(found.groups()):
+        return None
+    return found[group]
+
+
+def regexp_extract_all(text: str, pattern: str, group: int = 1) -> tuple[str, ...] | None:
+    """Return a group of all matches."""
+    found = compiled(pattern)
+    if found is None or not 0 <= group <= found.groups:
+        return None
+    return tuple([match[group] for match in found.finditer(text)])
+
+
+def regexp(text: str, pattern: str) -> bool:
+    """Tell whether something in a text matches."""
+    found = compiled(pattern)
+    return found is not None and bool(pattern) and found.search(text) is not None
+
+
+def regexp_count(text: str, pattern: str) -> int | None:
+    """Return how often a pattern matches."""
+    found = compiled(pattern)
+    return None if found is None else sum(1 for _ in found.finditer(text))
+
+
+def regexp_position(text: str, pattern: str) -> int | None:
+    """Return where the first match begins, counted from 1; 0 if there is none."""
+    compiled_pattern = compiled(pattern)
+    if compiled_pattern is None:
+        return None
+    found = compiled_pattern.search(text)
+    return 0 if found is None else found.start() + 1
+
+
+def regexp_part(text: str, pattern: str) -> str | None:
+    """Return the first match."""
+    return regexp_extract(text, pattern)
+
+
+@lru_cache(maxsize=1024)
+def like_pattern(pattern: str, escape: str | None = None) -> re.Pattern[str]:
+    """Return the regular expression of a pattern of LIKE.
+
+    What stands between two ``%`` is found where it comes first, and is not looked for again
+    further on, so that no pattern takes exponential time.
+
+    Raises:
+        ValueError: the escape character is not before %, _ or itself.
+    """
+    pieces = [""]
+    letters = iter(pattern)
+    for letter in letters:
+        if letter == escape:
+            following = next(letters, "")
+            if following not in {"%", "_", escape}:
+                raise ValueError(f"Invalid escape sequence '{pattern}'")
+            pieces[-1] += re.escape(following)
+        elif letter == "%":
+            pieces.append("")
+        else:
+            pieces[-1] += "." if letter == "_" else re.escape(letter)
+    first, *inner = pieces
+    last = f".*{inner.pop()}" if inner else ""
+    between = "".join(f"(?>.*?{piece})" for piece in inner if piece)
+    return re.compile(first + between + last, re.DOTALL)
+
+
+def matches_like(text: str, pattern: str, escape: str | None = None) -> bool:
+    """Tell whether a text is LIKE a pattern."""
+    return like_pattern(pattern, escape).fullmatch(text) is not None
+
+
+@lru_cache(maxsize=1024)
+def _similar(pattern: str, escape: str | None) -> re.Pattern[str]:
+    return re.compile(_similar_pattern(pattern, escape), re.DOTALL)
+
+
+def _similar_pattern(pattern: str, escape: str | None) -> str:
+    parts = []
+    letters = iter(pattern)
+    for letter in letters:
+        if letter == escape:
+            parts.append(re.escape(next(letters, "")))
+        elif letter == "%":
+            parts.append(".*")
+        elif letter == "_":
+            parts.append(".")
+        elif letter in "\\^$":
+            parts.append("\\" + letter)
+        else:
+            parts.append(letter)
+    return "".join(parts)
+
+
+def similar(text: str, pattern: str, escape: str | None = None) -> bool:
+    """Tell whether a text is SIMILAR TO a pattern."""
+    return _similar(pattern, escape).fullmatch(text) is not None
+
+
+def substring(text: str, start: int, length: int | None = None) -> str | None:
+    """Return a part; positions count from 1, or from the end if they are negative."""
+    if length is not None and length < 0:
+        return None
+    if start > 0:
+        begin = start - 1
+    elif start < 0:
+        begin = len(text) + start
+        if begin < 0:
+            return ""
+    else:
+        begin = 0
+    return text[begin:] if length is None else text[begin : begin + length]
+
+
+def left(text: str, length: int) -> str:
+    """Return the first characters."""
+    return text[:length] if length > 0 else ""
+
+
+def right(text: str, length: int) -> str:
+    """Return the last characters."""
+    return text[-length:] if length > 0 else ""
+
+
+def pad_left(text: str, length: int, padding: str) -> str | None:
+    """Return a text of some length, filled up before it."""
+    filled = _padding(text, length, padding)
+    return None if filled is None else filled + text[:length]
+
+
+def pad_right(text: str, length: int, padding: str) -> str | None:
+    """Return a text of some length, filled up after it."""
+    filled = _padding(text, length, padding)
+    return None if filled is None else text[:length] + filled
+
+
+def _padding(text: str, length: int, padding: str) -> str | None:
+    missing = length - len(text)
+    if length < 0 or (missing > 0 and not padding):
+        return None
+    return "" if missing <= 0 else (padding * (missing // len(padding) + 1))[:missing]
+
+
+def repeat(text: str, count: int) -> str:
+    """Return a text several times."""
+    return text * count
+
+
+def reverse(text: str) -> str:
+    """Return a text from its end to its beginning."""
+    return text[::-1]
+
+
+def initcap(text: str) -> str:
+    """Return a text with a capital at the beginning of each word."""
+    return re.sub(r"[^\W_]+", lambda word: word[0][0].upper() + word[0][1:].lower(), text)
+
+
+def replace(text: str, searched: str, replacement: str) -> str:
+    """Replace a text in another one everywhere."""
+    return text.replace(searched, replacement)
+
+
+def position(searched: str, text: str, start: int = 1) -> int:
+    """Return where a text is found in another one, counted from 1; 0 if nowhere."""
+    if start < 1:
+        return 0
+    return text.find(searched, start - 1) + 1
+
+
+def instr(text: str, searched: str, start: int = 1, occurrence: int = 1) -> int:
+    """Return where a text is found for the nth time, counted from 1; 0 if nowhere."""
+    found = start - 2
+    for _ in range(occurrence):
+        found = text.find(searched, found + 1)
+        if found < 0:
+            return 0
+    return found + 1
+
+
+def trim_both(text: str, characters: str = " ") -> str:
+    """Remove some characters at both ends."""
+    return text.strip(characters)
+
+
+def trim_left(text: str, characters: str = " ") -> str:
+    """Remove some characters at the beginning."""
+    return text.lstrip(characters)
+
+
+def trim_right(text: str, characters: str = " ") -> str:
+    """Remove some characters at the end."""
+    return text.rstrip(characters)
+
+
+def split(text: str, separator: str) -> tuple[str, ...]:
+    """Return the parts between separators."""
+    if not separator:
+        return tuple(text)
+    return tuple(text.split(separator))
+
+
+def split_index(text: str, separator: str, index: int) -> str | None:
+    """Return a part between separators, counted from 0."""
+    if index < 0:
+        return None
+    parts = text.split(separator) if separator else [text]
+    return parts[index] if index < len(parts) else None
+
+
+def text_to_map(text: str, pairs: str = ",", equals: str = "=") -> dict[str, str | None]:
+    """Return a map of pairs; both separators are regular expressions."""
+    found: dict[str, str | None] = {}
+    for pair in re.split(pairs, text):
+        key, *value = re.split(equals, pair, maxsplit=1)
+        found[key] = value[0] if value else None
+    return found
+
+
+def overlay(text: str, placed: str, start: int, length: int | None = None) -> str:
+    """Replace some characters of a text, from a position on."""
+    size = len(placed) if length is None else length
+    if start <= 0 or start > len(text):
+        return text
+    return text[: start - 1] + placed + text[start - 1 + max(size, 0) :]
+
+
+def first_code(text: str) -> int:
+    """Return the code of the first character."""
+    return text.encode()[0] if text else 0
+
+
+def character(code: int) -> str:
+    """Return the character of a code."""
+    return chr(code & 255) if code >= 0 else ""
+
+
+def concat(*texts: str) -> str:
+    """Return texts one after the other."""
+    return "".join(texts)
+
+
+def concat_with(separator: str | None, *texts: str | None) -> str | None:
+    """Return texts with a separator between them; NULL is left out."""
+    if separator is None:
+        return None
+    return separator.join([text for text in texts if text is not None])
+
+
+def is_alpha(text: str) -> bool:
+    """Tell whether there are letters only."""
+    return bool(text) and text.isalpha()
+
+
+def is_digit(text: str) -> bool:
+    """Tell whether there are digits only."""
+    return bool(text) and text.isdigit()
+
+
+def is_decimal(text: str) -> bool:
+    """Tell whether it is a number."""
+    return re.fullmatch(r"[-+]?(\d+(\.\d*)?|\.\d+)([eE][-+]?\d+)?", text.strip()) is not None
+
+
+def translate(text: str, searched: str, replacement: str) -> str:
+    """Replace characters, each by the one at its place; those without one go."""
+    table: dict[int, int | None] = {}
+    for index, letter in enumerate(searched):
+        replaced = ord(replacement[index]) if index < len(replacement) else None
+        table.setdefault(ord(letter), replaced)
+    return text.translate(table)
+
+
+def starts_with(text: str, beginning: str) -> bool:
+    """Tell whether a text begins with another one."""
+    return text.startswith(beginning)
+
+
+def ends_with(text: str, end: str) -> bool:
+    """Tell whether a text ends with another one."""
+    return text.endswith(end)
+
+
+def encode_url(text: str) -> str:
+    """Write a text as a part of a URL."""
+    return quote_plus(text, safe="*-._")
+
+
+def decode_url(text: str) -> str | None:
+    """Read a part of a URL."""
+    try:
+        return unquote_plus(text, errors="strict")
+    except UnicodeDecodeError:
+        return None
+
+
+def parse_url(url: str, part: str, key: str | None = None) -> str | None:
+    """Return a part of a URL, or the value of a key of its query."""
+    parts = urlsplit(url)
+    if not parts.scheme:
+        return None
+    if key is not None:
+        if part != "QUERY":
+            return None
+        found = re.search(rf"(?:^|&){re.escape(key)}=([^&]*)", parts.query)
+        return None if found is None else found[1]
+    query = f"?{parts.query}" if parts.query else ""
+    known = {
+        "HOST": parts.hostname,
+        "PATH": parts.path,
+        "QUERY": parts.query or None,
+        "REF": parts.fragment or None,
+        "PROTOCOL": parts.scheme,
+        "FILE": parts.path + query,
+        "AUTHORITY": parts.netloc,
+        "USERINFO": parts.netloc.rpartition("@")[0] or None,
+    }
+    return known.get(part)
 
 
 def _joined(types: Sequence[LogicalType]) -> LogicalType:
@@ -43,7 +421,7 @@ def _like_code(negated: bool) -> Code:
             pattern = site.constant(1)
             escape = site.constant(2) if len(site.args) > 2 else None
         except LookupError:
-            call = f"{site.bind(patterns.like, 'like')}({', '.join(site.sources())})"
+            call = f"{site.bind(matches_like, 'like')}({', '.join(site.sources())})"
             return f"not {call}" if negated else call
         test = _like_test(site, pattern, escape)
         return f"not {test}" if negated else test
@@ -58,7 +436,7 @@ def _split_index_code(site: CallSite) -> str:
     except LookupError:
         separator = index = None
     if not separator or index is None or index < 0:
-        return calling(texts.split_index)(site)
+        return calling(split_index)(site)
     parts = site.temporary()
     split = f"{parts} := {site.source(0)}.split({separator!r}, {index + 1})"
     return f"({parts}[{index}] if len({split}) > {index} else None)"
@@ -75,7 +453,7 @@ def _like_test(site: CallSite, pattern: str, escape: str | None) -> str:
         return f"{value}.startswith({inner!r})"
     if plain and pattern == f"%{inner}":
         return f"{value}.endswith({inner!r})"
-    match = site.bind(patterns.like_pattern(pattern, escape).fullmatch, "match")
+    match = site.bind(like_pattern(pattern, escape).fullmatch, "match")
     return f"({match}({value}) is not None)"
 
 
@@ -94,7 +472,7 @@ def _concat_code(site: CallSite) -> str:
 
 
 def _concat_ws_code(site: CallSite) -> str:
-    join = site.bind(texts.concat_with, "concat_with")
+    join = site.bind(concat_with, "concat_with")
     return f"{join}({', '.join(site.sources())})"
 
 
@@ -111,7 +489,7 @@ def _trim_code(site: CallSite) -> str:
 
 def _similar_code(negated: bool) -> Code:
     def code(site: CallSite) -> str:
-        call = f"{site.bind(patterns.similar, 'similar')}({', '.join(site.sources())})"
+        call = f"{site.bind(similar, 'similar')}({', '.join(site.sources())})"
         return f"not {call}" if negated else call
 
     return code
@@ -134,7 +512,7 @@ _TEXT = logical.STRING
 _TWO, _THREE = (characters, characters), (characters, characters, characters)
 
 
-FUNCTIONS = (
+_STRINGS = (
     ScalarFunction(
         "||",
         (Overload((characters, characters), _joined, inline("{0} + {1}")),),
@@ -172,30 +550,30 @@ FUNCTIONS = (
         (Overload((characters, characters), _first, _trim_code, optional=1),),
         ("'TRIM([BOTH|LEADING|TRAILING] <STRING1> FROM <STRING2>)'",),
     ),
-    function_of("LTRIM", _TWO, _first, texts.trim_left, optional=1),
-    function_of("RTRIM", _TWO, _first, texts.trim_right, optional=1),
-    function_of("BTRIM", _TWO, _TEXT, texts.trim_both, optional=1),
+    function_of("LTRIM", _TWO, _first, trim_left, optional=1),
+    function_of("RTRIM", _TWO, _first, trim_right, optional=1),
+    function_of("BTRIM", _TWO, _TEXT, trim_both, optional=1),
     function_of(
         "SUBSTRING",
         (characters, as_int, as_int),
         _first,
-        texts.substring,
+        substring,
         optional=1,
         nullable=True,
         aliases=("SUBSTR",),
     ),
-    function_of("LEFT", (characters, as_int), _first, texts.left, nullable=True),
-    function_of("RIGHT", (characters, as_int), _first, texts.right, nullable=True),
-    function_of("LPAD", (characters, as_int, characters), _TEXT, texts.pad_left),
-    function_of("RPAD", (characters, as_int, characters), _TEXT, texts.pad_right),
-    function_of("REPEAT", (characters, as_int), _TEXT, texts.repeat),
-    function_of("REVERSE", (characters,), _TEXT, texts.reverse, nullable=True),
-    function_of("INITCAP", (characters,), like(), texts.initcap),
-    function_of("REPLACE", _THREE, _TEXT, texts.replace),
-    function_of("POSITION", _TWO, logical.INT, texts.position),
-    function_of("LOCATE", (*_TWO, as_int), logical.INT, texts.position, optional=1),
-    function_of("INSTR", (*_TWO, as_int, as_int), logical.INT, texts.instr, optional=2),
-    function_of("SPLIT", _TWO, logical.array(_TEXT), texts.split),
+    function_of("LEFT", (characters, as_int), _first, left, nullable=True),
+    function_of("RIGHT", (characters, as_int), _first, right, nullable=True),
+    function_of("LPAD", (characters, as_int, characters), _TEXT, pad_left),
+    function_of("RPAD", (characters, as_int, characters), _TEXT, pad_right),
+    function_of("REPEAT", (characters, as_int), _TEXT, repeat),
+    function_of("REVERSE", (characters,), _TEXT, reverse, nullable=True),
+    function_of("INITCAP", (characters,), like(), initcap),
+    function_of("REPLACE", _THREE, _TEXT, replace),
+    function_of("POSITION", _TWO, logical.INT, position),
+    function_of("LOCATE", (*_TWO, as_int), logical.INT, position, optional=1),
+    function_of("INSTR", (*_TWO, as_int, as_int), logical.INT, instr, optional=2),
+    function_of("SPLIT", _TWO, logical.array(_TEXT), split),
     ScalarFunction(
         "SPLIT_INDEX",
         (
@@ -211,22 +589,22 @@ FUNCTIONS = (
         "STR_TO_MAP",
         _THREE,
         logical.mapping(_TEXT, _TEXT),
-        texts.text_to_map,
+        text_to_map,
         optional=2,
         nullable=True,
     ),
-    function_of("OVERLAY", (*_TWO, as_int, as_int), _overlaid, texts.overlay, optional=1),
-    function_of("ASCII", (characters,), logical.INT, texts.first_code),
-    function_of("CHR", (as_bigint,), _TEXT, texts.character, nullable=True),
-    function_of("TRANSLATE", _THREE, _TEXT, texts.translate, aliases=("TRANSLATE3",)),
-    function_of("STARTSWITH", _TWO, logical.BOOLEAN, texts.starts_with),
-    function_of("ENDSWITH", _TWO, logical.BOOLEAN, texts.ends_with),
-    function_of("URL_ENCODE", (characters,), _TEXT, texts.encode_url, nullable=True),
-    function_of("URL_DECODE", (characters,), _TEXT, texts.decode_url, nullable=True),
-    function_of("PARSE_URL", _THREE, _TEXT, texts.parse_url, optional=1, nullable=True),
-    function_of("IS_ALPHA", (characters,), logical.BOOLEAN, texts.is_alpha),
-    function_of("IS_DIGIT", (characters,), logical.BOOLEAN, texts.is_digit),
-    function_of("IS_DECIMAL", (characters,), logical.BOOLEAN, texts.is_decimal),
+    function_of("OVERLAY", (*_TWO, as_int, as_int), _overlaid, overlay, optional=1),
+    function_of("ASCII", (characters,), logical.INT, first_code),
+    function_of("CHR", (as_bigint,), _TEXT, character, nullable=True),
+    function_of("TRANSLATE", _THREE, _TEXT, translate, aliases=("TRANSLATE3",)),
+    function_of("STARTSWITH", _TWO, logical.BOOLEAN, starts_with),
+    function_of("ENDSWITH", _TWO, logical.BOOLEAN, ends_with),
+    function_of("URL_ENCODE", (characters,), _TEXT, encode_url, nullable=True),
+    function_of("URL_DECODE", (characters,), _TEXT, decode_url, nullable=True),
+    function_of("PARSE_URL", _THREE, _TEXT, parse_url, optional=1, nullable=True),
+    function_of("IS_ALPHA", (characters,), logical.BOOLEAN, is_alpha),
+    function_of("IS_DIGIT", (characters,), logical.BOOLEAN, is_digit),
+    function_of("IS_DECIMAL", (characters,), logical.BOOLEAN, is_decimal),
     ScalarFunction(
         "ELT",
         (Overload((as_int, characters), _elt_type, calling(_elt), Nulls.CALLED, variadic=True),),
@@ -243,22 +621,22 @@ FUNCTIONS = (
             ),
         ),
     ),
-    function_of("REGEXP", _TWO, logical.BOOLEAN, patterns.regexp),
-    function_of("REGEXP_REPLACE", _THREE, _TEXT, patterns.regexp_replace),
+    function_of("REGEXP", _TWO, logical.BOOLEAN, regexp),
+    function_of("REGEXP_REPLACE", _THREE, _TEXT, regexp_replace),
     function_of(
-        "REGEXP_EXTRACT", (*_TWO, as_int), _TEXT, patterns.regexp_extract, optional=1, nullable=True
+        "REGEXP_EXTRACT", (*_TWO, as_int), _TEXT, regexp_extract, optional=1, nullable=True
     ),
     function_of(
         "REGEXP_EXTRACT_ALL",
         (*_TWO, as_int),
         logical.array(_TEXT),
-        patterns.regexp_extract_all,
+        regexp_extract_all,
         optional=1,
         nullable=True,
     ),
-    function_of("REGEXP_COUNT", _TWO, logical.INT, patterns.regexp_count, nullable=True),
-    function_of("REGEXP_INSTR", _TWO, logical.INT, patterns.regexp_position, nullable=True),
-    function_of("REGEXP_SUBSTR", _TWO, _TEXT, patterns.regexp_part, nullable=True),
+    function_of("REGEXP_COUNT", _TWO, logical.INT, regexp_count, nullable=True),
+    function_of("REGEXP_INSTR", _TWO, logical.INT, regexp_position, nullable=True),
+    function_of("REGEXP_SUBSTR", _TWO, _TEXT, regexp_part, nullable=True),
     ScalarFunction(
         "LIKE",
         (Overload(_THREE, always(logical.BOOLEAN), _like_code(False), optional=1),),
@@ -280,3 +658,50 @@ FUNCTIONS = (
         ("'NOT SIMILAR TO(<STRING>, <STRING>, <STRING>)'",),
     ),
 )
+
+
+_PARTS = re.compile(r"[0-9]+(\.[0-9]+){0,3}")
+_LAST = 2**32 - 1
+
+
+def inet_aton(text: str) -> int | None:
+    """Return the number of an address of one to four parts, the last of which stands alone."""
+    if not _PARTS.fullmatch(text):
+        return None
+    *first, last = map(int, text.split("."))
+    if last > 255 or any(part > 255 for part in first):
+        return None
+    return sum(part << (24 - 8 * index) for index, part in enumerate(first)) + last
+
+
+def inet_ntoa(number: int) -> str | None:
+    """Return the address of a number."""
+    if not 0 <= number <= _LAST:
+        return None
+    return ".".join(str(number >> shift & 255) for shift in (24, 16, 8, 0))
+
+
+_ADDRESSES = (
+    ScalarFunction(
+        "INET_ATON",
+        (
+            Overload(
+                (characters,), always(logical.BIGINT), calling(inet_aton), Nulls.STRICT_NULLABLE
+            ),
+        ),
+    ),
+    ScalarFunction(
+        "INET_NTOA",
+        (
+            Overload(
+                (of(Root.TINYINT, Root.SMALLINT, Root.INT, Root.BIGINT),),
+                always(logical.STRING),
+                calling(inet_ntoa),
+                Nulls.STRICT_NULLABLE,
+            ),
+        ),
+    ),
+)
+
+
+FUNCTIONS = (*_STRINGS, *_ADDRESSES)

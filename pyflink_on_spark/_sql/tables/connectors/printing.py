@@ -1,12 +1,14 @@
-"""The table that prints."""
+"""The connectors print and blackhole."""
 
 from __future__ import annotations
 
 import itertools
+from collections import deque
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from pyflink_on_spark._connectors.builtin.driver_sinks import PrintSink
+from pyflink_on_spark._runtime.contract.connector import Sink, SinkWriter
 from pyflink_on_spark._runtime.contract.operator import Operator
 from pyflink_on_spark._sql.plan.changes import ModifyKinds
 from pyflink_on_spark._sql.plan.options import Option, boolean, integer, text
@@ -16,7 +18,8 @@ from pyflink_on_spark.common.typeinfo import Types
 
 if TYPE_CHECKING:
     from pyflink_on_spark._runtime.contract.context import OperatorContext
-    from pyflink_on_spark._sql.plan.schema import Schema
+    from pyflink_on_spark._sql.plan.nodes import Schema
+
 
 _IDENTIFIER = Option("print-identifier", text)
 _STANDARD_ERROR = Option("standard-error", boolean, default=False)
@@ -90,3 +93,34 @@ class RowTexts(Operator):
             return
         for row in elements:
             yield f"+I[{', '.join([text(value) for text, value in zip(texts, row)])}]"
+
+
+class BlackholeFactory(TableFactory):
+    """The connector ``blackhole``."""
+
+    identifier = "blackhole"
+
+    def sink(self, context: TableContext) -> TableSink:
+        """Return the table."""
+        return _BlackholeTable()
+
+
+class _BlackholeTable(TableSink):
+    accepts = ModifyKinds.ALL
+    before = False
+
+    def writing(self, schema: Schema, changelog: bool) -> Writing:
+        return Writing(BlackholeSink())
+
+
+class BlackholeSink(Sink):
+    """Takes everything, and keeps nothing."""
+
+    def writer(self, context: OperatorContext) -> SinkWriter:
+        """Return a writer."""
+        return _Swallowing()
+
+
+class _Swallowing(SinkWriter):
+    def write(self, elements: Iterator[Any]) -> None:
+        deque(elements, maxlen=0)

@@ -21,15 +21,15 @@ _PACKAGE = "pyflink_on_spark._sql.tables.connectors"
 _CONNECTOR = Option("connector", text, required=True)
 
 CONNECTORS: dict[str, str] = {
-    "blackhole": "blackhole:BlackholeFactory",
-    "datagen": "datagen.factory:DatagenFactory",
+    "blackhole": "printing:BlackholeFactory",
+    "datagen": "datagen:DatagenFactory",
     "filesystem": "filesystem.factory:FilesystemFactory",
-    "jdbc": "jdbc.factory:JdbcFactory",
-    "kafka": "kafka.factory:KafkaFactory",
-    "kinesis": "kinesis.factory:KinesisFactory",
-    "kinesis-legacy": "kinesis.factory:LegacyKinesisFactory",
+    "jdbc": "jdbc:JdbcFactory",
+    "kafka": "kafka:KafkaFactory",
+    "kinesis": "kinesis:KinesisFactory",
+    "kinesis-legacy": "kinesis:LegacyKinesisFactory",
     "print": "printing:PrintFactory",
-    "upsert-kafka": "kafka.factory:UpsertKafkaFactory",
+    "upsert-kafka": "kafka:UpsertKafkaFactory",
 }
 """The module below this package, and the factory in it, for each connector."""
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from pyflink_on_spark._connectors.formats.input_format import InputFileFormat
     from pyflink_on_spark._connectors.formats.output_format import OutputFileFormat
     from pyflink_on_spark._runtime.contract.context import OperatorContext
-    from pyflink_on_spark._sql.plan.schema import Schema
+    from pyflink_on_spark._sql.plan.nodes import Schema
 
 Decode = Callable[[Iterator[Any]], Iterator[Any]]
 """Makes rows of messages, which are bytes or texts: any number of each. Of a format with changes

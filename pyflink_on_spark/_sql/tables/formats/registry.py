@@ -11,17 +11,17 @@ from pyflink_on_spark._sql.tables.formats.format import Format
 _PACKAGE = "pyflink_on_spark._sql.tables.formats"
 
 FORMATS: dict[str, str] = {
-    "avro": "avro.format:AvroFormat",
-    "avro-confluent": "avro.confluent:ConfluentAvroFormat",
-    "canal-json": "changelog_json.format:CanalJson",
-    "csv": "csv.format:CsvFormat",
-    "debezium-json": "changelog_json.format:DebeziumJson",
-    "json": "json.format:JsonFormat",
-    "maxwell-json": "changelog_json.format:MaxwellJson",
-    "ogg-json": "changelog_json.format:OggJson",
-    "orc": "columns.orc:OrcFormat",
-    "parquet": "columns.parquet:ParquetFormat",
-    "raw": "raw.format:RawFormat",
+    "avro": "avro:AvroFormat",
+    "avro-confluent": "avro_confluent:ConfluentAvroFormat",
+    "canal-json": "changelog_json:CanalJson",
+    "csv": "csv:CsvFormat",
+    "debezium-json": "changelog_json:DebeziumJson",
+    "json": "json:JsonFormat",
+    "maxwell-json": "changelog_json:MaxwellJson",
+    "ogg-json": "changelog_json:OggJson",
+    "orc": "columnar:OrcFormat",
+    "parquet": "columnar:ParquetFormat",
+    "raw": "raw:RawFormat",
 }
 """The module below this package, and the format in it, for each identifier."""
 

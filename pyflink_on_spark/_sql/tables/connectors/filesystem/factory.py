@@ -1,23 +1,35 @@
-"""The connector ``filesystem``."""
+"""Compacts the part files of a checkpoint into files of about a size."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
+from typing import Any, BinaryIO
 
+from pyflink_on_spark._compat.unsupported import Gap, raise_unsupported
 from pyflink_on_spark._connectors.files.bucket_naming import BasePathBuckets
-from pyflink_on_spark._connectors.files.compaction import Compaction, Compactor, Concatenation
+from pyflink_on_spark._connectors.files.compaction import (
+    Compaction,
+    CompactionStrategy,
+    Compactor,
+    Concatenation,
+)
 from pyflink_on_spark._connectors.files.config import FileSinkConfig, FileSourceConfig
+from pyflink_on_spark._connectors.files.part_file import PendingFile
 from pyflink_on_spark._connectors.files.rolling import RollingLimits
 from pyflink_on_spark._connectors.files.source import SplitFileSource
-from pyflink_on_spark._connectors.formats.input_format import InputFileFormat
+from pyflink_on_spark._connectors.files.time_zone import parse_time_zone
+from pyflink_on_spark._connectors.formats.input_format import FileSplit, InputFileFormat
 from pyflink_on_spark._connectors.formats.output_format import OutputFileFormat
+from pyflink_on_spark._filesystem.file_system import FileSystem
+from pyflink_on_spark._filesystem.local_files import LOCAL
 from pyflink_on_spark._runtime.contract.operator import Operator
 from pyflink_on_spark._sql.codegen.program import Program
 from pyflink_on_spark._sql.codegen.rows import compile_value
-from pyflink_on_spark._sql.errors import TableError, not_yet
+from pyflink_on_spark._sql.errors import TableError, ValidationError, not_yet
 from pyflink_on_spark._sql.plan.changes import ModifyKinds
 from pyflink_on_spark._sql.plan.expressions import Conversion, InputRef
+from pyflink_on_spark._sql.plan.nodes import Schema
 from pyflink_on_spark._sql.plan.options import (
     Option,
     TableOptions,
@@ -36,22 +48,22 @@ from pyflink_on_spark._sql.plan.ports import (
     TableSource,
     Writing,
 )
-from pyflink_on_spark._sql.plan.schema import Schema
-from pyflink_on_spark._sql.tables.connectors.filesystem import commit_options
-from pyflink_on_spark._sql.tables.connectors.filesystem.packing import Packing, Rewriting
-from pyflink_on_spark._sql.tables.connectors.filesystem.partition_commits import (
-    PartitionedConfig,
-    PartitionSink,
-)
-from pyflink_on_spark._sql.tables.connectors.filesystem.paths import (
+from pyflink_on_spark._sql.tables.connectors.filesystem.partitions import (
     METADATA,
+    CommitTrigger,
     DecodeWithPaths,
     EncodeWithFolders,
     OfPairs,
+    OverwritingSink,
     PartitionBuckets,
+    PartitionedConfig,
+    PartitionSink,
+    PartitionTime,
+    PartitionTimeTrigger,
+    ProcessingTimeTrigger,
+    TableFileSink,
     WithPaths,
 )
-from pyflink_on_spark._sql.tables.connectors.filesystem.sink import OverwritingSink, TableFileSink
 from pyflink_on_spark._sql.tables.formats.format import (
     DecodeOperator,
     Decoder,
@@ -64,6 +76,157 @@ from pyflink_on_spark._sql.tables.formats.format import (
 from pyflink_on_spark._sql.tables.formats.registry import find_format
 from pyflink_on_spark._sql.types import logical
 from pyflink_on_spark._sql.types.logical import LogicalType
+
+_OPEN_BINS = 10
+
+
+@dataclass(frozen=True)
+class Packing(CompactionStrategy):
+    """Puts each file into the first group of its bucket that has space for it.
+
+    Groups have files of one checkpoint only, and no file waits for a later checkpoint.
+    ``size_threshold`` is the size that a group may have, in bytes.
+    """
+
+    def groups(
+        self, files: Iterable[PendingFile]
+    ) -> tuple[list[list[PendingFile]], list[list[PendingFile]]]:
+        by_bucket: dict[str, list[PendingFile]] = {}
+        for file in files:
+            by_bucket.setdefault(file.bucket, []).append(file)
+        return [group for found in by_bucket.values() for group in self._packed(found)], []
+
+    def _packed(self, files: list[PendingFile]) -> list[list[PendingFile]]:
+        groups: list[list[PendingFile]] = []
+        spaces: list[int] = []
+        for file in files:
+            for index in range(max(len(groups) - _OPEN_BINS, 0), len(groups)):
+                if file.size <= spaces[index]:
+                    groups[index].append(file)
+                    spaces[index] -= file.size
+                    break
+            else:
+                groups.append([file])
+                spaces.append(self.size_threshold - file.size)
+        return groups
+
+
+@dataclass(frozen=True)
+class Rewriting(Compactor):
+    """Reads the records of files, and writes them to one file of the same format.
+
+    Args:
+        records: reads them.
+        form: writes them.
+    """
+
+    records: InputFileFormat
+    form: OutputFileFormat
+
+    def compact(self, paths: list[str], output: BinaryIO, files: FileSystem = LOCAL) -> None:
+        writer = self.form.open(output)
+        try:
+            convert = self.form.converter()
+            for path in paths:
+                for bundle in self.records.read(FileSplit(files.input_path(path))):
+                    writer.write([convert(value) for value in bundle.values])
+            writer.finish()
+        except BaseException:
+            writer.abandon()
+            raise
+
+
+_POLICY = Option("sink.partition-commit.policy.kind", text)
+_POLICY_CLASS = Option("sink.partition-commit.policy.class", text)
+_POLICY_ARGUMENTS = Option("sink.partition-commit.policy.class.parameters", text)
+_SUCCESS_FILE = Option("sink.partition-commit.success-file.name", text, default="_SUCCESS")
+_TRIGGER = Option(
+    "sink.partition-commit.trigger",
+    one_of("process-time", "partition-time"),
+    default="process-time",
+)
+_DELAY = Option("sink.partition-commit.delay", duration, default=0)
+_ZONE = Option("sink.partition-commit.watermark-time-zone", text, default="UTC")
+_EXTRACTOR = Option("partition.time-extractor.kind", text, default="default")
+_EXTRACTOR_CLASS = Option("partition.time-extractor.class", text)
+_TIMESTAMP_PATTERN = Option("partition.time-extractor.timestamp-pattern", text)
+_FORMATTER = Option("partition.time-extractor.timestamp-formatter", text)
+
+OPTIONS = (
+    _POLICY, _POLICY_CLASS, _POLICY_ARGUMENTS, _SUCCESS_FILE, _TRIGGER, _DELAY, _ZONE, _EXTRACTOR,
+    _EXTRACTOR_CLASS, _TIMESTAMP_PATTERN, _FORMATTER,
+)  # fmt: skip
+
+
+def success_file(context: TableContext) -> str | None:
+    """Return the name of the file that is put into a complete partition, or None.
+
+    In batch mode a table without partitions counts as one partition, but not in streaming mode.
+
+    Raises:
+        TableError: there is no such policy.
+        UnsupportedFlinkFeature: the policy is a Java class.
+    """
+    options = context.options
+    options.note(OPTIONS)
+    if not options.has(_POLICY):
+        return None
+    kinds = [kind.strip().lower() for kind in options[_POLICY].split(",")]
+    for kind in kinds:
+        if kind == "custom":
+            _refuse_class(_POLICY_CLASS, "Use the policy 'success-file'.")
+        if kind not in {"success-file", "metastore"}:
+            raise TableError(f"Unsupported policy: {kind}")
+    if "metastore" in kinds and not context.batch:
+        raise TableError(
+            "Can not configure a 'metastore' partition commit policy for a file system table. You "
+            "can only configure 'metastore' partition commit policy for a hive table."
+        )
+    if not context.batch and not context.partition_by:
+        return None
+    return options[_SUCCESS_FILE] if "success-file" in kinds else None
+
+
+def commit_trigger(options: TableOptions) -> CommitTrigger:
+    """Return what says when a partition is complete.
+
+    Raises:
+        UnsupportedFlinkFeature: times are read by a Java class.
+    """
+    delay = options[_DELAY]
+    if options[_TRIGGER] == "process-time":
+        return ProcessingTimeTrigger(delay)
+    kind = options[_EXTRACTOR]
+    if kind == "custom":
+        _refuse_class(_EXTRACTOR_CLASS, f"Describe the times with '{_TIMESTAMP_PATTERN.key}'.")
+    if kind != "default":
+        raise TableError(f"Unsupported extractor kind: {kind}")
+    time = PartitionTime(options[_TIMESTAMP_PATTERN], options[_FORMATTER], options[_ZONE])
+    return PartitionTimeTrigger(delay, time)
+
+
+def check_time_zone(options: TableOptions) -> None:
+    """Check the time zone of watermarks.
+
+    Raises:
+        ValidationError: there is no such time zone.
+    """
+    try:
+        parse_time_zone(options[_ZONE])
+    except ValueError:
+        raise ValidationError(
+            f"Invalid time zone for '{_ZONE.key}'. The value should be a Time Zone Database (TZDB) "
+            "ID such as 'America/Los_Angeles' to include daylight saving time. Fixed offsets are "
+            "supported using 'GMT-03:00' or 'GMT+03:00'. Or use 'UTC' without time zone and "
+            "daylight saving time."
+        ) from None
+
+
+def _refuse_class(option: Option[Any], instead: str) -> None:
+    raise_unsupported(
+        f"'{option.key}'", kind=Gap.NEVER, reason="there are no Java classes", instead=instead
+    )
+
 
 _PATH = Option("path", text, required=True)
 _FORMAT = Option("format", text, required=True)
@@ -89,7 +252,7 @@ class FilesystemFactory(TableFactory):
     overwrites = True
     options = (  # type: ignore[assignment]
         _PATH, _FORMAT, _DEFAULT_NAME, _MONITOR, _PATTERN, _STATISTICS, _PARALLELISM, *_FILES,
-        *commit_options.OPTIONS,
+        *OPTIONS,
     )  # fmt: skip
 
     def source(self, context: TableContext) -> TableSource:
@@ -103,8 +266,8 @@ class FilesystemFactory(TableFactory):
             decoder = loaded.decoder(parts.stored, own, context.time_zone)
         # Statistics are for a planner that compares costs; the value has to be right all the same.
         _ = options[_STATISTICS]
-        options.note((_PARALLELISM, *_FILES, *commit_options.OPTIONS))
-        commit_options.check_time_zone(options)
+        options.note((_PARALLELISM, *_FILES, *OPTIONS))
+        check_time_zone(options)
         found = FileSourceConfig.of(records or loaded.file_messages(own), (options[_PATH],))
         config = replace(
             found, discovery_interval=options[_MONITOR], path_pattern=options[_PATTERN]
@@ -125,7 +288,7 @@ class FilesystemFactory(TableFactory):
         options.note((_MONITOR, _PATTERN, _STATISTICS, *_FILES))
         if options[_SHUFFLE]:
             not_yet(f"the option '{_SHUFFLE.key}'", None, "Without it there are more files.")
-        commit_options.check_time_zone(options)
+        check_time_zone(options)
         config = _sink_config(context)
         if options[_COMPACTION] and not context.batch:
             records = loaded.file_input(parts.stored, own, context.time_zone)
@@ -145,7 +308,7 @@ def _sink_config(context: TableContext) -> FileSinkConfig:
         on_checkpoint=options[_COMPACTION] and not context.batch,
     )
     path, check = options[_PATH], options[_CHECK]
-    marker = commit_options.success_file(context)
+    marker = success_file(context)
     if marker is None or context.batch:
         return FileSinkConfig(
             path, rolling=rolling, bucket_check_interval=check, success_file=marker
@@ -154,7 +317,7 @@ def _sink_config(context: TableContext) -> FileSinkConfig:
         path,
         rolling=rolling,
         bucket_check_interval=check,
-        trigger=commit_options.commit_trigger(options),
+        trigger=commit_trigger(options),
         marker=marker,
     )
 

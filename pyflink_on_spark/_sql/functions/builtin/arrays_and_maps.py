@@ -1,0 +1,403 @@
+"""Functions that make and take arrays, maps and rows."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+from pyflink_on_spark._sql.errors import ValidationError
+from pyflink_on_spark._sql.functions.parameters import (
+    always,
+    any_type,
+    as_int,
+    booleans,
+    calling,
+    characters,
+    function_of,
+    inline,
+    integers,
+    like,
+    of,
+)
+from pyflink_on_spark._sql.plan.signatures import (
+    CallSite,
+    Nulls,
+    Overload,
+    Parameter,
+    Result,
+    ScalarFunction,
+)
+from pyflink_on_spark._sql.types import logical, variants
+from pyflink_on_spark._sql.types.coercion import common_type
+from pyflink_on_spark._sql.types.logical import LogicalType, Root
+
+
+def _array_type(types: Sequence[LogicalType]) -> LogicalType:
+    element = common_type(types)
+    assert element is not None
+    return logical.array(element).with_nullable(False)
+
+
+def _row_type(types: Sequence[LogicalType]) -> LogicalType:
+    names = tuple(f"EXPR${index}" for index in range(len(types)))
+    return logical.row(names, tuple(kind.plain() for kind in types)).with_nullable(False)
+
+
+def _type_of_map(types: Sequence[LogicalType]) -> LogicalType:
+    key, value = common_type(types[::2]), common_type(types[1::2])
+    assert key is not None
+    assert value is not None
+    return logical.mapping(key, value).with_nullable(False)
+
+
+def _made_tuple(site: CallSite) -> str:
+    return f"({', '.join(site.sources())},)"
+
+
+def _made_map(site: CallSite) -> str:
+    sources = site.sources()
+    return "{" + ", ".join(f"{k}: {v}" for k, v in zip(sources[::2], sources[1::2])) + "}"
+
+
+_NO_KEY = {Root.NULL, Root.SYMBOL}
+_KINDS_OF_KEYS = (
+    logical.NUMERIC,
+    logical.CHARACTERS,
+    tuple({*Root} - {*logical.NUMERIC, *logical.CHARACTERS} - _NO_KEY),
+)
+"""The kinds of a map's keys; a key of another kind is not looked up."""
+
+
+def _map_with(keys: tuple[Root, ...]) -> Parameter:
+    def parameter(kind: LogicalType) -> LogicalType | None:
+        return kind if kind.root is Root.MAP and kind.children[0].root in keys else None
+
+    return parameter
+
+
+def _index(kind: LogicalType) -> LogicalType | None:
+    if kind.root in logical.INTEGERS and kind.root is not Root.INT:
+        raise ValidationError("Integer expression type expected.")
+    return kind if kind.root is Root.INT else None
+
+
+def _array_item(array: tuple[object, ...], index: int) -> object:
+    """Return an element, counted from 1, or None if there is none."""
+    return array[index - 1] if 0 < index <= len(array) else None
+
+
+def _item(site: CallSite) -> str:
+    get = site.bind(_array_item, "array_item")
+    return f"{get}({', '.join(site.sources())})"
+
+
+def _nullable_child(index: int) -> Result:
+    return lambda types: types[0].children[index].with_nullable(True)
+
+
+_COLLECTIONS = (
+    ScalarFunction(
+        "ARRAY",
+        (
+            Overload(
+                (any_type,),
+                _array_type,
+                _made_tuple,
+                Nulls.CALLED,
+                variadic=True,
+                unified=common_type,
+            ),
+        ),
+    ),
+    ScalarFunction(
+        "ROW",
+        (Overload((any_type,), _row_type, _made_tuple, Nulls.CALLED, variadic=True),),
+    ),
+    ScalarFunction(
+        "MAP",
+        (Overload((any_type, any_type), _type_of_map, _made_map, Nulls.CALLED, variadic=True),),
+    ),
+    ScalarFunction(
+        "ITEM",
+        (
+            Overload(
+                (of(Root.ARRAY), _index),
+                _nullable_child(0),
+                _item,
+                Nulls.STRICT_NULLABLE,
+            ),
+            *(
+                Overload(
+                    (_map_with(keys), of(*keys)),
+                    _nullable_child(1),
+                    inline("{0}.get({1})"),
+                    Nulls.STRICT_NULLABLE,
+                )
+                for keys in _KINDS_OF_KEYS
+            ),
+            Overload(
+                (of(Root.VARIANT), characters),
+                always(logical.VARIANT),
+                calling(variants.field_of),
+                Nulls.STRICT_NULLABLE,
+            ),
+            Overload(
+                (of(Root.VARIANT), integers),
+                always(logical.VARIANT),
+                calling(variants.item_of),
+                Nulls.STRICT_NULLABLE,
+            ),
+        ),
+        tuple(
+            f"<{of_what}>[{key}]"
+            for of_what, key in (
+                ("ARRAY", "<INTEGER>"),
+                ("MAP", "<ANY>"),
+                ("ROW", "<CHARACTER>|<INTEGER>"),
+                ("VARIANT", "<CHARACTER>|<INTEGER>"),
+            )
+        ),
+    ),
+)
+
+
+_arrays = of(Root.ARRAY)
+_maps = of(Root.MAP)
+Array = tuple[Any, ...]
+
+
+def _element(types: Sequence[LogicalType]) -> LogicalType:
+    return types[0].children[0].with_nullable(True)
+
+
+def _with_element(types: Sequence[LogicalType]) -> LogicalType:
+    """Return an array that has an element of the second type, too."""
+    found = common_type([types[0].children[0], types[1]])
+    return logical.array(found or types[1])
+
+
+def _child(index: int) -> Result:
+    return lambda types: logical.array(types[0].children[index])
+
+
+def contains(array: Array, value: Any) -> bool:
+    """Tell whether an element is in an array."""
+    return value in array
+
+
+def distinct(array: Array) -> Array:
+    """Return an array without doubles."""
+    return tuple(dict.fromkeys(array))
+
+
+def position(array: Array | None, value: Any) -> int | None:
+    """Return where an element is, counted from 1; 0 if nowhere."""
+    if array is None or value is None:
+        return None
+    return array.index(value) + 1 if value in array else 0
+
+
+def removed(array: Array | None, value: Any) -> Array | None:
+    """Return an array without all elements of a value."""
+    return None if array is None else tuple([item for item in array if item != value])
+
+
+def reversed_(array: Array) -> Array:
+    """Return an array from its end to its beginning."""
+    return array[::-1]
+
+
+def sliced(array: Array, start: int, end: int | None = None) -> Array:
+    """Return a part of an array; positions count from 1, or from the end if they are negative."""
+    size = len(array)
+    if not size:
+        return ()
+    last = size if end is None else (end if end >= 0 else size + end + 1)
+    first = start if start > 0 else 1 if start == 0 else size + start + 1
+    if end == 0:
+        last = 1
+    if first > size or first > last or last < 1:
+        return ()
+    return array[max(first, 1) - 1 : last]
+
+
+def union(one: Array, two: Array) -> Array:
+    """Return the elements of both arrays without doubles."""
+    return tuple(dict.fromkeys(one + two))
+
+
+def concatenated(*arrays: Array) -> Array:
+    """Return arrays one after the other."""
+    return sum(arrays, ())
+
+
+def largest(array: Array) -> Any:
+    """Return the largest element."""
+    return max((item for item in array if item is not None), default=None)
+
+
+def smallest(array: Array) -> Any:
+    """Return the smallest element."""
+    return min((item for item in array if item is not None), default=None)
+
+
+def joined(array: Array, separator: str, null: str | None = None) -> str:
+    """Return the elements as one text."""
+    items = [null if item is None else item for item in array]
+    return separator.join([item for item in items if item is not None])
+
+
+def ordered(array: Array, ascending: bool = True, nulls_first: bool | None = None) -> Array:
+    """Return an array in order; NULL comes first if the smallest does."""
+    known = sorted([item for item in array if item is not None], reverse=not ascending)
+    nulls = [None] * (len(array) - len(known))
+    first = ascending if nulls_first is None else nulls_first
+    return tuple([*nulls, *known] if first else [*known, *nulls])
+
+
+def appended(array: Array | None, value: Any) -> Array | None:
+    """Return an array with an element at its end."""
+    return None if array is None else (*array, value)
+
+
+def prepended(array: Array | None, value: Any) -> Array | None:
+    """Return an array with an element at its beginning."""
+    return None if array is None else (value, *array)
+
+
+def excluding(one: Array, two: Array) -> Array:
+    """Return the elements that the other array has not, as often as they are there."""
+    rest = list(two)
+    kept = []
+    for item in one:
+        if item in rest:
+            rest.remove(item)
+        else:
+            kept.append(item)
+    return tuple(kept)
+
+
+def in_both(one: Array, two: Array) -> Array:
+    """Return the elements of both arrays, without doubles."""
+    return tuple(dict.fromkeys([item for item in one if item in two]))
+
+
+def entries(found: dict[Any, Any]) -> Array:
+    """Return the keys and values of a map as rows."""
+    return tuple(found.items())
+
+
+def mapped(keys: Array, values: Array) -> dict[Any, Any]:
+    """Return a map of two arrays."""
+    if len(keys) != len(values):
+        raise ValueError(
+            "Invalid function MAP_FROM_ARRAYS call: The length of the keys array "
+            f"{len(keys)} is not equal to the length of the values array {len(values)}"
+        )
+    return dict(zip(keys, values))
+
+
+def united(*maps: dict[Any, Any]) -> dict[Any, Any]:
+    """Return the pairs of all maps; later ones count."""
+    found: dict[Any, Any] = {}
+    for each in maps:
+        found.update(each)
+    return found
+
+
+def only(array: Array) -> Any:
+    """Return the only element of an array, or None if it has none.
+
+    Raises:
+        ValueError: it has more.
+    """
+    if len(array) > 1:
+        raise ValueError("Array has more than one element.")
+    return array[0] if array else None
+
+
+def _entry_type(types: Sequence[LogicalType]) -> LogicalType:
+    return logical.array(logical.row(("key", "value"), types[0].children))
+
+
+def _map_type(types: Sequence[LogicalType]) -> LogicalType:
+    return logical.mapping(types[0].children[0], types[1].children[0])
+
+
+def _nullable_elements(types: Sequence[LogicalType]) -> LogicalType:
+    return replace(types[0], children=(types[0].children[0].with_nullable(True),))
+
+
+_CALLED = Nulls.CALLED
+
+
+def _with_null(name: str, result: Result, function: Any) -> ScalarFunction:
+    """Return a function of an array and any element, NULL too."""
+    return ScalarFunction(
+        name,
+        (
+            Overload(
+                (_arrays, any_type),
+                lambda types: result(types).with_nullable(types[0].nullable),
+                calling(function),
+                _CALLED,
+            ),
+        ),
+    )
+
+
+def _common(types: Sequence[LogicalType]) -> LogicalType:
+    found = common_type(types)
+    assert found is not None
+    return found
+
+
+_TWO = (_arrays, _arrays)
+
+_LISTS = (
+    ScalarFunction(
+        "CARDINALITY",
+        (
+            Overload((_arrays,), always(logical.INT), inline("len({0})")),
+            Overload((of(Root.MAP, Root.MULTISET),), always(logical.INT), inline("len({0})")),
+        ),
+    ),
+    function_of("ELEMENT", (_arrays,), lambda types: types[0].children[0], only),
+    ScalarFunction(
+        "ARRAY_CONTAINS",
+        (
+            Overload(
+                (_arrays, any_type),
+                lambda types: logical.BOOLEAN.with_nullable(types[0].nullable),
+                inline("None if {0} is None else {1} in {0}"),
+                _CALLED,
+            ),
+        ),
+    ),
+    function_of("ARRAY_DISTINCT", (_arrays,), like(), distinct),
+    _with_null("ARRAY_POSITION", always(logical.INT), position),
+    _with_null("ARRAY_REMOVE", like(), removed),
+    _with_null("ARRAY_APPEND", _with_element, appended),
+    _with_null("ARRAY_PREPEND", _with_element, prepended),
+    function_of("ARRAY_REVERSE", (_arrays,), like(), reversed_),
+    function_of("ARRAY_SLICE", (_arrays, as_int, as_int), like(), sliced, optional=1),
+    function_of("ARRAY_UNION", _TWO, _common, union),
+    function_of("ARRAY_CONCAT", (_arrays,), _common, concatenated, variadic=True),
+    function_of("ARRAY_EXCEPT", _TWO, like(), excluding),
+    function_of("ARRAY_INTERSECT", _TWO, like(), in_both),
+    function_of("ARRAY_MAX", (_arrays,), _element, largest, nullable=True),
+    function_of("ARRAY_MIN", (_arrays,), _element, smallest, nullable=True),
+    function_of(
+        "ARRAY_JOIN", (_arrays, characters, characters), logical.STRING, joined, optional=1
+    ),
+    function_of("ARRAY_SORT", (_arrays, booleans, booleans), like(), ordered, optional=2),
+    ScalarFunction("MAP_KEYS", (Overload((_maps,), _child(0), inline("tuple({0})")),)),
+    ScalarFunction("MAP_VALUES", (Overload((_maps,), _child(1), inline("tuple({0}.values())")),)),
+    function_of("MAP_ENTRIES", (_maps,), _entry_type, entries),
+    function_of("MAP_FROM_ARRAYS", _TWO, _map_type, mapped),
+    function_of("MAP_UNION", (_maps,), like(), united, variadic=True),
+)
+
+
+FUNCTIONS = (*_COLLECTIONS, *_LISTS)

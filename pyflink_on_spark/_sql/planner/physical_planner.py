@@ -1,0 +1,458 @@
+"""Chooses physical nodes for logical ones, and infers which changes each makes and needs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from pyflink_on_spark._graph.transformation import Transformation
+from pyflink_on_spark._sql.depth import at_any_depth
+from pyflink_on_spark._sql.errors import TableError, not_yet
+from pyflink_on_spark._sql.plan import nodes as logical
+from pyflink_on_spark._sql.plan.changes import ModifyKinds
+from pyflink_on_spark._sql.plan.expressions import InputRef, Typed, input_refs, substitute
+from pyflink_on_spark._sql.plan.nodes import Expand as LogicalExpand
+from pyflink_on_spark._sql.plan.nodes import Node, Over, Schema, SemiJoin, TemporalJoin
+from pyflink_on_spark._sql.plan.time_conditions import time_bounds, window_join, windows_of
+from pyflink_on_spark._sql.planner import joins, scans
+from pyflink_on_spark._sql.planner.aggregates import (
+    ChangelogNormalize,
+    FlatAggregate,
+    GroupAggregate,
+)
+from pyflink_on_spark._sql.planner.calc import Correlate, Expand, calc
+from pyflink_on_spark._sql.planner.over import over_aggregate
+from pyflink_on_spark._sql.planner.physical import PhysicalNode, Stream, Translation
+from pyflink_on_spark._sql.planner.pruning import pruned
+from pyflink_on_spark._sql.planner.python_calls import (
+    is_staged,
+    outer_join_refused,
+    split_condition,
+    with_staged_calls,
+    with_staged_columns,
+)
+from pyflink_on_spark._sql.planner.shared_nodes import Digests
+from pyflink_on_spark._sql.planner.sorting import sort, top_n
+from pyflink_on_spark._sql.planner.watermarks import watermark_assigner
+from pyflink_on_spark._sql.planner.windows import (
+    SessionTable,
+    SliceAggregate,
+    WindowAggregate,
+    WindowTableFunction,
+    sliced_query,
+)
+from pyflink_on_spark._sql.settings import QuerySettings
+from pyflink_on_spark._sql.syntax.queries import JoinKind
+from pyflink_on_spark._sql.syntax.statements import ColumnKind
+from pyflink_on_spark._sql.types.logical import Root
+
+
+def infer_changes(roots: Iterable[PhysicalNode]) -> None:
+    """Set ``changes`` and ``before`` of all nodes.
+
+    Args:
+        roots: the sinks.
+
+    Raises:
+        TableError: a node cannot deal with the changes of its input.
+    """
+    roots = list(roots)
+    done: set[PhysicalNode] = set()
+    for root in roots:
+        _find_changes(root, done)
+    for root in roots:
+        _require_before(root, wanted=False)
+
+
+def _find_changes(node: PhysicalNode, done: set[PhysicalNode]) -> None:
+    if node in done:
+        return
+    done.add(node)
+    for port, source in enumerate(node.inputs):
+        _find_changes(source, done)
+        refused = source.changes & ~node.accepts(port)
+        if refused:
+            place = "" if node.span is None else f"{node.span.range()}: "
+            raise TableError(
+                f"{place}{node.describe_short()} doesn't support consuming {refused.describe()} "
+                f"which is produced by node {_origin(source, refused).describe()}"
+            )
+    node.changes = node.produces(tuple(source.changes for source in node.inputs))
+
+
+def _origin(node: PhysicalNode, refused: ModifyKinds) -> PhysicalNode:
+    """Return the node that makes the changes, which those after it only pass on."""
+    while len(node.inputs) == 1 and node.inputs[0].changes & refused == refused:
+        node = node.inputs[0]
+    return node
+
+
+def _require_before(node: PhysicalNode, wanted: bool) -> None:
+    if wanted and ModifyKinds.UPDATE in node.changes and not node.before:
+        if not node.can_give_before():
+            not_yet(
+                f"{node.describe()}, whose updates do not say what a row was before,",
+                None,
+                "Write its rows to a sink with a primary key.",
+            )
+        node.before = True
+    for port, source in enumerate(node.inputs):
+        _require_before(source, node.needs_before(port, node.before))
+
+
+_PARTS = 3
+"""The columns that windows add to rows."""
+
+_NO_SESSIONS = "Unaligned windows like session are not supported in batch mode yet."
+Make = Callable[[Any, "Implementation"], PhysicalNode]
+"""Makes a physical node of a logical one."""
+
+
+class Implementation:
+    """Chooses how the nodes of a logical plan are carried out; shared ones once.
+
+    Args:
+        settings: the session's.
+    """
+
+    def __init__(self, settings: QuerySettings) -> None:
+        self.settings = settings
+        self._digests = Digests()
+        self._made: dict[int, PhysicalNode] = {}
+
+    def implement(self, node: logical.Node) -> PhysicalNode:
+        """Return the physical node for a logical one."""
+        number = self._digests.number(node)
+        found = self._made.get(number)
+        if found is None:
+            found = self._made[number] = RULES[type(node)](node, self)
+        return found
+
+
+def _table_scan(node: logical.TableScan, _plan: Implementation) -> PhysicalNode:
+    metadata = tuple(
+        column.metadata_key or column.name
+        for column in node.table.schema.of_kind(ColumnKind.METADATA)
+    )
+    source = scans.SourceScan(
+        node.schema, node.path, node.source, metadata, scans.places_of(node.table)
+    )
+    key = node.table.schema.primary_key
+    if node.source.before or ModifyKinds.UPDATE not in node.source.changes or not key:
+        return source
+    return ChangelogNormalize(source, tuple(node.schema.names.index(name) for name in key))
+
+
+def _external_scan(node: logical.ExternalScan, _plan: Implementation) -> PhysicalNode:
+    rows, source = node.rows, scans.ExternalScan(node.schema, node.rows)
+    if rows.before or ModifyKinds.UPDATE not in rows.changes or not rows.key:
+        return source
+    return ChangelogNormalize(source, rows.key)
+
+
+def _project(node: logical.Project, plan: Implementation) -> PhysicalNode:
+    found = top_n(node, plan)
+    if found is not None:
+        return found
+    source, expressions = with_staged_calls(plan.implement(node.input), node.expressions)
+    return calc(node.schema, source, None, expressions)
+
+
+def _filter(node: logical.Filter, plan: Implementation) -> PhysicalNode:
+    source = plan.implement(node.input)
+    direct, staged = split_condition(node.condition)
+    if direct is not None:
+        source = calc(node.schema, source, direct, None)
+    if staged is None:
+        return source
+    source, (condition,) = with_staged_calls(source, (staged,))
+    columns = [InputRef(kind, index) for index, kind in enumerate(node.schema.types)]
+    return calc(node.schema, source, condition, columns)
+
+
+def _aggregate(node: logical.Aggregate, plan: Implementation) -> PhysicalNode:
+    batch = plan.settings.batch
+    _check_calls(node, batch)
+    windows = windows_of(node.input)
+    parts: dict[int, int] = {}
+    window: logical.WindowTable | None = None
+    for index, key in enumerate(node.keys):
+        if isinstance(key, InputRef) and key.index in windows:
+            window, parts[index] = windows[key.index]
+    if window is None or not {0, 1} <= set(parts.values()):
+        source = plan.implement(node.input)
+        return GroupAggregate(node.schema, source, node.keys, node.calls, batch)
+    session = window.kind is logical.WindowKind.SESSION
+    if session:
+        if batch:
+            raise TableError(_NO_SESSIONS)
+        return _session_aggregate(node, plan, window, parts)
+    if batch:
+        source = plan.implement(node.input)
+        return GroupAggregate(node.schema, source, node.keys, node.calls, batch)
+    sliced = _sliced(node, plan)
+    if sliced is not None:
+        return sliced
+    source = plan.implement(node.input)
+    return WindowAggregate(
+        node.schema, source, node.keys, node.calls, window, parts, merges_sessions=False
+    )
+
+
+def _sliced(node: logical.Aggregate, plan: Implementation) -> PhysicalNode | None:
+    """Return what adds each row to one slice, if the windows and the functions allow that."""
+    query = sliced_query(node)
+    if query is None or (query.window.step or 0) > query.window.size:
+        return None
+    source = plan.implement(query.window.input)
+    below = calc(source.schema, source, query.condition, None)
+    made = SliceAggregate(node.schema, below, query)
+    try:
+        made.program(plan.settings.time_zone, retracting=False)
+    except NotImplementedError:
+        return None
+    return made
+
+
+def _session_aggregate(
+    node: logical.Aggregate,
+    plan: Implementation,
+    window: logical.WindowTable,
+    parts: dict[int, int],
+) -> PhysicalNode:
+    """Return what aggregates sessions, or the rows of groups that are no sessions.
+
+    As in Flink, a condition on the rows of sessions says which rows make sessions, unless it is
+    one on the sessions themselves.
+    """
+    below, keys = node.input, [key for index, key in enumerate(node.keys) if index not in parts]
+    conditions: list[Typed] = []
+    while isinstance(below, logical.Project | logical.Filter):
+        if isinstance(below, logical.Filter):
+            conditions.append(below.condition)
+        else:
+            columns = below.expressions
+            keys = [substitute(key, columns) for key in keys]
+            conditions = [substitute(condition, columns) for condition in conditions]
+        below = below.input
+    direct = isinstance(below, logical.WindowTable)
+    apart = _are_sessions(keys, window)
+    first = len(window.schema) - _PARTS
+    of_rows = all(index < first for each in conditions for index in input_refs(each))
+    merges = direct and apart and of_rows
+    if merges:
+        node = replace(node, input=_with_single_rows(node.input))
+    source = plan.implement(node.input)
+    if direct and not apart:
+        return GroupAggregate(node.schema, source, node.keys, node.calls, batch=False)
+    return WindowAggregate(
+        node.schema, source, node.keys, node.calls, window, parts, merges_sessions=merges
+    )
+
+
+def _are_sessions(keys: Sequence[Typed], window: logical.WindowTable) -> bool:
+    """Tell whether groups are those that sessions are apart by."""
+    if window.partition is None:
+        return True
+    grouped = {key.index for key in keys if isinstance(key, InputRef)}
+    return len(keys) == len(grouped) and grouped == set(window.partition)
+
+
+def _with_single_rows(node: logical.Node) -> logical.Node:
+    """Return a node in which rows have the sessions that they alone would make."""
+    if isinstance(node, logical.WindowTable):
+        return replace(node, single=True)
+    if isinstance(node, logical.Project | logical.Filter | LogicalExpand):
+        return replace(node, input=_with_single_rows(node.input))
+    return node
+
+
+def _windows(node: logical.WindowTable, plan: Implementation) -> PhysicalNode:
+    source = plan.implement(node.input)
+    if node.kind is not logical.WindowKind.SESSION or node.single:
+        return WindowTableFunction(source, node)
+    if plan.settings.batch:
+        raise TableError(_NO_SESSIONS)
+    return SessionTable(source, node)
+
+
+def _join(node: logical.Join, plan: Implementation) -> PhysicalNode:
+    if node.condition is not None and is_staged(node.condition):
+        return _join_then_filter(node, node.condition, plan)
+    left, right = plan.implement(node.left), plan.implement(node.right)
+    if not plan.settings.batch:
+        windows = window_join(node.left, node.right, node.condition)
+        if windows is not None:
+            return joins.WindowJoin(left, right, node, windows)
+        bounds = time_bounds(node.condition, len(left.schema))
+        if bounds is not None:
+            return joins.IntervalJoin(left, right, node, bounds)
+    return joins.Join(left, right, node, plan.settings.batch)
+
+
+def _join_then_filter(node: logical.Join, condition: Typed, plan: Implementation) -> PhysicalNode:
+    if node.kind is not JoinKind.INNER:
+        raise outer_join_refused(condition)
+    direct, staged = split_condition(condition)
+    assert staged is not None
+    joined = replace(node, condition=direct)
+    return plan.implement(logical.Filter(node.schema, joined, staged))
+
+
+def _temporal_join(node: TemporalJoin, plan: Implementation) -> PhysicalNode:
+    left, right = plan.implement(node.left), plan.implement(node.right)
+    if plan.settings.batch:
+        not_yet("a join with versions of a table in batch mode", None, "Use streaming mode.")
+    return joins.TemporalJoin(left, right, node)
+
+
+def _semi_join(node: SemiJoin, plan: Implementation) -> PhysicalNode:
+    left, right = plan.implement(node.left), plan.implement(node.right)
+    return joins.SemiJoin(left, right, node, plan.settings.batch)
+
+
+def _over(node: Over, plan: Implementation) -> PhysicalNode:
+    return over_aggregate(plan.implement(node.input), node, plan.settings.batch)
+
+
+def _watermarks(node: logical.AssignWatermarks, plan: Implementation) -> PhysicalNode:
+    source = plan.implement(node.input)
+    if node.watermark is None:
+        columns = [InputRef(kind, index) for index, kind in enumerate(node.schema.types)]
+        return calc(node.schema, source, None, columns)
+    return watermark_assigner(node.schema, source, node.column, node.watermark)
+
+
+def _check_calls(node: logical.Aggregate, batch: bool) -> None:
+    for call in node.calls:
+        if call.function.batch_only and not batch:
+            raise TableError(
+                f"{call.function.name} aggregate function does not support yet for streaming."
+            )
+    if batch:
+        distinct = [arg for call in node.calls if call.distinct for arg in call.args]
+        _check_orderable([*node.keys, *distinct])
+
+
+def _check_orderable(keys: Sequence[Typed]) -> None:
+    for key in keys:
+        if key.type.root in {Root.VARIANT, Root.BITMAP}:
+            raise TableError(
+                f"Type({key.type}) is not an orderable data type, it is not supported as a "
+                "ORDER_BY/GROUP_BY/JOIN_EQUAL field."
+            )
+
+
+def _sort(node: logical.Sort, plan: Implementation) -> PhysicalNode:
+    _check_orderable([key.value for key in node.keys])
+    staged = with_staged_columns(node.input, [key.value for key in node.keys])
+    if staged is None:
+        return sort(node, plan.implement(node.input), plan.settings.batch)
+    columns, values = staged
+    keys = tuple(replace(key, value=value) for key, value in zip(node.keys, values))
+    ordered = replace(node, schema=columns.schema, input=columns, keys=keys)
+    own = tuple(InputRef(kind, index) for index, kind in enumerate(node.schema.types))
+    return plan.implement(logical.Project(node.schema, ordered, own))
+
+
+def _correlate(node: logical.Correlate, plan: Implementation) -> PhysicalNode:
+    staged = with_staged_columns(node.input, node.args)
+    if staged is None or node.condition is not None:
+        return Correlate(plan.implement(node.input), node)
+    columns, args = staged
+    own, all_names, all_types = node.input.schema, node.schema.names, node.schema.types
+    width, added = len(own), len(columns.schema) - len(own)
+    schema = Schema(
+        (*columns.schema.names, *all_names[width:]), (*columns.schema.types, *all_types[width:])
+    )
+    made = replace(node, schema=schema, input=columns, args=args)
+    kept = tuple(
+        InputRef(kind, index if index < width else index + added)
+        for index, kind in enumerate(all_types)
+    )
+    return plan.implement(logical.Project(node.schema, made, kept))
+
+
+def _sink(node: logical.Sink, plan: Implementation) -> PhysicalNode:
+    return scans.Sink(plan.implement(node.input), node.path, node.table, node.sink, node.span)
+
+
+def _external_sink(node: logical.ExternalSink, plan: Implementation) -> PhysicalNode:
+    source = plan.implement(node.input)
+    return scans.ExternalSink(source, node.name, node.changes, node.before)
+
+
+def _union(node: logical.Union, plan: Implementation) -> PhysicalNode:
+    return scans.Union(node.schema, *map(plan.implement, node.nodes))
+
+
+RULES: dict[type[logical.Node], Make] = {
+    logical.TableScan: _table_scan,
+    logical.ExternalScan: _external_scan,
+    logical.FlatAggregate: lambda node, plan: FlatAggregate(
+        plan.implement(node.input), node, plan.settings.batch
+    ),
+    logical.Values: lambda node, plan: scans.Values(node),
+    logical.Project: _project,
+    logical.Filter: _filter,
+    logical.Aggregate: _aggregate,
+    LogicalExpand: lambda node, plan: Expand(plan.implement(node.input), node),
+    logical.Correlate: _correlate,
+    logical.Join: _join,
+    SemiJoin: _semi_join,
+    TemporalJoin: _temporal_join,
+    Over: _over,
+    logical.Sort: _sort,
+    logical.WindowTable: _windows,
+    logical.AssignWatermarks: _watermarks,
+    logical.Union: _union,
+    logical.Sink: _sink,
+    logical.ExternalSink: _external_sink,
+}
+"""What makes the physical node for each kind of logical one."""
+
+
+@dataclass(frozen=True)
+class PlannedQuery:
+    """Transformations, and the streams that they give.
+
+    Args:
+        transformations: all that were added.
+        streams: one for each sink.
+        nodes: the physical plan's sinks.
+    """
+
+    transformations: tuple[Transformation, ...]
+    streams: tuple[Stream, ...]
+    nodes: tuple[PhysicalNode, ...]
+
+
+@at_any_depth
+def physical_plan(sinks: Sequence[Node], settings: QuerySettings) -> tuple[PhysicalNode, ...]:
+    """Return how some sinks get their rows.
+
+    Raises:
+        TableError: a node cannot deal with the changes of its input.
+    """
+    implementation = Implementation(settings)
+    nodes = tuple(map(implementation.implement, pruned(sinks)))
+    infer_changes(nodes)
+    return nodes
+
+
+@at_any_depth
+def plan(sinks: Sequence[Node], settings: QuerySettings) -> PlannedQuery:
+    """Return what gives some sinks their rows.
+
+    Args:
+        sinks: the logical plans, each with a sink at its top.
+        settings: the session's.
+
+    Raises:
+        TableError: a node cannot deal with the changes of its input.
+    """
+    nodes = physical_plan(sinks, settings)
+    translation = Translation(settings)
+    streams = tuple(map(translation.translate, nodes))
+    return PlannedQuery(tuple(translation.added), streams, nodes)

@@ -1,0 +1,304 @@
+"""Calls of Python functions that take bundles, wait, or take columns."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import islice
+from typing import TYPE_CHECKING, Any
+
+from pyflink_on_spark._runtime.elements.bundle import MAX_WATERMARK
+from pyflink_on_spark._runtime.operators.async_wait import AsyncWaitOperator
+from pyflink_on_spark._runtime.user_code.user_function import UserFunction
+from pyflink_on_spark._sql.codegen.program import Binding, Program
+from pyflink_on_spark._sql.functions.python.binding import function_context, result_of
+from pyflink_on_spark._sql.functions.python.series import checked, frame_of, series_of, values_of
+from pyflink_on_spark._sql.runtime.rows import KeyedProgramOperator, ProgramOperator
+from pyflink_on_spark._sql.types.external import nullable, to_python
+from pyflink_on_spark._sql.types.logical import LogicalType
+
+if TYPE_CHECKING:
+    from pyflink_on_spark._runtime.contract.context import OperatorContext
+
+
+@dataclass
+class FunctionBundle:
+    """The elements for which results are still to come.
+
+    Args:
+        size: how many elements complete it.
+        milliseconds: how long after its first element it is complete.
+    """
+
+    size: int
+    milliseconds: int
+    elements: list[Any] = field(default_factory=list)
+    begun: int = 0
+
+    def take(self) -> Iterator[Any]:
+        """Return its elements, and begin the next bundle."""
+        elements, self.elements = self.elements, []
+        return iter(elements)
+
+
+class BundlingOperator(ProgramOperator):
+    """Lets elements wait until a bundle of them is complete, and processes it at once.
+
+    A bundle is complete at a barrier and at the end of the input as well. Watermarks between its
+    elements come before its results, which have no times.
+
+    Args:
+        bundle: how large bundles are.
+    """
+
+    def __init__(self, bundle: FunctionBundle | None) -> None:
+        self._bundle = bundle
+        self._now: Callable[[], int] = int
+
+    def process(self, elements: Iterator[Any]) -> Iterator[Any]:
+        """Yield the results of the bundles that are complete."""
+        bundle = self._bundle
+        if bundle is None:
+            yield from self.process_bundle(elements)
+            return
+        while True:
+            part = list(islice(elements, bundle.size - len(bundle.elements)))
+            if not part:
+                return
+            if not bundle.elements:
+                bundle.begun = self._now()
+            bundle.elements += part
+            if len(bundle.elements) >= bundle.size:
+                yield from self.process_bundle(bundle.take())
+
+    def process_bundle(self, elements: Iterator[Any]) -> Iterator[Any]:
+        """Yield the results of some elements."""
+        raise NotImplementedError
+
+    def finish_bundle(self) -> Iterable[Any]:
+        """Yield the results of the elements that wait."""
+        if self._bundle is None or not self._bundle.elements:
+            return ()
+        return self.process_bundle(self._bundle.take())
+
+    def advance_watermark(self, watermark: int) -> Iterable[Any]:
+        """Finish the bundle before the last watermark."""
+        return self.finish_bundle() if watermark == MAX_WATERMARK else ()
+
+    def advance_processing_time(self, now: int) -> Iterable[Any]:
+        """Finish a bundle that has waited long enough."""
+        yield from super().advance_processing_time(now)
+        bundle = self._bundle
+        if bundle is None or now - bundle.begun < bundle.milliseconds:
+            return
+        yield from self.finish_bundle()
+
+    def end_input(self) -> Iterable[Any]:
+        """Finish the bundle."""
+        return self.finish_bundle()
+
+    def prepare_barrier(self) -> Iterable[Any]:
+        """Finish the bundle."""
+        return self.finish_bundle()
+
+
+class KeyedBundlingOperator(BundlingOperator, KeyedProgramOperator):
+    """Lets elements with keys wait until a bundle of them is complete."""
+
+
+@dataclass(frozen=True)
+class AsyncSettings:
+    """How calls are made.
+
+    Args:
+        capacity: how many may be in flight.
+        timeout: how long all attempts for a row may take together, in ms.
+        attempts: how many attempts may follow the first one; 0 for none.
+        delay: the time before each of them, in ms.
+    """
+
+    capacity: int
+    timeout: int
+    attempts: int
+    delay: int
+
+
+class AsyncCalls(AsyncWaitOperator):
+    """Adds a column that a coroutine function computes, in the order of the rows.
+
+    Args:
+        binding: loads the function.
+        arguments: computes the arguments of a row.
+        settings: how calls are made.
+        changelog: whether elements are pairs of the kind and the row.
+    """
+
+    frozen = True
+
+    def __init__(
+        self, binding: Binding, arguments: Program, settings: AsyncSettings, changelog: bool
+    ) -> None:
+        self._timeout, self._capacity, self._ordered = settings.timeout, settings.capacity, True
+        self._binding, self._arguments, self._changelog = binding, arguments, changelog
+        self._settings = settings
+        self._event_loop = self._loaded = None
+
+    def open(self, context: OperatorContext) -> None:
+        """Load and open the function, start the event loop."""
+        self._context, self._cursor = context, context.cursor
+        self._program = self._arguments.load(context)
+        self._function = self._binding.load(context)
+        self._loaded = _Calls(self._function, self._program.function, self._changelog)
+        self._strategy = _FixedDelay(self._settings) if self._settings.attempts else None
+        self._begin(context)
+
+    def close(self) -> None:
+        """Cancel what is in flight, close the function."""
+        if self._event_loop is not None:
+            self._event_loop.stop()
+        if self._loaded is not None:
+            self._binding.close(self._function)
+            self._program.close()
+
+
+class _Calls:
+    """The function as the operator calls it: of an element."""
+
+    def __init__(self, function: Any, arguments: Any, changelog: bool) -> None:
+        self._function, self._arguments, self._changelog = function, arguments, changelog
+
+    async def async_invoke(self, value: Any) -> list[Any]:
+        if self._changelog:
+            kind, row = value
+            return [(kind, (*row, await self._function(self._arguments(row))))]
+        return [(*value, await self._function(self._arguments(value)))]
+
+    def timeout(self, value: Any) -> list[Any]:
+        row = value[1] if self._changelog else value
+        raise TimeoutError(
+            f"Async function call has timed out for input: {list(self._arguments(row))}"
+        )
+
+
+class _FixedDelay:
+    """Makes a number of further attempts after any error."""
+
+    def __init__(self, settings: AsyncSettings) -> None:
+        self._settings = settings
+
+    def can_retry(self, attempts: int) -> bool:
+        return attempts <= self._settings.attempts
+
+    def get_backoff_time_millis(self, attempts: int) -> int:
+        return self._settings.delay
+
+    def get_retry_predicate(self) -> _FixedDelay:
+        return self
+
+    def exception_predicate(self) -> Any:
+        return lambda _: True
+
+    def result_predicate(self) -> None:
+        return None
+
+
+_ROWS = 10_000
+
+
+@dataclass(frozen=True)
+class VectorizedCall:
+    """A call of a function over Series. Picklable.
+
+    Args:
+        name: the function's, for messages.
+        function: the function.
+        arguments: computes the arguments of a row.
+        types: those of the arguments.
+        result: the type of the result.
+        over_rows: whether the function gets all arguments as one DataFrame.
+    """
+
+    name: str
+    function: UserFunction
+    arguments: Program
+    types: tuple[LogicalType, ...]
+    result: LogicalType
+    over_rows: bool = False
+
+
+class VectorizedCalls(BundlingOperator):
+    """Adds columns that functions compute of Series.
+
+    A bundle of rows is complete before a watermark, too, so that no row becomes late.
+
+    Args:
+        calls: the calls.
+        changelog: whether elements are pairs of the kind and the row.
+        zone: the session's time zone, by name.
+        bundle: how many rows functions get at once; None for as many as there are.
+    """
+
+    def __init__(
+        self,
+        calls: Sequence[VectorizedCall],
+        changelog: bool,
+        zone: str,
+        bundle: FunctionBundle | None,
+    ) -> None:
+        super().__init__(bundle)
+        self._calls, self._changelog, self._zone = tuple(calls), changelog, zone
+
+    def open(self, context: OperatorContext) -> None:
+        """Load and open the functions."""
+        self._now = context.clock.now
+        self._opened: list[Any] = []
+        self._columns: list[Callable[[list[Any]], list[Any]]] = []
+        for call in self._calls:
+            loaded = call.function.load()
+            opening = getattr(loaded, "open", None)
+            if opening is not None:
+                opening(function_context(context))
+            self._opened.append(loaded)
+            evaluate = getattr(loaded, "eval", loaded)
+            arguments = call.arguments.load(context).function
+            self._columns.append(self._column(call, evaluate, arguments))
+
+    def advance_watermark(self, watermark: int) -> Iterable[Any]:
+        """Finish the bundle before the watermark."""
+        return self.finish_bundle()
+
+    def process_bundle(self, elements: Iterator[Any]) -> Iterator[Any]:
+        """Yield the rows with their new columns."""
+        while batch := list(islice(elements, _ROWS)):
+            rows = [row for _, row in batch] if self._changelog else batch
+            added = zip(*(column(rows) for column in self._columns))
+            if self._changelog:
+                yield from ((kind, row + new) for (kind, row), new in zip(batch, added))
+            else:
+                yield from (row + new for row, new in zip(rows, added))
+
+    def _column(
+        self, call: VectorizedCall, evaluate: Any, arguments: Any
+    ) -> Callable[[list[Any]], list[Any]]:
+        """Return what computes a function's column of some rows."""
+        zone = self._zone
+        converters = [nullable(to_python(kind, zone)) for kind in call.types]
+        result = result_of(call.result)
+
+        def column(rows: list[Any]) -> list[Any]:
+            series = []
+            for values, kind, convert in zip(zip(*map(arguments, rows)), call.types, converters):
+                plain = values if convert is None else list(map(convert, values))
+                series.append(series_of(plain, kind, zone))
+            args = [frame_of(series)] if call.over_rows else series
+            computed = checked(evaluate(*args), call.name, len(rows))
+            return list(map(result, values_of(computed, call.result, zone)))
+
+        return column
+
+    def close(self) -> None:
+        """Close the functions."""
+        for loaded in getattr(self, "_opened", ()):
+            closing = getattr(loaded, "close", None)
+            if closing is not None:
+                closing()

@@ -1,1 +1,0 @@
-"""The JSON of change data capture: debezium, canal, maxwell and ogg."""

@@ -1,1 +1,0 @@
-"""Formats of files that keep values column by column: ``parquet`` and ``orc``."""

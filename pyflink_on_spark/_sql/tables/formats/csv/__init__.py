@@ -1,1 +1,0 @@
-"""CSV, a line a row."""

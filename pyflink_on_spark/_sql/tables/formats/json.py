@@ -1,0 +1,380 @@
+"""JSON: reading and writing of objects as rows."""
+
+from __future__ import annotations
+
+import base64
+import json
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from pyflink_on_spark._connectors.formats.java_parsing import to_single
+from pyflink_on_spark._sql.codegen.program import Program
+from pyflink_on_spark._sql.errors import ValidationError
+from pyflink_on_spark._sql.plan.nodes import Schema
+from pyflink_on_spark._sql.plan.options import Option, TableOptions, boolean, one_of
+from pyflink_on_spark._sql.tables.formats.format import (
+    Decode,
+    Decoder,
+    Encode,
+    Encoder,
+    Format,
+    check_has_text,
+)
+from pyflink_on_spark._sql.tables.formats.timestamp_cache import moment_reader
+from pyflink_on_spark._sql.types import logical
+from pyflink_on_spark._sql.types.decimals import parse_decimal
+from pyflink_on_spark._sql.types.json_text import Style, row_writer
+from pyflink_on_spark._sql.types.logical import LogicalType, Root
+from pyflink_on_spark._sql.types.temporal import cut_micros, parse_date, parse_time, parse_timestamp
+
+Read = Callable[[Any], Any]
+WRONG = (ValueError, TypeError, KeyError, AttributeError, RecursionError)
+"""What is raised for messages that are not as they should be."""
+_BLANK = " \t\n\r"
+_MARK = "\ufeff"
+_SHOWN = 200
+
+
+class Number(str):
+    """The text of a number, as it is written."""
+
+    __slots__ = ()
+
+
+class JsonDecoder(Decoder):
+    """Reads an object of each message.
+
+    Args:
+        schema: the columns.
+        strict: whether a missing field is an error.
+        lenient: whether a field with an error is NULL, and a message without fields is left out.
+    """
+
+    def __init__(self, schema: Schema, strict: bool, lenient: bool) -> None:
+        self._schema, self._strict, self._lenient = schema, strict, lenient
+
+    def projected(self, columns: tuple[int, ...]) -> JsonDecoder:
+        """Return what reads rows with some columns only."""
+        return JsonDecoder(self._schema.projected(columns), self._strict, self._lenient)
+
+    def load(self) -> Decode:
+        """Return what reads rows."""
+        loads = loading(self._schema)
+        if self._lenient:
+            return _lenient(self._schema, loads)
+        return _decoding(row_reader(self._schema, self._strict), loads, self._schema)
+
+
+def row_reader(schema: Schema, strict: bool = False) -> Read:
+    """Return what makes a row of an object.
+
+    Args:
+        schema: the columns.
+        strict: whether a missing field is an error.
+    """
+    bindings = {f"r{i}": _reader(kind, strict) for i, kind in enumerate(schema.types)}
+    fields = []
+    for index, (name, kind) in enumerate(zip(schema.names, schema.types)):
+        found = f"value[{name!r}]" if strict else f"get({name!r})"
+        read, usual = f"r{index}(v)", _usual(kind)
+        shown = read if usual is None else f"v if {usual} else {read}"
+        fields.append(f"(None if (v := {found}) is None else {shown}), ")
+    source = f"def row(value):\n    get = value.get\n    return ({''.join(fields)})\n"
+    return Program(source, "row", bindings, own=True).load().function
+
+
+def _usual(kind: LogicalType) -> str | None:
+    """Return the source of a condition: the value ``v`` of JSON is one of a type as it is."""
+    if kind.root in logical.CHARACTERS:
+        return "type(v) is str"
+    bits = logical.INTEGER_BITS.get(kind.root)
+    if bits is not None:
+        half = 1 << (bits - 1)
+        return f"type(v) is int and {-half} <= v < {half}"
+    return "type(v) is float" if kind.root is Root.DOUBLE else None
+
+
+def lenient_row_reader(schema: Schema) -> Read:
+    """Return what makes a row of an object, in which a field with an error is NULL."""
+    read, read_fields = row_reader(schema), _field_reader(schema)
+
+    def read_row(value: Any) -> Any:
+        try:
+            return read(value)
+        except WRONG:
+            return read_fields(value)
+
+    return read_row
+
+
+def _field_reader(schema: Schema) -> Read:
+    readers = [reader(kind, False, lenient=True) for kind in schema.types]
+    return _row_reader(list(zip(schema.names, readers)), strict=False)
+
+
+def loading(schema: Schema) -> Callable[[str], Any]:
+    """Return what reads the first value of a text; what follows the value does not matter."""
+    # The text of a number with a point matters only where it is kept.
+    exact = any(map(keeps_text, schema.types))
+    decoder = json.JSONDecoder(parse_float=Number if exact else None)
+    scan: Callable[[str, int], tuple[Any, int]] = decoder.scan_once  # type: ignore[attr-defined]
+
+    def loads(text: str) -> Any:
+        try:
+            return scan(text, 0)[0]
+        except StopIteration:
+            return decoder.raw_decode(text.removeprefix(_MARK).lstrip(_BLANK))[0]
+
+    return loads
+
+
+def _decoding(read: Read, loads: Callable[[str], Any], schema: Schema) -> Decode:
+    def decode(messages: Iterator[Any]) -> Iterator[Any]:
+        for message in messages:
+            value = None
+            try:
+                value = loads(message.decode() if type(message) is bytes else message)
+                row = read(value)
+            except WRONG as error:
+                if not message:
+                    continue
+                if type(value) is not list:
+                    raise _not_a_row(schema, value, message, error) from None
+                yield from _rows(read, value, message, schema)
+            else:
+                yield row
+
+    return decode
+
+
+def _lenient(schema: Schema, loads: Callable[[str], Any]) -> Decode:
+    """Return what reads rows; only a message with an error is read field by field."""
+    read, read_fields = row_reader(schema), _field_reader(schema)
+
+    def decode(messages: Iterator[Any]) -> Iterator[Any]:
+        for message in messages:
+            value = None
+            try:
+                value = loads(message.decode() if type(message) is bytes else message)
+                row = read(value)
+            except WRONG:
+                yield from _left(read_fields, value)
+            else:
+                yield row
+
+    return decode
+
+
+def _left(read_fields: Read, value: Any) -> Iterator[Any]:
+    """Return the rows of a value that is no object, or one with an error."""
+    for each in value if type(value) is list else (value,):
+        if type(each) is dict:
+            yield read_fields(each)
+
+
+def _rows(read: Read, values: list[Any], message: str | bytes, schema: Schema) -> Iterator[Any]:
+    """Read the rows of a message that is an array."""
+    for value in values:
+        try:
+            yield read(value)
+        except WRONG as error:
+            raise _not_a_row(schema, value, message, error) from None
+
+
+def _not_a_row(schema: Schema, value: Any, message: str | bytes, error: Exception) -> ValueError:
+    """Return the error for a message, with the name of the wrong field if there is one."""
+    what = "Failed to deserialize JSON"
+    if type(value) is dict:
+        for name, kind in zip(schema.names, schema.types):
+            try:
+                reader(kind, strict=False)(value.get(name))
+            except WRONG:
+                shown = corrupt(what, message, error)
+                return ValueError(f"{shown}. Fail to deserialize at field: {name}.")
+    return corrupt(what, message, error)
+
+
+def corrupt(what: str, message: str | bytes, error: Exception) -> ValueError:
+    """Return the error for a message that cannot be read."""
+    text = message.decode(errors="replace") if isinstance(message, bytes) else message
+    if isinstance(error, RecursionError):
+        return ValueError(f"{what} '{text[:_SHOWN]}...': it is nested too deeply")
+    if isinstance(error, KeyError):
+        return ValueError(f"{what} '{text}': the field {error} is missing")
+    if isinstance(error, AttributeError):
+        return ValueError(f"{what} '{text}': a value that is no object stands for a row")
+    return ValueError(f"{what} '{text}': {error}")
+
+
+def keeps_text(kind: LogicalType) -> bool:
+    """Tell whether the text of a number matters to a type."""
+    return kind.root in {Root.DECIMAL, *logical.CHARACTERS} or any(map(keeps_text, kind.children))
+
+
+def reader(kind: LogicalType, strict: bool, lenient: bool = False) -> Read:
+    """Return what makes a value of what JSON has; null is NULL.
+
+    Args:
+        kind: the type.
+        strict: whether a missing field is an error.
+        lenient: whether a value with an error is NULL.
+    """
+    read = _reader(kind, strict, lenient)
+    if not lenient:
+        return lambda value: None if value is None else read(value)
+
+    def read_or_null(value: Any) -> Any:
+        try:
+            return None if value is None else read(value)
+        except WRONG:
+            return None
+
+    return read_or_null
+
+
+def _reader(kind: LogicalType, strict: bool, lenient: bool = False) -> Read:
+    root = kind.root
+    simple = _SIMPLE.get(root)
+    if simple is not None:
+        return simple
+    if root is Root.DECIMAL:
+        precision, scale = kind.precision or 10, kind.scale or 0
+        return lambda value: parse_decimal(str(value), scale, precision)
+    if root is Root.TIME:
+        digits = kind.precision or 0
+        return lambda value: cut_micros(_found(parse_time(value.removesuffix("Z")), value), digits)
+    if root in logical.TIMESTAMPS:
+        digits = kind.precision or 0
+        return moment_reader(
+            digits,
+            lambda value: cut_micros(
+                _found(parse_timestamp(value.removesuffix("Z")), value), digits
+            ),
+        )
+    inner = [reader(child, strict, lenient) for child in kind.children]
+    if root is Root.ARRAY:
+        return lambda value: tuple(map(inner[0], _list(value)))
+    if root in {Root.MAP, Root.MULTISET}:
+        item = inner[1] if root is Root.MAP else int
+        return lambda value: {key: item(entry) for key, entry in value.items()}
+    return _row_reader(list(zip(kind.names, inner)), strict)
+
+
+def _row_reader(fields: list[tuple[str, Read]], strict: bool) -> Read:
+    if strict:
+        return lambda value: tuple([read(value[name]) for name, read in fields])
+
+    def read_row(value: Any) -> tuple[Any, ...]:
+        get = value.get
+        return tuple([read(get(name)) for name, read in fields])
+
+    return read_row
+
+
+def _found(value: int | None, written: Any) -> int:
+    if value is None:
+        raise ValueError(f"{written!r} is no date or time")
+    return value
+
+
+def _list(value: Any) -> list[Any]:
+    if type(value) is not list:
+        raise TypeError(f"{_text(value)!r} is no array")
+    found: list[Any] = value
+    return found
+
+
+def _text(value: Any) -> str:
+    if type(value) is str:
+        return value
+    if type(value) is Number:
+        return str(value)
+    return json.dumps(value, separators=(",", ":"), ensure_ascii=False)
+
+
+def _integer(bits: int) -> Read:
+    half = 1 << (bits - 1)
+
+    def read(value: Any) -> int:
+        number = value if type(value) is int else int(float(value) if "." in value else value)
+        if not -half <= number < half:
+            raise ValueError(f"{number} does not fit {bits} bits")
+        return number
+
+    return read
+
+
+def _boolean(value: Any) -> bool:
+    if type(value) is bool:
+        return value
+    return str(value).strip().lower() == "true"
+
+
+_SIMPLE: dict[Root, Read] = {
+    Root.BOOLEAN: _boolean,
+    **{root: _integer(bits) for root, bits in logical.INTEGER_BITS.items()},
+    Root.FLOAT: lambda value: to_single(float(value)),
+    Root.DOUBLE: float,
+    Root.CHAR: _text,
+    Root.VARCHAR: _text,
+    Root.BINARY: base64.b64decode,
+    Root.VARBINARY: base64.b64decode,
+    Root.DATE: lambda value: _found(parse_date(value), value),
+}
+
+
+class JsonEncoder(Encoder):
+    """Writes an object for each row.
+
+    Args:
+        schema: the columns.
+        iso: whether there is a T between date and time.
+        ignore_nulls: whether fields that are NULL are left out.
+    """
+
+    def __init__(self, schema: Schema, iso: bool, ignore_nulls: bool) -> None:
+        self._schema, self._style = schema, Style(iso, ignore_nulls)
+
+    def load(self) -> Encode:
+        """Return what writes rows."""
+        kind = logical.row(self._schema.names, self._schema.types)
+        write = row_writer(kind, self._style)
+
+        def encode(rows: Iterator[Any]) -> Iterator[Any]:
+            return map(write, rows)
+
+        return encode
+
+
+_FAIL_ON_MISSING = Option("fail-on-missing-field", boolean, default=False)
+_IGNORE_ERRORS = Option("ignore-parse-errors", boolean, default=False)
+_TIMESTAMPS = Option("timestamp-format.standard", one_of("sql", "iso-8601"), default="sql")
+_IGNORE_NULLS = Option("encode.ignore-null-fields", boolean, default=False)
+
+
+class JsonFormat(Format):
+    """Objects with a field for each column."""
+
+    identifier = "json"
+    options = (_FAIL_ON_MISSING, _IGNORE_ERRORS, _TIMESTAMPS, _IGNORE_NULLS)
+
+    def decoder(self, schema: Schema, options: TableOptions, time_zone: str) -> Decoder:
+        """Return what reads rows."""
+        check_has_text(schema)
+        self._note_all(options)
+        strict, lenient = options[_FAIL_ON_MISSING], options[_IGNORE_ERRORS]
+        if strict and lenient:
+            raise ValidationError(
+                "fail-on-missing-field and ignore-parse-errors shouldn't both be true."
+            )
+        return JsonDecoder(schema, bool(strict), bool(lenient))
+
+    def encoder(self, schema: Schema, options: TableOptions, time_zone: str) -> Encoder:
+        """Return what writes rows."""
+        check_has_text(schema)
+        self._note_all(options)
+        iso = options[_TIMESTAMPS] == "iso-8601"
+        return JsonEncoder(schema, iso, bool(options[_IGNORE_NULLS]))
+
+    def _note_all(self, options: TableOptions) -> None:
+        options.note(self.options)
