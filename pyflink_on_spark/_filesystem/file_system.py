@@ -104,8 +104,14 @@ class FileSystem(ABC):
         """
 
     @abstractmethod
-    def create(self, path: str) -> BinaryIO:
-        """Create a file, and the folders of its path."""
+    def create(self, path: str, *, private: bool = False) -> BinaryIO:
+        """Create a file, and the folders of its path.
+
+        Args:
+            path: of the file.
+            private: whether only the user of the process may read the file and the new folders;
+                object stores have permissions of their own.
+        """
 
     @abstractmethod
     def make_durable(self, path: str) -> None:

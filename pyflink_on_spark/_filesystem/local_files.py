@@ -52,16 +52,18 @@ class LocalFiles(FileSystem):
     def open(self, path: str) -> BinaryIO:
         return open(path, "rb")
 
-    def create(self, path: str) -> BinaryIO:
-        self._make_folders(os.path.dirname(path))
-        return open(path, "xb")
+    def create(self, path: str, *, private: bool = False) -> BinaryIO:
+        self._make_folders(os.path.dirname(path), 0o700 if private else 0o777)
+        return open(path, "xb", opener=_open_privately if private else None)
 
-    def _make_folders(self, path: str) -> None:
+    def _make_folders(self, path: str, mode: int) -> None:
         """Create a folder and those that it is in, so that they survive a power failure."""
         missing = [path]
         while not os.path.isdir(missing[-1]):
             missing.append(os.path.dirname(missing[-1]))
-        os.makedirs(path, exist_ok=True)
+        for folder in reversed(missing[:-1]):
+            with contextlib.suppress(FileExistsError):
+                os.mkdir(folder, mode)
         for parent in missing[1:]:
             self.make_durable(parent)
 
@@ -84,6 +86,10 @@ class LocalFiles(FileSystem):
 
 
 LOCAL = LocalFiles()
+
+
+def _open_privately(path: str, flags: int) -> int:
+    return os.open(path, flags, 0o600)
 
 
 def _new_files_in(top: str, known: set[str]) -> Iterator[str]:

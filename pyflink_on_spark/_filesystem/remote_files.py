@@ -92,7 +92,7 @@ class RemoteFiles(FileSystem):
             opened = RemoteInput(stream, partial(self._explaining, path), found.session)
         return cast("BinaryIO", opened)
 
-    def create(self, path: str) -> BinaryIO:
+    def create(self, path: str, *, private: bool = False) -> BinaryIO:
         with self._connected(path) as found:
             fs, inner = found.fresh(), self._inside(found, path)
             if not self.scheme.object_store:

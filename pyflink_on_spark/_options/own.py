@@ -23,6 +23,16 @@ CHECKPOINT_ELEMENTS = integer(
     effect=works("how many elements each source subtask reads between two checkpoints at most"),
     check=at_least(1, "The number of elements between checkpoints must be at least one."),
 )
+CHECKPOINT_PERMISSIONS = choice(
+    "pyflink-on-spark.checkpoint-permissions",
+    ("PRIVATE", "UMASK"),
+    "PRIVATE",
+    effect=works(
+        "who may read local files of checkpoints and savepoints. PRIVATE: the user of the "
+        "processes only; UMASK: those whom the umask of the processes allows, for a driver and "
+        "hosts of different users"
+    ),
+)
 HOSTS = integer(
     "pyflink-on-spark.hosts",
     None,

@@ -24,8 +24,7 @@ from pyflink_on_spark._runtime.elements.immutability import deserialize, seriali
 
 METADATA = "_metadata"
 COMMITTABLES = "committables"
-_FORMAT = 4
-_WITHOUT_FRAMES = 3
+_FORMAT = 5
 """The format whose committables have all their content in ``committables``."""
 
 
@@ -129,18 +128,20 @@ def read_metadata(place: Folder) -> Metadata:
         content = json.loads(place.read(METADATA))
         checksum, computed = content.pop("checksum", None), _checksum(content)
         written = content.pop("format")
-        if written not in (_FORMAT, _WITHOUT_FRAMES):
+        if written != _FORMAT:
             raise CheckpointError(
                 f"{place.shown}/{METADATA} is of another version: it has format {written}, and "
-                f"this version reads the formats {_WITHOUT_FRAMES} and {_FORMAT}; begin without "
-                "it, or run the job with the version of pyflink_on_spark that wrote it"
+                f"this version reads the format {_FORMAT}; begin without it, or run the job with "
+                "the version of pyflink_on_spark that wrote it"
             )
-        if checksum not in (None, computed):
+        if checksum != computed:
             raise ValueError("its content does not have its checksum")
         files = tuple(StateFile(**file) for file in content.pop("files"))
         frames = tuple(StateFile(**file) for file in content.pop("frames", ()))
         committables = StateFile(**content.pop("committables"))
         metadata = Metadata(files=files, committables=committables, frames=frames, **content)
+        if any("/" in file.name for file in (*metadata.data_files, committables)):
+            raise ValueError("it names a file in another folder")
         metadata.state_meanings  # noqa: B018 - fails if one of them is no such thing
         return metadata
     except FileNotFoundError as error:

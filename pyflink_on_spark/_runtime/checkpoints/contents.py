@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -141,7 +142,8 @@ class CheckpointContents:
     def operators(self) -> list[OperatorSummary]:
         """Return what there is of each operator that has state."""
         found = self.whole.operators.items()
-        return [self._summary(name, parts) for name, parts in found if any(parts.values())]
+        with self._checked():
+            return [self._summary(name, parts) for name, parts in found if any(parts.values())]
 
     def operator(self, operator: str) -> OperatorSummary:
         """Return what there is of an operator.
@@ -153,21 +155,23 @@ class CheckpointContents:
             CheckpointError: there is no such operator.
         """
         name = self.operator_id(operator)
-        return self._summary(name, self.whole.operators[name])
+        with self._checked():
+            return self._summary(name, self.whole.operators[name])
 
     def sources(self) -> list[SourceSummary]:
         """Return how far each source has read."""
-        return [
-            SourceSummary(
-                name,
-                tuple(
-                    position
-                    for index in sorted(positions)
-                    for position in self.load(content_bytes(positions[index]))
-                ),
-            )
-            for name, positions in self.whole.sources.items()
-        ]
+        with self._checked():
+            return [
+                SourceSummary(
+                    name,
+                    tuple(
+                        position
+                        for index in sorted(positions)
+                        for position in self.load(content_bytes(positions[index]))
+                    ),
+                )
+                for name, positions in self.whole.sources.items()
+            ]
 
     def entries(self, operator: str, state: str) -> Iterator[StateEntry]:
         """Iterate over the entries of a state, one key group after the other.
@@ -183,9 +187,13 @@ class CheckpointContents:
         known = False
         for part in parts.values():
             for contents in self._groups(part):
-                known = known or state in contents.states
-                yield from _entries(contents, state)
-            for _, name, values in without_keys(self.load(content_bytes(part.operator))):
+                with self._checked():
+                    known = known or state in contents.states
+                    found = list(_entries(contents, state))
+                yield from found
+            with self._checked():
+                unkeyed = list(without_keys(self.load(content_bytes(part.operator))))
+            for _, name, values in unkeyed:
                 if name == state:
                     known = True
                     yield from (StateEntry(None, None, value) for value in values)
@@ -242,7 +250,19 @@ class CheckpointContents:
     def _groups(self, part: OperatorPart) -> Iterator[KeyGroupContents]:
         """Yield the contents of each key group."""
         for group in sorted(part.keyed):
-            yield key_group_contents(part.keyed[group], self.load)
+            with self._checked():
+                contents = key_group_contents(part.keyed[group], self.load)
+            yield contents
+
+    @contextmanager
+    def _checked(self) -> Iterator[None]:
+        """Raise a CheckpointError for contents that are not those of a checkpoint."""
+        try:
+            yield
+        except CheckpointError:
+            raise
+        except (Exception, RecursionError) as error:
+            raise CheckpointError(f"{self.path} is damaged: {error!r}") from error
 
 
 class _Counts:

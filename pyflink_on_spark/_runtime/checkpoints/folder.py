@@ -10,6 +10,7 @@ from typing import Any, BinaryIO
 from urllib.parse import unquote
 
 from pyflink_on_spark._filesystem.location import is_remote, locate
+from pyflink_on_spark.common._options.own import CHECKPOINT_PERMISSIONS
 
 _BUFFER = 1024 * 1024
 
@@ -34,6 +35,7 @@ class Folder:
         self.path = place.path
         """The absolute local path, or the URI without a password."""
         self._files = place.files
+        self._private = CHECKPOINT_PERMISSIONS.read(self._configuration) == "PRIVATE"
         if not self._files.writable:
             raise ValueError(f"checkpoints cannot be kept in {self.path}: it can only be read")
 
@@ -57,7 +59,7 @@ class Folder:
         path = f"{self.path}/{name}"
         hidden = path if self._files.whole_files else f"{self.path}/.{name}.{uuid.uuid4().hex}"
         try:
-            raw: Any = self._files.create(hidden)
+            raw: Any = self._create(hidden)
             with io.BufferedWriter(raw, _BUFFER) as file:
                 yield file
             self._files.make_durable(hidden)
@@ -67,6 +69,17 @@ class Folder:
         except BaseException:
             with suppress(OSError):
                 self._files.remove(hidden)
+            raise
+
+    def _create(self, path: str) -> BinaryIO:
+        try:
+            return self._files.create(path, private=self._private)
+        except PermissionError as error:
+            if self._private:
+                error.add_note(
+                    "checkpoints are private to the user of the process that writes them; "
+                    f"{CHECKPOINT_PERMISSIONS.key}: umask lets the umask decide"
+                )
             raise
 
     def open(self, name: str) -> BinaryIO:

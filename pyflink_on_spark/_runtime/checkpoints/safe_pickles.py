@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import io
 import pickle
-from collections.abc import Hashable
+from collections import OrderedDict, deque
+from collections.abc import Callable, Hashable
+from functools import partial
 from typing import Any, Self
 
 from pyflink_on_spark._compat.errors import CheckpointError
 from pyflink_on_spark._runtime.elements.keys import Key
 
 _PLAIN = {
-    "builtins": {"bytearray", "complex", "dict", "frozenset", "list", "range", "set", "tuple"},
-    "collections": {"OrderedDict", "deque"},
+    "builtins": {"complex", "range"},
     "datetime": {"date", "datetime", "time", "timedelta", "timezone"},
     "decimal": {"Decimal"},
     "fractions": {"Fraction"},
@@ -26,6 +27,18 @@ _PLAIN = {
 """What a pickle may make, by module: nothing of it runs anything else."""
 
 _KEY = ("pyflink_on_spark._runtime.elements.keys", "_restore")
+_CONTAINERS: dict[tuple[str, str], Callable[..., Any]] = {
+    ("builtins", "bytearray"): bytearray,
+    ("builtins", "dict"): dict,
+    ("builtins", "frozenset"): frozenset,
+    ("builtins", "list"): list,
+    ("builtins", "set"): set,
+    ("builtins", "tuple"): tuple,
+    ("collections", "OrderedDict"): OrderedDict,
+    ("collections", "deque"): deque,
+}
+_CONTENTS = (bytes, dict, list, set, tuple)
+"""The contents of containers in a pickle. A number or a range could fill the memory."""
 
 
 class Opaque:
@@ -84,9 +97,17 @@ class _SafeUnpickler(pickle.Unpickler):
     def find_class(self, module: str, name: str) -> Any:
         if (module, name) == _KEY:
             return _key
+        if (module, name) in _CONTAINERS:
+            return partial(_container, _CONTAINERS[module, name])
         if name in _PLAIN.get(module, ()):
             return super().find_class(module, name)
         return type("Opaque", (Opaque,), {"of": f"{module}.{name}"})
+
+
+def _container(kind: Callable[..., Any], *arguments: Any) -> Any:
+    if arguments and not isinstance(arguments[0], _CONTENTS):
+        raise ValueError(f"a {kind.__name__} of a {type(arguments[0]).__name__}")
+    return kind(*arguments)
 
 
 def _key(value: bytes, identity: Hashable) -> Key:
@@ -94,5 +115,14 @@ def _key(value: bytes, identity: Hashable) -> Key:
 
 
 def load_safely(content: bytes) -> Any:
-    """Return what was pickled; objects of the job's own classes are ``Opaque``."""
-    return _SafeUnpickler(io.BytesIO(content)).load()
+    """Return the pickled object; objects of the job's own classes are ``Opaque``.
+
+    Raises:
+        CheckpointError: the content is no pickle, or is damaged.
+    """
+    try:
+        return _SafeUnpickler(io.BytesIO(content)).load()
+    except CheckpointError:
+        raise
+    except (Exception, RecursionError) as error:
+        raise CheckpointError(f"a pickle in the checkpoint is damaged: {error!r}") from error

@@ -5,7 +5,7 @@ So restoring a subtask reads only what belongs to it, and no process holds all s
 
 from __future__ import annotations
 
-import pickle
+import json
 import struct
 import zlib
 from collections.abc import Callable, Iterable, Iterator
@@ -53,7 +53,7 @@ def write_record(stream: StateFileStream, record: Record) -> None:
     """Write a record."""
     head, payload = record
     content = (head.kind, head.name, head.index, head.number, len(payload), zlib.crc32(payload))
-    header = pickle.dumps(content, 5)
+    header = json.dumps(content).encode()
     stream.write(_PREFIX.pack(len(header), zlib.crc32(header)))
     stream.write(header)
     stream.write(payload)
@@ -183,12 +183,24 @@ def _records(
         header = stream.read(length)
         if zlib.crc32(header) != checksum:
             raise ValueError(f"{where} is damaged at byte {offset}")
-        kind, name, index, number, content, content_checksum = pickle.loads(header)
+        head, content, content_checksum = _head(header, f"{where} at byte {offset}")
         offset += _PREFIX.size + length
-        yield (
-            RecordHead(kind, name, index, number),
-            Stored(file, offset, content, content_checksum),
-        )
+        if content > end - offset:
+            raise ValueError(f"{where} ends in the middle of a record")
+        yield head, Stored(file, offset, content, content_checksum)
         offset += content
     if offset != end:
         raise ValueError(f"{where} ends in the middle of a record")
+
+
+def _head(header: bytes, where: str) -> tuple[RecordHead, int, int]:
+    """The head of a record, with the size and the checksum of its content."""
+    kind, name, *numbers = json.loads(header)
+    if (
+        not (isinstance(kind, str) and isinstance(name, str) and len(numbers) == 4)
+        or not all(type(number) is int for number in numbers)
+        or min(numbers) < 0
+    ):
+        raise ValueError(f"{where} is no head of a record")
+    index, number, size, checksum = numbers
+    return RecordHead(kind, name, index, number), size, checksum

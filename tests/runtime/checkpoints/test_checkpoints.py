@@ -261,11 +261,12 @@ def test_metadata_in_which_a_byte_is_another(written):
         read_metadata(written)
 
 
-def test_metadata_of_a_version_without_checksum(written):
-    content = json.loads(written.read("_metadata"))
-    del content["checksum"]
-    written.write("_metadata", json.dumps(content).encode())
-    assert read_metadata(written).checkpoint_id == 1
+def test_metadata_without_a_checksum(written):
+    text = json.loads(written.read("_metadata"))
+    del text["checksum"]
+    written.write("_metadata", json.dumps(text).encode())
+    with pytest.raises(CheckpointError, match="does not have its checksum"):
+        restored(written, 1)
 
 
 @pytest.mark.parametrize("cut", [1, 100])
@@ -294,7 +295,7 @@ def test_metadata_of_another_version(written, number):
     text["format"] = number
     written.write("_metadata", json.dumps(text).encode())
     with pytest.raises(
-        CheckpointError, match=f"another version: it has format {number}, .*formats 3 and 4"
+        CheckpointError, match=f"another version: it has format {number}, .*format 5"
     ):
         restored(written, 1)
 

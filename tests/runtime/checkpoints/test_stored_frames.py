@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import pickle
 import tracemalloc
@@ -145,16 +144,6 @@ def test_a_full_disk_leaves_nothing(place, monkeypatch):
     with pytest.raises(CheckpointError, match=r"cannot write .*committables-0: .*No space left"):
         store_frames([("a", rows(1))], place, 0)
     assert place.names() == []
-
-
-def test_a_checkpoint_of_the_format_before_is_read(place):
-    """Its committables contained everything, and nothing named other files."""
-    finish(place, [("a", rows(1))])
-    content = json.loads(place.read("_metadata"))
-    del content["frames"], content["checksum"]
-    place.write("_metadata", json.dumps({**content, "format": 3}).encode())
-    ((_, found),) = read_committables(place, read_metadata(place))
-    assert found == rows(1)
 
 
 def test_frames_are_of_a_size_that_memory_has():
