@@ -295,15 +295,15 @@ class World:
         raise OSError(errno.EIO, "the test wants an error here")
 
     def _watched(self, name: str, original: Any) -> Any:
-        def access(files: Any, *arguments: Any) -> Any:
+        def access(files: Any, *arguments: Any, **named: Any) -> Any:
             self._check_alive()
             if self.full is None or name not in _CHANGES:
-                return original(files, *arguments)
+                return original(files, *arguments, **named)
             if not self.full.refuses(self.clock.time, self.host):
-                return original(files, *arguments)
+                return original(files, *arguments, **named)
             self.note(f"the disk is full: {name}")
             if name == "create" and self.chance.random() < 0.5:
-                original(files, *arguments).close()
+                original(files, *arguments, **named).close()
                 return _FullFile(arguments[0], "ab")
             raise OSError(errno.ENOSPC, "No space left on device")
 

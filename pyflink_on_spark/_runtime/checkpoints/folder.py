@@ -10,7 +10,7 @@ from typing import Any, BinaryIO
 from urllib.parse import unquote
 
 from pyflink_on_spark._filesystem.location import is_remote, locate
-from pyflink_on_spark.common._options.own import CHECKPOINT_PERMISSIONS
+from pyflink_on_spark._options.own import CHECKPOINT_PERMISSIONS
 
 _BUFFER = 1024 * 1024
 
