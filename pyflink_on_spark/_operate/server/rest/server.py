@@ -1,14 +1,20 @@
-"""Serves requests over HTTP, each in a thread."""
+"""Serves requests over HTTP, each in a thread.
+
+Nothing that a client sends before its token is checked costs more than the limits here allow: a
+number of connections, the bytes of a head, and the time for a whole request.
+"""
 
 from __future__ import annotations
 
 import contextlib
 import functools
+import io
 import json
 import logging
 import socket
 import socketserver
 import threading
+import time
 from http.server import BaseHTTPRequestHandler
 from typing import Any
 from urllib.parse import parse_qsl, urlsplit
@@ -24,9 +30,77 @@ from pyflink_on_spark._operate.server.rest.routing import (
 )
 
 _LONGEST_BODY = 1024 * 1024
+_LONGEST_HEAD = 64 * 1024
+_MOST_QUERY_FIELDS = 100
+_MOST_CONNECTIONS = 64
 _IDLE_SECONDS = 60.0
+_REQUEST_SECONDS = 20.0
 _POLL_SECONDS = 2.0  # how long a shutdown waits where no connection ends the wait
 _log = logging.getLogger("pyflink_on_spark")
+
+
+class _RequestInput(io.RawIOBase):
+    """The bytes of a connection's requests, each of which has to arrive in a limited time.
+
+    Args:
+        connection: the socket.
+        limits: the limits of the server.
+    """
+
+    def __init__(self, connection: socket.socket, limits: Limits) -> None:
+        self._connection, self._limits = connection, limits
+        self._deadline: float | None = None
+        self._left = 0
+
+    def next_request(self) -> None:
+        """Wait for a request, for as long as a connection may be idle."""
+        self._deadline, self._left = None, _LONGEST_HEAD
+
+    def head_is_read(self) -> None:
+        """Allow a body."""
+        self._left = _LONGEST_BODY
+
+    def readable(self) -> bool:
+        """Tell that it can be read."""
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        """Read some bytes.
+
+        Raises:
+            TimeoutError: the request takes too long, or is too long.
+        """
+        now = self._limits.clock()
+        idle = self._deadline is None
+        seconds = self._limits.idle if self._deadline is None else self._deadline - now
+        if seconds <= 0 or self._left <= 0:
+            raise TimeoutError("the request is too long")
+        self._connection.settimeout(seconds)
+        count = self._connection.recv_into(memoryview(buffer)[: self._left])
+        if idle:
+            self._deadline = self._limits.clock() + self._limits.request
+        self._left -= count
+        return count
+
+
+class Limits:
+    """The limits of a server.
+
+    Args:
+        connections: the number of open connections.
+        idle: the time for which a connection may be idle, in s.
+        request: the time in which a whole request has to arrive, in s.
+        clock: a monotonic clock, in s.
+    """
+
+    def __init__(
+        self,
+        connections: int = _MOST_CONNECTIONS,
+        idle: float = _IDLE_SECONDS,
+        request: float = _REQUEST_SECONDS,
+        clock: Any = time.monotonic,
+    ) -> None:
+        self.connections, self.idle, self.request, self.clock = connections, idle, request, clock
 
 
 class RestHandler(BaseHTTPRequestHandler):
@@ -34,7 +108,18 @@ class RestHandler(BaseHTTPRequestHandler):
 
     server: RestServer
     protocol_version = "HTTP/1.1"
-    timeout = _IDLE_SECONDS
+
+    def setup(self) -> None:
+        """Bound the input."""
+        super().setup()
+        self._input = _RequestInput(self.connection, self.server.limits)
+        self.rfile = io.BufferedReader(self._input)
+
+    def handle_one_request(self) -> None:
+        """Answer a request."""
+        self._input.next_request()
+        super().handle_one_request()
+        self.server.answered(self.connection)
 
     def do_GET(self) -> None:
         """Answer."""
@@ -52,10 +137,11 @@ class RestHandler(BaseHTTPRequestHandler):
 
     def _serve(self) -> None:
         try:
-            request = self._request()
-            refusal = None if self.server.access is None else self._refusal(request)
-            answer = self.server.router.answer(request) if refusal is None else refusal
-        except ValueError as error:
+            answer = self._answer()
+        except TimeoutError:
+            self.close_connection = True
+            return
+        except (ValueError, RecursionError) as error:
             answer = Answer({"errors": [f"Bad request: {error}"]}, BAD_REQUEST)
             self.close_connection = True
         except Exception as error:  # noqa: BLE001 - the client gets it, and the log
@@ -63,11 +149,42 @@ class RestHandler(BaseHTTPRequestHandler):
             answer = Answer({"errors": [f"Internal error: {error!r}"]}, 500)
         self._write(answer)
 
-    def _refusal(self, request: Request) -> Answer | None:
+    def _answer(self) -> Answer:
+        parts = urlsplit(self.path)
+        length = self._length()
+        refusal = None if self.server.access is None else self._refusal(parts.path)
+        if refusal is not None:
+            self.close_connection = self.close_connection or length > 0
+            return refusal
+        self._input.head_is_read()
+        body = json.loads(self.rfile.read(length)) if length else {}
+        if not isinstance(body, dict):
+            raise ValueError("the body is no JSON object")
+        self.server.answering(self.connection)
+        query = dict(parse_qsl(parts.query, max_num_fields=_MOST_QUERY_FIELDS))
+        return self.server.router.answer(Request(self.command, parts.path, query, body))
+
+    def _length(self) -> int:
+        """The length of the body.
+
+        Raises:
+            ValueError: the body has no length, several, or is too long.
+        """
+        if "Transfer-Encoding" in self.headers:
+            raise ValueError("a body needs a Content-Length, without Transfer-Encoding")
+        given = self.headers.get_all("Content-Length", ["0"])
+        if len(set(given)) > 1 or not (given[0].isascii() and given[0].isdigit()):
+            raise ValueError(f"a Content-Length of {', '.join(given)[:100]}")
+        length = int(given[0][:20])
+        if length > _LONGEST_BODY:
+            raise ValueError(f"a body of {length} bytes")
+        return length
+
+    def _refusal(self, path: str) -> Answer | None:
         """Return the answer to one who may not ask; the page itself has no secrets."""
         assert self.server.access is not None
         refusal = self.server.access.refusal(dict(self.headers.items()))
-        if refusal is None or (request.path in PAGES and "Origin" not in self.headers):
+        if refusal is None or (path in PAGES and "Origin" not in self.headers):
             return None
         return Answer({"errors": [refusal]}, FORBIDDEN)
 
@@ -79,18 +196,10 @@ class RestHandler(BaseHTTPRequestHandler):
         self.send_header("Cache-Control", "no-store")
         self.send_header("Content-Security-Policy", "default-src 'self'; frame-ancestors 'none'")
         self.send_header("X-Content-Type-Options", "nosniff")
+        if self.close_connection:
+            self.send_header("Connection", "close")
         self.end_headers()
         self.wfile.write(content)
-
-    def _request(self) -> Request:
-        parts = urlsplit(self.path)
-        length = int(self.headers.get("Content-Length") or 0)
-        if not 0 <= length <= _LONGEST_BODY:
-            raise ValueError(f"a body of {length} bytes")
-        body = json.loads(self.rfile.read(length)) if length else {}
-        if not isinstance(body, dict):
-            raise ValueError("the body is no JSON object")
-        return Request(self.command, parts.path, dict(parse_qsl(parts.query)), body)
 
 
 class RestServer(socketserver.ThreadingMixIn, socketserver.TCPServer):
@@ -100,15 +209,60 @@ class RestServer(socketserver.ThreadingMixIn, socketserver.TCPServer):
         address: where to listen.
         router: what answers.
         access: who may ask; None for everybody who can connect.
+        limits: on connections and requests.
     """
 
     daemon_threads = True
     block_on_close = False
     allow_reuse_address = True
 
-    def __init__(self, address: Any, router: Router, access: Access | None = None) -> None:
+    def __init__(
+        self,
+        address: Any,
+        router: Router,
+        access: Access | None = None,
+        limits: Limits | None = None,
+    ) -> None:
         self.router, self.access = router, access
+        self.limits = limits or Limits()
+        self._waiting: dict[socket.socket, None] = {}
+        self._answering: set[socket.socket] = set()
+        self._lock = threading.Lock()
         super().__init__(address, RestHandler)
+
+    def process_request(self, request: Any, client_address: Any) -> None:
+        """Take a connection; if there are too many, the one that has waited longest ends."""
+        with self._lock:
+            if len(self._waiting) + len(self._answering) >= self.limits.connections:
+                oldest = next(iter(self._waiting), request)
+                self._waiting.pop(oldest, None)
+                with contextlib.suppress(OSError):
+                    oldest.shutdown(socket.SHUT_RDWR)
+                if oldest is request:
+                    request.close()
+                    return
+            self._waiting[request] = None
+        super().process_request(request, client_address)
+
+    def answering(self, connection: socket.socket) -> None:
+        """Keep a connection whose request is being answered."""
+        with self._lock:
+            self._waiting.pop(connection, None)
+            self._answering.add(connection)
+
+    def answered(self, connection: socket.socket) -> None:
+        """Count a connection among those that wait for a request."""
+        with self._lock:
+            if connection in self._answering:
+                self._answering.discard(connection)
+                self._waiting[connection] = None
+
+    def shutdown_request(self, request: Any) -> None:
+        """End a connection."""
+        with self._lock:
+            self._waiting.pop(request, None)
+            self._answering.discard(request)
+        super().shutdown_request(request)
 
     def start(self) -> None:
         """Serve from now on, in threads."""
