@@ -11,7 +11,7 @@ import pytest
 
 from pyflink_on_spark._operate.server.rest.access import Access
 from pyflink_on_spark._operate.server.rest.routing import Answer, Router
-from pyflink_on_spark._operate.server.rest.server import Limits, RestServer
+from pyflink_on_spark._operate.server.rest.server import RestLimits, RestServer
 
 CHUNKED = (
     b"POST /echo HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n"
@@ -78,7 +78,7 @@ def serve():
     servers = []
 
     def start(token=None, **limits):
-        servers.append(Served(Limits(**limits), token))
+        servers.append(Served(RestLimits(**limits), token))
         return servers[-1]
 
     yield start

@@ -47,7 +47,7 @@ class _RequestInput(io.RawIOBase):
         limits: the limits of the server.
     """
 
-    def __init__(self, connection: socket.socket, limits: Limits) -> None:
+    def __init__(self, connection: socket.socket, limits: RestLimits) -> None:
         self._connection, self._limits = connection, limits
         self._deadline: float | None = None
         self._left = 0
@@ -83,7 +83,7 @@ class _RequestInput(io.RawIOBase):
         return count
 
 
-class Limits:
+class RestLimits:
     """The limits of a server.
 
     Args:
@@ -221,10 +221,10 @@ class RestServer(socketserver.ThreadingMixIn, socketserver.TCPServer):
         address: Any,
         router: Router,
         access: Access | None = None,
-        limits: Limits | None = None,
+        limits: RestLimits | None = None,
     ) -> None:
         self.router, self.access = router, access
-        self.limits = limits or Limits()
+        self.limits = limits or RestLimits()
         self._waiting: dict[socket.socket, None] = {}
         self._answering: set[socket.socket] = set()
         self._lock = threading.Lock()
