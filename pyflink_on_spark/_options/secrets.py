@@ -1,6 +1,9 @@
-"""Which options hold secrets, and what is shown of those."""
+"""The options that hold secrets, and their texts for people."""
 
 from __future__ import annotations
+
+import re
+from collections.abc import Mapping
 
 HIDDEN = "******"
 """What is shown in place of a secret."""
@@ -18,9 +21,40 @@ _PARTS_OF_KEYS = (
     "jaas.config",
     "http-headers",
 )
+_OTHER_PARTS = ("passwd", "pwd", "passphrase", "private-key", "private_key", "privatekey",
+                "credential", "access-key", "access_key", "accesskey", "api_key")  # fmt: skip
+_HARMLESS_ENDS = (".provider", ".provider.type")
+_USER_IN_URL = re.compile(r"(?<=://)[^/?#\s@]*:[^/?#\s]*(?=@)")
+_NAMED_IN_TEXT = re.compile(
+    r"(?i)(?<![\w-])([\w.-]*(?:password|passwd|pwd|secret|token|passphrase|apikey|api[_-]key)(?:[_.\d-][\w-]*)?)"
+    r"(\s*=\s*)(\"[^\"]*\"|'[^']*'|[^&;,\s\"']+)"
+)
 
 
 def is_secret(key: str) -> bool:
-    """Tell by an option's key whether its value is a secret."""
+    """Tell by an option's key whether Flink hides its value."""
     lowered = key.lower()
     return any(part in lowered for part in _PARTS_OF_KEYS)
+
+
+def masked(key: str, value: str) -> str:
+    """The text of an option for people: without the value of a secret, or the secrets in a value.
+
+    Args:
+        key: of the option, or of a user's parameter.
+        value: its text.
+    """
+    lowered = key.lower()
+    named = any(part in lowered for part in _OTHER_PARTS) and not lowered.endswith(_HARMLESS_ENDS)
+    return HIDDEN if named or is_secret(key) else masked_text(value)
+
+
+def all_masked(options: Mapping[str, str]) -> dict[str, str]:
+    """The texts of some options for people."""
+    return {key: masked(key, str(value)) for key, value in options.items()}
+
+
+def masked_text(value: str) -> str:
+    """A text without the passwords of its URLs, and of ``password=...`` and the like."""
+    value = _USER_IN_URL.sub(HIDDEN, value)
+    return _NAMED_IN_TEXT.sub(lambda found: f"{found[1]}{found[2]}{HIDDEN}", value)

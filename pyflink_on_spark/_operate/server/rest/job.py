@@ -13,7 +13,8 @@ from pyflink_on_spark._operate.server.rest.task import accumulators_of, io_of
 from pyflink_on_spark._operate.view.jobs import OperatedJobs
 from pyflink_on_spark._operate.view.operated_job import OperatedJob
 from pyflink_on_spark._options.restart_strategy import STRATEGY
-from pyflink_on_spark.common import Configuration, JobStatus
+from pyflink_on_spark._options.secrets import all_masked
+from pyflink_on_spark.common import JobStatus
 
 _RESULTS = {
     JobStatus.FINISHED: "SUCCEEDED",
@@ -96,7 +97,7 @@ class JobDetails:
         """Return the job's configuration; what is secret is hidden."""
         job = self._jobs.get(job_id)
         settings = job.job.settings
-        shown = Configuration.from_dict(dict(settings.configuration))._without_secrets()
+        shown = all_masked({**settings.configuration, **settings.job_parameters})
         return Answer(
             {
                 "jid": job.id,
@@ -106,7 +107,7 @@ class JobDetails:
                     or "default",
                     "job-parallelism": max((task.parallelism for task in job.tasks), default=1),
                     "object-reuse-mode": False,
-                    "user-config": {**shown, **settings.job_parameters},
+                    "user-config": shown,
                 },
             }
         )

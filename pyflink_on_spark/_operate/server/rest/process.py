@@ -17,7 +17,7 @@ from pyflink_on_spark._operate.server.rest.routing import (
 from pyflink_on_spark._operate.view.jobs import OperatedJobs
 from pyflink_on_spark._operate.view.log_tail import LogTail
 from pyflink_on_spark._operate.view.operated_job import TASK_MANAGER
-from pyflink_on_spark.common import Configuration
+from pyflink_on_spark._options.secrets import all_masked
 
 _TEXT = "text/plain; charset=UTF-8"
 _MOST_BYTES = 10 * 1024 * 1024
@@ -47,8 +47,8 @@ class Process:
         """Return the options of the last job; what is secret is hidden."""
         jobs = self._jobs.all()
         options = dict(jobs[-1].job.settings.configuration) if jobs else {}
-        shown = Configuration.from_dict(options)._without_secrets()
-        return Answer([{"key": key, "value": str(value)} for key, value in shown.items()])
+        shown = all_masked(options)
+        return Answer([{"key": key, "value": value} for key, value in shown.items()])
 
     def logs(self, request: Request) -> Answer:
         """Return the name and size of the log."""

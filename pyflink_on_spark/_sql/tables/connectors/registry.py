@@ -6,7 +6,7 @@ import importlib
 from collections.abc import Mapping
 from dataclasses import replace
 
-from pyflink_on_spark._options.secrets import HIDDEN, is_secret
+from pyflink_on_spark._options.secrets import masked
 from pyflink_on_spark._sql.errors import ValidationError
 from pyflink_on_spark._sql.plan.catalog_objects import CatalogTable, ObjectPath
 from pyflink_on_spark._sql.plan.options import Option, TableOptions, text
@@ -130,7 +130,6 @@ def _check_options(factory: TableFactory, options: TableOptions) -> None:
 
 def _listed(options: TableOptions) -> str:
     listed = "\n".join(
-        f"'{key}'='{HIDDEN if is_secret(key) else value}'"
-        for key, value in sorted(options.given.items())
+        f"'{key}'='{masked(key, value)}'" for key, value in sorted(options.given.items())
     )
     return f"\n\nTable options are:\n\n{listed}"
