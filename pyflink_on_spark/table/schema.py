@@ -19,8 +19,8 @@ from pyflink_on_spark._sql.syntax.statements import (
 from pyflink_on_spark._sql.types.api_types import to_data_type
 from pyflink_on_spark.common._java_handles import own_handle
 from pyflink_on_spark.common.data_types import DataType, RowType
-from pyflink_on_spark.table._expressions.types import logical_type
 from pyflink_on_spark.table.expression import Expression
+from pyflink_on_spark.table.expression.parts import logical_type
 
 if TYPE_CHECKING:
     from pyflink_on_spark._sql.plan.catalog_objects import Column

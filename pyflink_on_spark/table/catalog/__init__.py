@@ -4,12 +4,6 @@ from __future__ import annotations
 
 from pyflink_on_spark._compat.missing_names import missing_name
 from pyflink_on_spark.table.catalog.catalog_class import Catalog, HiveCatalog
-from pyflink_on_spark.table.catalog.columns import (
-    Column,
-    ComputedColumn,
-    MetadataColumn,
-    PhysicalColumn,
-)
 from pyflink_on_spark.table.catalog.contents import (
     CatalogBaseTable,
     CatalogColumnStatistics,
@@ -24,7 +18,11 @@ from pyflink_on_spark.table.catalog.contents import (
 )
 from pyflink_on_spark.table.catalog.paths import ObjectIdentifier, ObjectPath
 from pyflink_on_spark.table.catalog.resolved_schema import (
+    Column,
+    ComputedColumn,
     Constraint,
+    MetadataColumn,
+    PhysicalColumn,
     ResolvedSchema,
     UniqueConstraint,
     WatermarkSpec,

@@ -1,10 +1,11 @@
-"""The environment of a program over tables."""
+"""TableEnvironment."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
+from pyflink_on_spark._options import python
 from pyflink_on_spark._options.execution import BATCH, RUNTIME_MODE
 from pyflink_on_spark._sql.errors import TableError, ValidationError
 from pyflink_on_spark._sql.parser import parse_path, parse_statement
@@ -19,21 +20,26 @@ from pyflink_on_spark._sql.types import logical
 from pyflink_on_spark.common import Configuration
 from pyflink_on_spark.common.data_types import DataType, RowType
 from pyflink_on_spark.datastream import DataStream, StreamExecutionEnvironment
+from pyflink_on_spark.datastream.stream_execution_environment.dependencies import (
+    archive_text,
+    put_first,
+    put_last,
+    requirements_text,
+)
 from pyflink_on_spark.serializers import PickleSerializer
 from pyflink_on_spark.table._values.data_frames import elements_of, frame_type
 from pyflink_on_spark.table._values.elements import rows_of_elements
 from pyflink_on_spark.table._values.results import Outcome
 from pyflink_on_spark.table.environment_settings import EnvironmentSettings
 from pyflink_on_spark.table.explain_detail import ExplainDetail
+from pyflink_on_spark.table.module import ModuleEntry
 from pyflink_on_spark.table.result_kind import ResultKind
 from pyflink_on_spark.table.statement_set import StatementSet
 from pyflink_on_spark.table.table import Table
 from pyflink_on_spark.table.table_config import TableConfig
 from pyflink_on_spark.table.table_descriptor import TableDescriptor
 from pyflink_on_spark.table.table_environment.catalogs import Catalogs
-from pyflink_on_spark.table.table_environment.dependencies import FunctionDependencies
 from pyflink_on_spark.table.table_environment.jobs import Jobs
-from pyflink_on_spark.table.table_environment.modules import Modules
 from pyflink_on_spark.table.table_environment.refusals import NeedsFlink, NotYet
 from pyflink_on_spark.table.table_result import TableResult
 from pyflink_on_spark.table.udf import AggregateFunction, UserDefinedFunctionWrapper
@@ -41,6 +47,111 @@ from pyflink_on_spark.table.udf.decorators import defined
 
 if TYPE_CHECKING:
     import pandas
+
+
+class FunctionDependencies:
+    """The part of a TableEnvironment that describes the dependencies of its jobs."""
+
+    _config: TableConfig
+
+    def add_python_file(self, file_path: str):
+        """Make Python modules importable in the workers.
+
+        Args:
+            file_path: a module; or a folder or a zip, with the modules and packages inside it.
+        """
+        put_first(self._config.get_configuration(), python.FILES, file_path)
+
+    def set_python_requirements(
+        self, requirements_file_path: str, requirements_cache_dir: str | None = None
+    ):
+        """Install packages for the workers.
+
+        Args:
+            requirements_file_path: what to install, in the form of ``pip install -r``.
+            requirements_cache_dir: a folder with the packages; if given, pip asks no index.
+        """
+        text = requirements_text(requirements_file_path, requirements_cache_dir)
+        self._config.get_configuration()._write(python.REQUIREMENTS, text)
+
+    def add_python_archive(self, archive_path: str, target_dir: str | None = None):
+        """Unpack a zip in the working directory of the workers.
+
+        Args:
+            archive_path: the file; with the suffix of a tar file it may be one, too.
+            target_dir: the folder to unpack it in; the archive's name if not given.
+        """
+        text = archive_text(archive_path, target_dir)
+        put_last(self._config.get_configuration(), python.ARCHIVES, text)
+
+
+class Modules:
+    """The part of a TableEnvironment that says where SQL's functions come from."""
+
+    _session: Session
+
+    def list_modules(self) -> list[str]:
+        """Return the names of the modules that are used, in the order of their functions."""
+        return list(self._session.functions.modules.used)
+
+    def list_full_modules(self) -> list[ModuleEntry]:
+        """Return all modules, those that are used first."""
+        modules = self._session.functions.modules
+        rest = [name for name in modules.loaded if name not in modules.used]
+        return [ModuleEntry(name, name in modules.used) for name in (*modules.used, *rest)]
+
+    def use_modules(self, *module_names: str):
+        """Choose the modules in which SQL looks for functions.
+
+        Raises:
+            ValidationError: there is no such module, or one stands twice.
+        """
+        self._session.functions.modules.use(*module_names)
+
+    def unload_module(self, module_name: str):
+        """Remove a module.
+
+        On Spark: SQL finds all of Flink's functions without the module ``core``, too. Flink's SQL
+        finds most of them.
+
+        Raises:
+            ValidationError: there is no such module.
+        """
+        self._session.functions.modules.unload(module_name)
+
+    def list_functions(self) -> list[str]:
+        """Return the names of all functions, Flink's own and those of the user's.
+
+        On Spark: without the functions that Flink keeps for itself and those not there yet.
+        """
+        return self._session.functions.names()
+
+    def drop_function(self, path: str) -> bool:
+        """Remove a function from a catalog; tell whether there was one."""
+        return self._session.functions.drop(path)
+
+    def list_models(self) -> list[str]:
+        """Return the names of the models: there are none."""
+        return []
+
+    def list_temporary_models(self) -> list[str]:
+        """Return the names of the temporary models: there are none."""
+        return []
+
+    def drop_model(self, model_path: str, ignore_if_not_exists: bool | None = True) -> bool:
+        """Remove a model; tell whether there was one.
+
+        Raises:
+            ValidationError: there is none, and that is not to be ignored.
+        """
+        if not ignore_if_not_exists:
+            raise ValidationError(f"Model with identifier '{model_path}' does not exist.")
+        return False
+
+    def drop_temporary_model(self, model_path: str) -> bool:
+        """Remove a temporary model; tell whether there was one."""
+        return False
+
 
 _OK = RowSchema(("result",), (logical.STRING,))
 _NO_QUERY = (

@@ -15,8 +15,7 @@ from pyflink_on_spark._sql.session.session import Session
 from pyflink_on_spark._sql.types import logical
 from pyflink_on_spark.common import Configuration
 from pyflink_on_spark.datastream import StreamExecutionEnvironment
-from pyflink_on_spark.table._values.printers import table_printers
-from pyflink_on_spark.table._values.results import Change, Outcome
+from pyflink_on_spark.table._values.results import Change, Outcome, table_printers
 from pyflink_on_spark.table.result_kind import ResultKind
 from pyflink_on_spark.table.table_config import TableConfig
 

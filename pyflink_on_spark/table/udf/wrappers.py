@@ -20,9 +20,8 @@ from pyflink_on_spark._sql.functions.python.functions import (
 from pyflink_on_spark._sql.syntax import expressions as syntax
 from pyflink_on_spark._sql.types.logical import LogicalType, Root
 from pyflink_on_spark.common.data_types import DataType, RowType
-from pyflink_on_spark.table._expressions.parts import written_operand
-from pyflink_on_spark.table._expressions.types import logical_type
 from pyflink_on_spark.table.expression import Expression
+from pyflink_on_spark.table.expression.parts import logical_type, written_operand
 from pyflink_on_spark.table.udf.functions import UserDefinedFunction
 
 

@@ -13,12 +13,12 @@ from pyflink_on_spark._sql.depth import at_any_depth
 from pyflink_on_spark._sql.errors import ValidationError
 from pyflink_on_spark._sql.plan.nodes import Node
 from pyflink_on_spark._sql.syntax.queries import JoinKind, SetOperator
-from pyflink_on_spark.table._queries.grouped_tables import written
-from pyflink_on_spark.table._queries.row_operations import correlated
 from pyflink_on_spark.table.expression import Expression
+from pyflink_on_spark.table.table.columns import correlated
+from pyflink_on_spark.table.table.grouped_tables import written
 
 if TYPE_CHECKING:
-    from pyflink_on_spark.table.table import Table
+    from pyflink_on_spark.table.table.table import Table
     from pyflink_on_spark.table.udf import UserDefinedTableFunctionWrapper
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from pyflink_on_spark._compat.missing_names import missing_name
 from pyflink_on_spark._job.display.console import console
 from pyflink_on_spark._sql.binder.aggregates import contains_aggregate
 from pyflink_on_spark._sql.binder.expressions import ExpressionBinder
@@ -23,30 +22,29 @@ from pyflink_on_spark._sql.errors import ValidationError
 from pyflink_on_spark._sql.plan.catalog_objects import ResolvedSchema as CatalogSchema
 from pyflink_on_spark._sql.plan.nodes import Filter, Node
 from pyflink_on_spark._sql.syntax import expressions as syntax
-from pyflink_on_spark.table._expressions.missing_methods import ChangelogMethods
-from pyflink_on_spark.table._queries.column_ranges import expanded
-from pyflink_on_spark.table._queries.combined_tables import CombiningMethods
-from pyflink_on_spark.table._queries.grouped_tables import (
-    AggregatedTable,
-    FlatAggregateTable,
-    GroupedTable,
-    GroupWindowedTable,
-    OverWindowedTable,
-    WindowGroupedTable,
-    written,
-)
-from pyflink_on_spark.table._queries.grouping import Grouping
-from pyflink_on_spark.table._queries.row_operations import (
+from pyflink_on_spark.table._values.data_frames import data_frame
+from pyflink_on_spark.table.catalog import ResolvedSchema
+from pyflink_on_spark.table.explain_detail import ExplainDetail
+from pyflink_on_spark.table.expression import Expression
+from pyflink_on_spark.table.table.columns import (
     columns_of,
+    expanded,
     flat_mapped,
     mapped,
     named,
     projected,
 )
-from pyflink_on_spark.table._values.data_frames import data_frame
-from pyflink_on_spark.table.catalog import ResolvedSchema
-from pyflink_on_spark.table.explain_detail import ExplainDetail
-from pyflink_on_spark.table.expression import Expression
+from pyflink_on_spark.table.table.combined_tables import CombiningMethods
+from pyflink_on_spark.table.table.grouped_tables import (
+    AggregatedTable,
+    FlatAggregateTable,
+    GroupedTable,
+    Grouping,
+    GroupWindowedTable,
+    OverWindowedTable,
+    written,
+)
+from pyflink_on_spark.table.table.missing_methods import ChangelogMethods
 from pyflink_on_spark.table.table_descriptor import TableDescriptor
 from pyflink_on_spark.table.table_pipeline import TablePipeline
 from pyflink_on_spark.table.table_result import TableResult
@@ -61,16 +59,6 @@ if TYPE_CHECKING:
         UserDefinedTableFunctionWrapper,
     )
     from pyflink_on_spark.table.window import GroupWindow, OverWindow
-
-__all__ = [
-    "Table",
-    "GroupedTable",
-    "GroupWindowedTable",
-    "OverWindowedTable",
-    "WindowGroupedTable",
-    "AggregatedTable",
-    "FlatAggregateTable",
-]
 
 
 class Table(CombiningMethods, ChangelogMethods):
@@ -348,6 +336,3 @@ def _sort_item(item: Any) -> syntax.SortItem:
     if isinstance(item, syntax.Call) and item.name in {"ASC", "DESC"}:
         return syntax.SortItem(item.args[0], item.name == "ASC")
     return syntax.SortItem(item)
-
-
-__getattr__ = missing_name(__name__)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from pyflink_on_spark.table._expressions.parts import Operand, function
+from pyflink_on_spark.table.expression.parts import Operand, function
 
 if TYPE_CHECKING:
-    from pyflink_on_spark.table.expression import Expression
+    from pyflink_on_spark.table.expression.expression import Expression
 
 
 class TextMethods(Operand):

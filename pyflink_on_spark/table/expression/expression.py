@@ -4,41 +4,23 @@ from __future__ import annotations
 
 from typing import Any, Generic, TypeVar
 
-from pyflink_on_spark._compat.missing_names import missing_name
 from pyflink_on_spark._sql.syntax import expressions as syntax
 from pyflink_on_spark.common.data_types import DataType
-from pyflink_on_spark.table._expressions.bitmap_methods import BitmapMethods
-from pyflink_on_spark.table._expressions.missing_methods import MissingMethods
-from pyflink_on_spark.table._expressions.number_methods import AggregateMethods, NumberMethods
-from pyflink_on_spark.table._expressions.other_methods import (
-    CollectionMethods,
-    JsonExistsOnError,
+from pyflink_on_spark.table.expression.collection_methods import CollectionMethods
+from pyflink_on_spark.table.expression.json_methods import (
     JsonMethods,
-    JsonOnNull,
-    JsonQueryOnEmptyOrError,
-    JsonQueryWrapper,
-    JsonType,
-    JsonValueOnEmptyOrError,
-    TimeIntervalUnit,
-    TimeMethods,
-    TimePointUnit,
 )
-from pyflink_on_spark.table._expressions.parts import written_operand
-from pyflink_on_spark.table._expressions.text import expression_text
-from pyflink_on_spark.table._expressions.text_methods import TextMethods
-from pyflink_on_spark.table._expressions.types import logical_type
-
-__all__ = [
-    "Expression",
-    "TimeIntervalUnit",
-    "TimePointUnit",
-    "JsonType",
-    "JsonExistsOnError",
-    "JsonValueOnEmptyOrError",
-    "JsonQueryWrapper",
-    "JsonQueryOnEmptyOrError",
-    "JsonOnNull",
-]
+from pyflink_on_spark.table.expression.missing_methods import MissingMethods
+from pyflink_on_spark.table.expression.number_methods import (
+    AggregateMethods,
+    BitmapMethods,
+    NumberMethods,
+)
+from pyflink_on_spark.table.expression.parts import expression_text, logical_type, written_operand
+from pyflink_on_spark.table.expression.text_methods import TextMethods
+from pyflink_on_spark.table.expression.time_methods import (
+    TimeMethods,
+)
 
 T = TypeVar("T")
 
@@ -277,6 +259,3 @@ class Expression(
         if isinstance(call, syntax.Call):
             call = syntax.AggregateCall(call)
         return Expression(syntax.OverCall(call, name.parts[-1]))
-
-
-__getattr__ = missing_name(__name__)

@@ -1,1 +1,0 @@
-"""The methods of expressions, and how these become syntax."""

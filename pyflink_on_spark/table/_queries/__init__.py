@@ -1,1 +1,0 @@
-"""What queries are made of beside tables: groups, windows, columns by name."""

@@ -1,0 +1,29 @@
+"""Expressions over the columns of tables."""
+
+from __future__ import annotations
+
+from pyflink_on_spark._compat.missing_names import missing_name
+from pyflink_on_spark.table.expression.expression import Expression
+from pyflink_on_spark.table.expression.json_methods import (
+    JsonExistsOnError,
+    JsonOnNull,
+    JsonQueryOnEmptyOrError,
+    JsonQueryWrapper,
+    JsonType,
+    JsonValueOnEmptyOrError,
+)
+from pyflink_on_spark.table.expression.time_methods import TimeIntervalUnit, TimePointUnit
+
+__all__ = [
+    "Expression",
+    "TimeIntervalUnit",
+    "TimePointUnit",
+    "JsonType",
+    "JsonExistsOnError",
+    "JsonValueOnEmptyOrError",
+    "JsonQueryWrapper",
+    "JsonQueryOnEmptyOrError",
+    "JsonOnNull",
+]
+
+__getattr__ = missing_name(__name__)

@@ -1,0 +1,131 @@
+"""The methods of expressions for JSON."""
+
+from __future__ import annotations
+
+import enum
+from typing import TYPE_CHECKING, Any
+
+from pyflink_on_spark._sql.errors import ValidationError
+from pyflink_on_spark._sql.types.logical import Root
+from pyflink_on_spark.common.data_types import DataType, DataTypes
+from pyflink_on_spark.table.expression.parts import Operand
+
+if TYPE_CHECKING:
+    from pyflink_on_spark.table.expression.expression import Expression
+
+
+class JsonType(enum.Enum):
+    """Kinds of JSON."""
+
+    VALUE = (0,)
+    SCALAR = (1,)
+    ARRAY = (2,)
+    OBJECT = 3
+
+
+class JsonExistsOnError(enum.Enum):
+    """What ``json_exists`` does about errors."""
+
+    TRUE = (0,)
+    FALSE = (1,)
+    UNKNOWN = (2,)
+    ERROR = 3
+
+
+class JsonValueOnEmptyOrError(enum.Enum):
+    """What ``json_value`` does about errors, and where there is nothing."""
+
+    NULL = (0,)
+    ERROR = (1,)
+    DEFAULT = 2
+
+
+class JsonQueryWrapper(enum.Enum):
+    """Whether ``json_query`` makes an array of what it finds."""
+
+    WITHOUT_ARRAY = (0,)
+    CONDITIONAL_ARRAY = (1,)
+    UNCONDITIONAL_ARRAY = 2
+
+
+class JsonQueryOnEmptyOrError(enum.Enum):
+    """What ``json_query`` does about errors, and where there is nothing."""
+
+    NULL = (0,)
+    EMPTY_ARRAY = (1,)
+    EMPTY_OBJECT = (2,)
+    ERROR = 3
+
+
+class JsonOnNull(enum.Enum):
+    """What becomes of NULL in JSON."""
+
+    NULL = (0,)
+    ABSENT = 1
+
+
+class JsonMethods(Operand):
+    """The methods of JSON."""
+
+    def is_json(self, json_type: JsonType = None) -> Expression[bool]:
+        """Tell whether it is JSON of some kind."""
+        kind = "VALUE" if json_type is None else json_type.name
+        return self._of("IS JSON", symbols=(kind,))
+
+    def json_quote(self) -> Expression:
+        """Return a text as a string of JSON."""
+        return self._of("JSON_QUOTE")
+
+    def json_unquote(self) -> Expression:
+        """Return the text that a string of JSON stands for."""
+        return self._of("JSON_UNQUOTE")
+
+    def json_exists(self, path: str, on_error: JsonExistsOnError = None) -> Expression[bool]:
+        """Tell whether a path leads to something."""
+        if on_error not in {None, JsonExistsOnError.FALSE}:
+            raise ValidationError(f"json_exists with {on_error} is not supported yet")
+        return self._of("JSON_EXISTS", path)
+
+    def json_value(
+        self,
+        path: str,
+        returning_type: DataType = DataTypes.STRING(),
+        on_empty: JsonValueOnEmptyOrError = JsonValueOnEmptyOrError.NULL,
+        default_on_empty: Any = None,
+        on_error: JsonValueOnEmptyOrError = JsonValueOnEmptyOrError.NULL,
+        default_on_error: Any = None,
+    ) -> Expression:
+        """Return the scalar that a path leads to.
+
+        Args:
+            path: the path.
+            returning_type: the type of the result.
+            on_empty: what happens where there is nothing.
+            default_on_empty: the result then.
+            on_error: what happens about errors.
+            default_on_error: the result then.
+        """
+        from pyflink_on_spark.table.expression.parts import logical_type
+
+        root = logical_type(returning_type).root
+        names = {Root.VARCHAR: "STRING", Root.BOOLEAN: "BOOLEAN", Root.INT: "INTEGER",
+                 Root.BIGINT: "BIGINT", Root.DOUBLE: "DOUBLE"}  # fmt: skip
+        defaults = []
+        if on_empty is JsonValueOnEmptyOrError.DEFAULT:
+            defaults.append(default_on_empty)
+        if on_error is JsonValueOnEmptyOrError.DEFAULT:
+            defaults.append(default_on_error)
+        symbols = (names[root], on_empty.name, on_error.name)
+        return self._of("JSON_VALUE", path, *defaults, symbols=symbols)
+
+    def json_query(
+        self,
+        path: str,
+        wrapping_behavior=JsonQueryWrapper.WITHOUT_ARRAY,
+        on_empty=JsonQueryOnEmptyOrError.NULL,
+        on_error=JsonQueryOnEmptyOrError.NULL,
+    ) -> Expression:
+        """Return the object or the array that a path leads to."""
+        if {on_empty, on_error} != {JsonQueryOnEmptyOrError.NULL}:
+            raise ValidationError("json_query gives NULL for nothing and for errors")
+        return self._of("JSON_QUERY", path, symbols=(wrapping_behavior.name.partition("_")[0],))

@@ -1,0 +1,180 @@
+"""What expressions are made of: operands, constants, types, and their text."""
+
+from __future__ import annotations
+
+import datetime
+import decimal
+from typing import TYPE_CHECKING, Any
+
+from pyflink_on_spark._sql.depth import at_any_depth
+from pyflink_on_spark._sql.errors import ValidationError
+from pyflink_on_spark._sql.parser import parse_type
+from pyflink_on_spark._sql.syntax import expressions as syntax
+from pyflink_on_spark._sql.syntax.expressions import Literal
+from pyflink_on_spark._sql.types import logical
+from pyflink_on_spark._sql.types.api_types import to_logical
+from pyflink_on_spark._sql.types.decimals import from_decimal
+from pyflink_on_spark._sql.types.external import from_python
+from pyflink_on_spark._sql.types.logical import LogicalType
+from pyflink_on_spark._sql.types.text import sql_text
+from pyflink_on_spark.common.data_types import DataType
+
+if TYPE_CHECKING:
+    from pyflink_on_spark.table.expression.expression import Expression
+
+
+def literal(value: Any, kind: LogicalType | None = None) -> Literal:
+    """Return the constant for a Python value.
+
+    Args:
+        value: the value.
+        kind: its type; that of the value if not given.
+
+    Raises:
+        ValidationError: there are no constants of such a type.
+    """
+    if kind is None:
+        kind = _type_of(value)
+    if value is None:
+        return Literal(None, kind)
+    convert = from_python(kind)
+    return Literal(value if convert is None else convert(value), kind)
+
+
+def _type_of(value: Any) -> LogicalType:
+    simple = _SIMPLE.get(type(value))
+    if simple is not None:
+        return simple if value is None else simple.with_nullable(False)
+    if isinstance(value, int):
+        kind = logical.INT if -(2**31) <= value < 2**31 else logical.BIGINT
+        return kind.with_nullable(False)
+    if isinstance(value, str):
+        return logical.char(len(value)).with_nullable(False)
+    if isinstance(value, decimal.Decimal):
+        return _decimal_type(value).with_nullable(False)
+    raise ValidationError(f"a {type(value).__name__} cannot be a constant: {value!r}")
+
+
+def _decimal_type(value: decimal.Decimal) -> LogicalType:
+    digits, exponent = value.as_tuple()[1:]
+    if not isinstance(exponent, int):
+        raise ValidationError(f"{value} cannot be a constant")
+    scale = max(-exponent, 0)
+    kind = logical.decimal(max(len(digits) + max(exponent, 0), scale), scale)
+    assert from_decimal(value, kind) is not None
+    return kind
+
+
+_SIMPLE: dict[type, LogicalType] = {
+    type(None): logical.NULL,
+    bool: logical.BOOLEAN,
+    float: logical.DOUBLE,
+    datetime.date: logical.DATE,
+    datetime.time: logical.time(0),
+    datetime.datetime: logical.timestamp(3),
+}
+
+
+def logical_type(given: DataType | str) -> LogicalType:
+    """Return the type that a user means.
+
+    Raises:
+        SqlParseError: a text is no type.
+        TypeError: it is neither a DataType nor a text.
+    """
+    if isinstance(given, str):
+        return parse_type(given)
+    if not isinstance(given, DataType):
+        raise TypeError(f"a type has to be a DataType or a str, not {given!r}")
+    return to_logical(given)
+
+
+class Operand:
+    """Something that functions can be called with."""
+
+    _written: Any
+
+    def _new(self, written: syntax.Expression) -> Expression[Any]:
+        """Return what is written as an expression of users'."""
+        raise NotImplementedError
+
+    def _of(self, name: str, *operands: Any, symbols: tuple[str, ...] = ()) -> Expression[Any]:
+        """Return a function of this and of other operands, without those that are None."""
+        given = [operand for operand in operands if operand is not None]
+        args = (self._written, *map(written_operand, given))
+        return self._new(syntax.Call(name, args, symbols=symbols))
+
+
+def written_operand(operand: Any) -> syntax.Expression:
+    """Return what stands for an operand: an expression, or a constant."""
+    return operand._written if isinstance(operand, Operand) else literal(operand)
+
+
+def function(name: str, document: str) -> Any:
+    """Return a property that is a function of the expression.
+
+    Args:
+        name: the function's, as SQL has it.
+        document: what the property is.
+    """
+
+    def get(self: Operand) -> Expression[Any]:
+        return self._of(name)
+
+    return property(get, doc=document)
+
+
+_WORDS = {
+    "+": "plus",
+    "-": "minus",
+    "*": "times",
+    "/": "divide",
+    "%": "mod",
+    "=": "equals",
+    "<>": "notEquals",
+    "<": "lessThan",
+    ">": "greaterThan",
+    "<=": "lessThanOrEqual",
+    ">=": "greaterThanOrEqual",
+    "UNARY -": "minusPrefix",
+    "IF": "ifThenElse",
+    "DOT": "get",
+    "ITEM": "at",
+    "CHAR_LENGTH": "charLength",
+}
+
+
+@at_any_depth
+def expression_text(written: syntax.Expression) -> str:
+    """Return the text of an expression, ``plus(a, 1)`` for example."""
+    if isinstance(written, syntax.Name):
+        return ".".join(written.parts)
+    if isinstance(written, syntax.Literal):
+        return _literal_text(written)
+    if isinstance(written, syntax.Alias):
+        names = ", ".join(f"'{name}'" for name in written.names)
+        return f"as({expression_text(written.operand)}, {names})"
+    if isinstance(written, syntax.Cast):
+        word = "TRY_CAST" if written.lenient else "cast"
+        return f"{word}({expression_text(written.operand)}, {written.type})"
+    if isinstance(written, syntax.Call):
+        args = ", ".join(map(expression_text, written.args))
+        return f"{_word(written.name)}({args})"
+    return "*" if isinstance(written, syntax.Star) else str(written)
+
+
+def _word(name: str) -> str:
+    known = _WORDS.get(name)
+    if known is not None:
+        return known
+    first, *rest = name.replace("_", " ").lower().split()
+    return first + "".join(word.capitalize() for word in rest)
+
+
+def _literal_text(literal: syntax.Literal) -> str:
+    if literal.value is None:
+        return "null"
+    if isinstance(literal.value, bool):
+        return "true" if literal.value else "false"
+    text = sql_text(literal.type)(literal.value)
+    return f"'{text}'" if literal.type.root in logical.CHARACTERS else text
