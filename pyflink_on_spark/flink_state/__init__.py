@@ -1,0 +1,31 @@
+"""Reads checkpoints and savepoints that Flink has written, without Flink and without Java.
+
+Example:
+    ::
+
+        from pyflink_on_spark.flink_state import FlinkCheckpoint
+
+        checkpoint = FlinkCheckpoint("file:///savepoints/savepoint-1a2b3c-0123456789ab")
+        for operator in checkpoint.metadata.operators:
+            print(operator.uid or operator.name, list(checkpoint.keyed_states(operator)))
+"""
+
+from __future__ import annotations
+
+from pyflink_on_spark.flink_state.contents import FlinkCheckpoint, is_of_flink
+from pyflink_on_spark.flink_state.keyed_state import FlinkEntry
+from pyflink_on_spark.flink_state.metadata import FlinkMetadata, OperatorState
+from pyflink_on_spark.flink_state.serializers import Serializer, Void, Window
+from pyflink_on_spark.flink_state.state_headers import StateHeader
+
+__all__ = [
+    "FlinkCheckpoint",
+    "FlinkEntry",
+    "FlinkMetadata",
+    "OperatorState",
+    "Serializer",
+    "StateHeader",
+    "Void",
+    "Window",
+    "is_of_flink",
+]

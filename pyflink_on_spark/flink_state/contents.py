@@ -1,0 +1,262 @@
+"""A checkpoint or savepoint of Flink as data."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any, BinaryIO
+
+from pyflink_on_spark._compat.errors import CheckpointError
+from pyflink_on_spark._runtime.checkpoints.checkpoint import METADATA, find_checkpoint
+from pyflink_on_spark._runtime.checkpoints.folder import folder
+from pyflink_on_spark.flink_state.data_input import DataInput
+from pyflink_on_spark.flink_state.keyed_state import FlinkEntry, entries_of_group
+from pyflink_on_spark.flink_state.metadata import (
+    MAGIC,
+    FlinkMetadata,
+    InlineFile,
+    KeyGroupsHandle,
+    ListHandle,
+    OperatorState,
+    StateBytes,
+    parse_metadata,
+)
+from pyflink_on_spark.flink_state.snappy import decompressed
+from pyflink_on_spark.flink_state.state_headers import (
+    KeyedHeader,
+    ListsHeader,
+    StateHeader,
+    read_keyed_header,
+    read_lists_header,
+)
+
+
+def is_of_flink(path: str, configuration: Mapping[str, str] | None = None) -> bool:
+    """Tell whether Flink has written a checkpoint or savepoint.
+
+    Args:
+        path: its folder, or its ``_metadata``.
+        configuration: says how file systems are reached.
+    """
+    try:
+        with find_checkpoint(path, configuration).open(METADATA) as file:
+            return file.read(len(MAGIC)) == MAGIC
+    except OSError:
+        return False
+
+
+class FlinkCheckpoint:
+    """A checkpoint or savepoint that Flink has written.
+
+    Nothing of it is executed: neither objects of Java nor pickles are loaded.
+
+    Args:
+        path: its folder, or its ``_metadata``.
+        configuration: says how file systems are reached.
+
+    Raises:
+        CheckpointError: it is not there, damaged, or has something that is not known.
+
+    Example:
+        ::
+
+            from pyflink_on_spark.flink_state import FlinkCheckpoint
+
+            checkpoint = FlinkCheckpoint("file:///savepoints/savepoint-1a2b3c-0123456789ab")
+            for operator in checkpoint.metadata.operators:
+                print(operator.uid, operator.name, operator.hash)
+                for group, entry in checkpoint.entries(operator):
+                    print(group, entry.state.name, entry.key, entry.value)
+    """
+
+    def __init__(self, path: str, configuration: Mapping[str, str] | None = None) -> None:
+        self._place = find_checkpoint(path, configuration)
+        self._configuration = configuration
+        where = f"{self._place.shown}/{METADATA}"
+        try:
+            content = self._place.read(METADATA)
+        except OSError as error:
+            raise CheckpointError(f"cannot read {where}: {error}") from error
+        self.metadata: FlinkMetadata = parse_metadata(content, where)
+        self.path = self._place.shown
+
+    def operator(self, name: str) -> OperatorState:
+        """Find an operator.
+
+        Args:
+            name: its uid, its hash, its name, or an unambiguous part of one of them.
+
+        Raises:
+            CheckpointError: there is no such operator, or more than one.
+        """
+        named = [(o, (o.uid or "", o.hash, o.name or "")) for o in self.metadata.operators]
+        found = [operator for operator, names in named if name in names]
+        found = found or [o for o, names in named if any(name in one for one in names)]
+        if len(found) == 1:
+            return found[0]
+        known = ", ".join(shown(operator) for operator in found or self.metadata.operators)
+        what = "more than one operator" if found else "no operator"
+        raise CheckpointError(f"{name!r} is {what} of {self.path}: {known}")
+
+    def keyed_states(self, operator: OperatorState) -> dict[str, StateHeader]:
+        """Read the names, kinds and types of an operator's keyed states and timers.
+
+        Raises:
+            CheckpointError: they are damaged, or of a type that is not known.
+        """
+        found: dict[str, StateHeader] = {}
+        for index, handle in self._keyed(operator):
+            with self._open(handle.file) as file:
+                header = self._header(file, handle, operator, index)
+                found |= {state.name: state for state in header.states}
+        return found
+
+    def entries(self, operator: OperatorState) -> Iterator[tuple[int, FlinkEntry]]:
+        """Iterate over the entries and timers of an operator, each with its key group.
+
+        One key group is in memory at a time.
+
+        Raises:
+            CheckpointError: they are damaged, or of a type that is not known.
+        """
+        for group, entries in self.key_groups(operator):
+            for entry in entries:
+                yield group, entry
+
+    def key_groups(self, operator: OperatorState) -> Iterator[tuple[int, Iterator[FlinkEntry]]]:
+        """Iterate over the key groups of an operator that have state, each with its entries.
+
+        Raises:
+            CheckpointError: they are damaged, or of a type that is not known.
+        """
+        for index, handle in self._keyed(operator):
+            with self._open(handle.file) as file:
+                header = self._header(file, handle, operator, index)
+                for group, begin, end in _places(handle):
+                    file.seek(begin)
+                    where = f"{_shown_part(operator, index)}, key group {group}"
+                    data = DataInput(file.read(end - begin), f"{self.path}: {where}", begin)
+                    yield (
+                        group,
+                        entries_of_group(
+                            data, group, header, handle.format, operator.max_parallelism
+                        ),
+                    )
+
+    def lists(self, operator: OperatorState) -> Iterator[tuple[int, StateHeader, str, list[Any]]]:
+        """Iterate over the states of an operator that belong to no key.
+
+        Yields:
+            The subtask, the state, how it is redistributed (``split``, ``union`` or
+            ``broadcast``), and its elements; of a broadcast state pairs of key and value.
+
+        Raises:
+            CheckpointError: they are damaged, or of a type that is not known.
+        """
+        for index in sorted(operator.subtasks):
+            handle = operator.subtasks[index].managed
+            if handle is not None:
+                with self._open(handle.file) as file:
+                    for found in self._lists(file.read(), handle, operator, index):
+                        yield index, *found
+
+    def _lists(
+        self, content: bytes, handle: ListHandle, operator: OperatorState, index: int
+    ) -> Iterator[tuple[StateHeader, str, list[Any]]]:
+        where = f"{self.path}: {_shown_part(operator, index)}, state without keys"
+        header = read_lists_header(DataInput(content, where))
+        for name, (mode, offsets) in handle.lists.items():
+            state = header.states.get(name)
+            if state is None:
+                raise CheckpointError(f"{where}: the state {name!r} is not described")
+            yield state, mode, _elements(content, where, offsets, state, header)
+
+    def _keyed(self, operator: OperatorState) -> Iterator[tuple[int, KeyGroupsHandle]]:
+        for index in sorted(operator.subtasks):
+            handle = operator.subtasks[index].keyed
+            if handle is not None:
+                if handle.first + len(handle.offsets) > operator.max_parallelism:
+                    raise CheckpointError(
+                        f"{self.path}: {_shown_part(operator, index)} has key groups that the "
+                        "operator has not"
+                    )
+                yield index, handle
+
+    def _header(
+        self, file: BinaryIO, handle: KeyGroupsHandle, operator: OperatorState, index: int
+    ) -> KeyedHeader:
+        begins = [offset for offset in handle.offsets if offset > 0]
+        size = min(begins, default=handle.file.size)
+        file.seek(0)
+        where = f"{self.path}: {_shown_part(operator, index)}, keyed state"
+        return read_keyed_header(DataInput(file.read(size), where))
+
+    @contextmanager
+    def _open(self, file: StateBytes) -> Iterator[BinaryIO]:
+        if isinstance(file, InlineFile):
+            yield io.BytesIO(file.content)
+            return
+        where, name = self._place, file.path
+        if not file.relative:
+            parent, _, name = file.path.rpartition("/")
+            where = folder(parent, self._configuration)
+        try:
+            with where.open(name) as stream:
+                yield _Part(stream, file.offset, file.size) if file.offset else stream  # type: ignore[misc]
+        except OSError as error:
+            raise CheckpointError(f"cannot read {where.shown}/{name}: {error}") from error
+
+
+class _Part(io.RawIOBase):
+    """A part of a file that looks like a file."""
+
+    def __init__(self, stream: BinaryIO, begin: int, size: int) -> None:
+        self._stream, self._begin, self._size = stream, begin, size
+        stream.seek(begin)
+
+    def seek(self, offset: int, whence: int = 0) -> int:
+        return self._stream.seek(self._begin + offset) - self._begin
+
+    def read(self, size: int = -1) -> bytes:
+        left = self._begin + self._size - self._stream.tell()
+        return self._stream.read(left if size < 0 else min(size, left))
+
+
+def _places(handle: KeyGroupsHandle) -> Iterator[tuple[int, int, int]]:
+    """Yield each key group that has state, where it begins, and where it ends."""
+    begins = sorted(
+        (offset, handle.first + index) for index, offset in enumerate(handle.offsets) if offset > 0
+    )
+    ends = [offset for offset, _ in begins[1:]] + [handle.file.size]
+    for (begin, group), end in zip(begins, ends, strict=True):
+        yield group, begin, end
+
+
+def _elements(
+    content: bytes, where: str, offsets: tuple[int, ...], state: StateHeader, header: ListsHeader
+) -> list[Any]:
+    read = state.serializers["value"].read
+    elements: list[Any] = []
+    for begin in offsets:
+        data = DataInput(content, where)
+        data.position = begin
+        if not 0 <= begin <= len(content):
+            raise data.refused("a list is damaged")
+        if header.compressed:
+            data = decompressed(data)
+        if state.kind == "broadcast":
+            read_key = state.serializers["key"].read
+            elements += [(read_key(data), read(data)) for _ in range(data.count("entries"))]
+        else:
+            elements.append(read(data))
+    return elements
+
+
+def shown(operator: OperatorState) -> str:
+    """Name an operator for people."""
+    return repr(operator.uid or operator.name or operator.hash)
+
+
+def _shown_part(operator: OperatorState, index: int) -> str:
+    return f"operator {shown(operator)}, subtask {index}"

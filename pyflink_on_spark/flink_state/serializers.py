@@ -1,0 +1,367 @@
+"""Flink's serializers, as far as a job of PyFlink has them, made of their snapshots."""
+
+from __future__ import annotations
+
+import datetime
+import decimal
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+from pyflink_on_spark.common.time import Instant
+from pyflink_on_spark.common.types import Row, RowKind
+from pyflink_on_spark.flink_state.data_input import DataInput
+
+Read = Callable[[DataInput], Any]
+
+_COMPOSITE, _NESTED = 911108, 1333245
+_DEEPEST = 64
+_NO_LONG, _NO_INT = -(1 << 63), -(1 << 31)
+_INT_MARKS = {1: 0, 2: 1, 3: 10}
+_EPOCH = datetime.datetime(1970, 1, 1)
+
+
+@dataclass(frozen=True)
+class Serializer:
+    """What reads values of one type.
+
+    Args:
+        name: what the type is called.
+        read: reads a value.
+        parts: the serializers of its fields or elements.
+    """
+
+    name: str
+    read: Read
+    parts: tuple[Serializer, ...] = ()
+
+    def __str__(self) -> str:
+        return f"{self.name}({', '.join(map(str, self.parts))})" if self.parts else self.name
+
+
+@dataclass(frozen=True)
+class Void:
+    """The namespace of state outside of windows."""
+
+
+@dataclass(frozen=True)
+class Window:
+    """The namespace of state of a window.
+
+    Args:
+        kind: ``time``, ``count`` or ``global``.
+        numbers: the start and the end of a time window (ms), the number of a count window.
+    """
+
+    kind: str
+    numbers: tuple[int, ...] = ()
+
+
+def read_snapshot(data: DataInput, depth: int = 0) -> Serializer:
+    """Read the snapshot of a serializer, with the version of how it is written.
+
+    Args:
+        data: the bytes.
+        depth: how many serializers it is in.
+
+    Raises:
+        CheckpointError: it is of a serializer that is not known.
+    """
+    begin = data.position
+    if depth > _DEEPEST:
+        raise data.refused("serializers are nested too deeply", begin)
+    name = data.utf()
+    version = data.integer()
+    if name in _SIMPLE:
+        if version == 2:
+            data.utf()
+        elif version != 3:
+            raise data.refused(f"a snapshot of {name} of version {version} is not known", begin)
+        return _SIMPLE[name]
+    if name in _COMPOSITES:
+        return _COMPOSITES[name](data, depth, begin)
+    raise data.refused(_unknown(name), begin)
+
+
+def read_proxied_snapshot(data: DataInput) -> Serializer:
+    """Read the snapshot of a serializer behind the version of Flink's proxy for it."""
+    begin = data.position
+    version = data.integer()
+    if version != 2:
+        raise data.refused(f"a serializer's proxy of version {version} is not known", begin)
+    return read_snapshot(data)
+
+
+def _unknown(name: str) -> str:
+    if name.endswith("PojoSerializerSnapshot"):
+        return f"a POJO of Java cannot be read ({name})"
+    if "Kryo" in name:
+        return f"an object that Java wrote with Kryo cannot be read ({name})"
+    return f"the serializer {name} is not known"
+
+
+def _nested(data: DataInput, depth: int) -> tuple[Serializer, ...]:
+    begin = data.position
+    if data.integer() != _NESTED or data.integer() != 1:
+        raise data.refused("the serializers inside of another one are damaged", begin)
+    return tuple(read_snapshot(data, depth + 1) for _ in range(data.count("serializers", 6)))
+
+
+def _outer(data: DataInput) -> int:
+    begin = data.position
+    if data.integer() != _COMPOSITE:
+        raise data.refused("the snapshot of a serializer is damaged", begin)
+    return data.integer()
+
+
+def _exactly(
+    data: DataInput, depth: int, begin: int, count: int, name: str
+) -> tuple[Serializer, ...]:
+    parts = _nested(data, depth)
+    if len(parts) != count:
+        raise data.refused(f"a {name} cannot have {len(parts)} serializers", begin)
+    return parts
+
+
+def _row(data: DataInput, depth: int, begin: int) -> Serializer:
+    with_kind = _outer(data) >= 3 and data.boolean()
+    parts = _nested(data, depth)
+    return Serializer("row", partial(_read_row, [part.read for part in parts], with_kind), parts)
+
+
+def _read_row(fields: list[Read], with_kind: bool, data: DataInput) -> Row:
+    shift = 2 if with_kind else 0
+    size = len(fields) + shift
+    length = (size + 7) // 8
+    mask = int.from_bytes(data.take(length), "big")
+    top = length * 8 - 1
+    values = [
+        None if mask >> (top - index - shift) & 1 else field(data)
+        for index, field in enumerate(fields)
+    ]
+    row = Row(*values)
+    if with_kind:
+        row.set_row_kind(RowKind((mask >> top & 1) + 2 * (mask >> (top - 1) & 1)))
+    return row
+
+
+def _tuple(data: DataInput, depth: int, begin: int) -> Serializer:
+    _outer(data)
+    data.utf()  # the class
+    parts = _nested(data, depth)
+    reads = [part.read for part in parts]
+    return Serializer("tuple", lambda found: tuple(read(found) for read in reads), parts)
+
+
+def _list(data: DataInput, depth: int, begin: int) -> Serializer:
+    _outer(data)
+    (element,) = _exactly(data, depth, begin, 1, "list")
+    read = element.read
+
+    def read_list(found: DataInput) -> list[Any]:
+        return [read(found) for _ in range(found.count("elements"))]
+
+    return Serializer("list", read_list, (element,))
+
+
+def _map(data: DataInput, depth: int, begin: int) -> Serializer:
+    _outer(data)
+    key, value = _exactly(data, depth, begin, 2, "map")
+
+    def read_map(found: DataInput) -> dict[Any, Any]:
+        entries = {}
+        for _ in range(found.count("entries")):
+            name = key.read(found)
+            entries[name] = None if found.boolean() else value.read(found)
+        return entries
+
+    return Serializer("map", read_map, (key, value))
+
+
+def _stamped(data: DataInput, depth: int, begin: int) -> Serializer:
+    _outer(data)
+    stamp, value = _exactly(data, depth, begin, 2, "value with a time to live")
+    return Serializer(
+        "stamped", lambda found: (stamp.read(found), value.read(found)), (stamp, value)
+    )
+
+
+def _timer(data: DataInput, depth: int, begin: int) -> Serializer:
+    _outer(data)
+    key, namespace = _exactly(data, depth, begin, 2, "timer")
+
+    def read_timer(found: DataInput) -> tuple[int, Any, Any]:
+        flipped = found.long() & (1 << 64) - 1
+        return flipped - (1 << 63), key.read(found), namespace.read(found)
+
+    return Serializer("timer", read_timer, (key, namespace))
+
+
+def _bytes(data: DataInput) -> bytes:
+    return data.take(data.count("bytes"))
+
+
+def _big_int(data: DataInput) -> int | None:
+    begin = data.position
+    length = data.integer()
+    if length == 0:
+        return None
+    if length in _INT_MARKS:
+        return _INT_MARKS[length]
+    if length < 4:
+        raise data.refused("a big number is damaged", begin)
+    return int.from_bytes(data.take(length - 4), "big", signed=True)
+
+
+def _big_decimal(data: DataInput) -> decimal.Decimal | None:
+    begin = data.position
+    unscaled = _big_int(data)
+    if unscaled is None:
+        return None
+    scale = data.integer()
+    try:
+        digits = tuple(map(int, str(abs(unscaled))))
+        return decimal.Decimal((int(unscaled < 0), digits, -scale))
+    except (ValueError, decimal.InvalidOperation):
+        raise data.refused("a big decimal number is damaged", begin) from None
+
+
+def _at(data: DataInput, begin: int, make: Callable[[], Any]) -> Any:
+    """Make a time, which may be one that Python has not."""
+    try:
+        return make()
+    except (ValueError, OverflowError) as error:
+        raise data.refused(f"a time cannot be read: {error}", begin) from None
+
+
+def _milliseconds(data: DataInput) -> datetime.datetime | None:
+    begin = data.position
+    time = data.long()
+    if time == _NO_LONG:
+        return None
+    return _at(data, begin, lambda: _EPOCH + datetime.timedelta(milliseconds=time))
+
+
+def _sql_date(data: DataInput) -> datetime.date | None:
+    found = _milliseconds(data)
+    return None if found is None else found.date()
+
+
+def _sql_time(data: DataInput) -> datetime.time | None:
+    found = _milliseconds(data)
+    return None if found is None else found.time()
+
+
+def _sql_timestamp(data: DataInput) -> datetime.datetime | None:
+    found = _milliseconds(data)
+    if found is None:
+        return None
+    nanos = data.integer()
+    return found.replace(microsecond=nanos // 1000 % 1_000_000)
+
+
+def _local_date(data: DataInput) -> datetime.date | None:
+    begin = data.position
+    year, month, day = data.integer(), data.byte(), data.byte()
+    if year == _NO_INT:
+        return None
+    return _at(data, begin, lambda: datetime.date(year, month, day))
+
+
+def _local_time(data: DataInput) -> datetime.time | None:
+    begin = data.position
+    hour, minute, second, nanos = data.byte(), data.byte(), data.byte(), data.integer()
+    if hour == -128:
+        return None
+    return _at(data, begin, lambda: datetime.time(hour, minute, second, nanos // 1000))
+
+
+def _local_date_time(data: DataInput) -> datetime.datetime | None:
+    date, time = _local_date(data), _local_time(data)
+    return None if date is None or time is None else datetime.datetime.combine(date, time)
+
+
+def _instant(data: DataInput) -> Instant | None:
+    seconds, nanos = data.long(), data.integer()
+    return None if seconds == _NO_LONG else Instant(seconds, nanos)
+
+
+def _void_namespace(data: DataInput) -> Void:
+    begin = data.position
+    if data.unsigned_byte():
+        raise data.refused("the namespace is damaged", begin)
+    return Void()
+
+
+def _time_window(data: DataInput) -> Window:
+    return Window("time", (data.long(), data.long()))
+
+
+def _global_window(data: DataInput) -> Window:
+    data.unsigned_byte()
+    return Window("global")
+
+
+_BASE = "org.apache.flink.api.common.typeutils.base."
+_RUNTIME = "org.apache.flink.api.java.typeutils.runtime."
+_TABLE_WINDOWS = "org.apache.flink.table.runtime.operators.window."
+_STREAM_WINDOWS = "org.apache.flink.streaming.api.windowing.windows."
+_BASES: dict[str, tuple[str, Read]] = {
+    "String": ("string", DataInput.string),
+    "Boolean": ("boolean", DataInput.boolean),
+    "Byte": ("byte", DataInput.byte),
+    "Short": ("short", DataInput.short),
+    "Int": ("int", DataInput.integer),
+    "Long": ("long", DataInput.long),
+    "Float": ("float", DataInput.single),
+    "Double": ("double", DataInput.double),
+    "Char": ("char", lambda data: chr(data.unsigned_short())),
+    "BigInt": ("big int", _big_int),
+    "BigDec": ("big decimal", _big_decimal),
+    "Date": ("date", _milliseconds),
+    "SqlDate": ("SQL date", _sql_date),
+    "SqlTime": ("SQL time", _sql_time),
+    "SqlTimestamp": ("SQL timestamp", _sql_timestamp),
+    "LocalDate": ("local date", _local_date),
+    "LocalTime": ("local time", _local_time),
+    "LocalDateTime": ("local date and time", _local_date_time),
+    "Instant": ("instant", _instant),
+}
+_OTHERS: dict[str, tuple[str, Read]] = {
+    f"{_BASE}array.BytePrimitiveArraySerializer$BytePrimitiveArraySerializerSnapshot": (
+        "bytes", _bytes,
+    ),
+    "org.apache.flink.streaming.api.utils.ByteArrayWrapperSerializer"
+    "$ByteArrayWrapperSerializerSnapshot": ("bytes", _bytes),
+    "org.apache.flink.runtime.state.VoidNamespaceSerializer$VoidNamespaceSerializerSnapshot": (
+        "no namespace", _void_namespace,
+    ),
+    f"{_TABLE_WINDOWS}TimeWindow$Serializer$TimeWindowSerializerSnapshot": (
+        "time window", _time_window,
+    ),
+    f"{_STREAM_WINDOWS}TimeWindow$Serializer$TimeWindowSerializerSnapshot": (
+        "time window", _time_window,
+    ),
+    f"{_TABLE_WINDOWS}CountWindow$Serializer$CountWindowSerializerSnapshot": (
+        "count window", lambda data: Window("count", (data.long(),)),
+    ),
+    f"{_STREAM_WINDOWS}GlobalWindow$Serializer$GlobalWindowSerializerSnapshot": (
+        "global window", _global_window,
+    ),
+}  # fmt: skip
+_SIMPLE = {
+    **{
+        f"{_BASE}{java}Serializer${java}SerializerSnapshot": Serializer(name, read)
+        for java, (name, read) in _BASES.items()
+    },
+    **{java: Serializer(name, read) for java, (name, read) in _OTHERS.items()},
+}
+_COMPOSITES: dict[str, Callable[[DataInput, int, int], Serializer]] = {
+    f"{_RUNTIME}RowSerializer$RowSerializerSnapshot": _row,
+    f"{_RUNTIME}TupleSerializerSnapshot": _tuple,
+    f"{_BASE}ListSerializerSnapshot": _list,
+    f"{_BASE}MapSerializerSnapshot": _map,
+    "org.apache.flink.runtime.state.ttl.TtlStateFactory$TtlSerializerSnapshot": _stamped,
+    "org.apache.flink.streaming.api.operators.TimerSerializerSnapshot": _timer,
+}
