@@ -28,9 +28,10 @@ MAY_IMPORT = {
     "_runtime": RUNTIME,
     "_graph": RUNTIME,
     "_connectors": RUNTIME,
-    "_job": ENGINE,
+    "_job": ENGINE | {"flink_state"},
     "_operate": ENGINE,
     "_sql": ENGINE,
+    "flink_state": RUNTIME,
     "state": RUNTIME,
     "errors": {"_connectors", "_runtime", "_compat"},
     "datastream": ENGINE,
@@ -39,7 +40,8 @@ MAY_IMPORT = {
     "testing": ENGINE | {"datastream"},
     "_cluster": {"_compat", "_options", "_runtime", "_job"},
     "_spark": ENGINE | {"_cluster", "_operate"},
-    "tools": ENGINE | MIRROR | {"_sql", "extensions", "testing", "_operate", "_spark", "state"},
+    "tools": ENGINE | MIRROR | {"_sql", "extensions", "testing", "_operate", "_spark", "state"}
+    | {"flink_state"},
 }
 MAY_IMPORT_PYSPARK = {"_spark"}
 # Modules that import what a string names, which this test cannot follow, and what that is.

@@ -14,7 +14,7 @@ from typing import Any
 
 _REAL = "pyflink"
 _OURS = "pyflink_on_spark"
-OWN_ONLY = {"errors", "extensions", "state", "tools"}
+OWN_ONLY = {"errors", "extensions", "flink_state", "state", "tools"}
 # Where a module of this package is not in the place of PyFlink's, since that is taken.
 _ELSEWHERE = {"pyflink.testing": "pyflink_on_spark.testing.of_pyflink"}
 OF_THE_JVM = {

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from pyflink_on_spark.flink_state.data_input import DataInput
+from pyflink_on_spark._runtime.moved_in.data_input import DataInput
 from pyflink_on_spark.flink_state.metadata import Format
 from pyflink_on_spark.flink_state.serializers import Read, Serializer, Void, Window
 from pyflink_on_spark.flink_state.snappy import decompressed

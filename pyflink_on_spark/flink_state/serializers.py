@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
+from pyflink_on_spark._runtime.moved_in.data_input import DataInput
 from pyflink_on_spark.common.time import Instant
 from pyflink_on_spark.common.types import Row, RowKind
-from pyflink_on_spark.flink_state.data_input import DataInput
 
 Read = Callable[[DataInput], Any]
 
@@ -19,7 +19,7 @@ _COMPOSITE, _NESTED = 911108, 1333245
 _DEEPEST = 64
 _NO_LONG, _NO_INT = -(1 << 63), -(1 << 31)
 _INT_MARKS = {1: 0, 2: 1, 3: 10}
-_EPOCH = datetime.datetime(1970, 1, 1)
+_EPOCH = datetime.datetime(1970, 1, 1)  # noqa: DTZ001 - times without a zone
 
 
 @dataclass(frozen=True)
@@ -124,7 +124,7 @@ def _exactly(
     return parts
 
 
-def _row(data: DataInput, depth: int, begin: int) -> Serializer:
+def _row(data: DataInput, depth: int, _: int) -> Serializer:
     with_kind = _outer(data) >= 3 and data.boolean()
     parts = _nested(data, depth)
     return Serializer("row", partial(_read_row, [part.read for part in parts], with_kind), parts)
@@ -146,7 +146,7 @@ def _read_row(fields: list[Read], with_kind: bool, data: DataInput) -> Row:
     return row
 
 
-def _tuple(data: DataInput, depth: int, begin: int) -> Serializer:
+def _tuple(data: DataInput, depth: int, _: int) -> Serializer:
     _outer(data)
     data.utf()  # the class
     parts = _nested(data, depth)
@@ -345,6 +345,9 @@ _OTHERS: dict[str, tuple[str, Read]] = {
     ),
     f"{_TABLE_WINDOWS}CountWindow$Serializer$CountWindowSerializerSnapshot": (
         "count window", lambda data: Window("count", (data.long(),)),
+    ),
+    f"{_TABLE_WINDOWS}GlobalWindow$Serializer$GlobalWindowSerializerSnapshot": (
+        "global window", _global_window,
     ),
     f"{_STREAM_WINDOWS}GlobalWindow$Serializer$GlobalWindowSerializerSnapshot": (
         "global window", _global_window,

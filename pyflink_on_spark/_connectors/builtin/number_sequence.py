@@ -3,15 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from pyflink_on_spark._runtime.contract.connector import Source
 from pyflink_on_spark._runtime.elements.bundle import BUNDLE_SIZE, Bundle
 from pyflink_on_spark.common.typeinfo import Types
 
 if TYPE_CHECKING:
+<<<<<<< HEAD
     from pyflink_on_spark._runtime.contract.context import OperatorContext
+=======
+    from pyflink_on_spark._runtime.connector import FlinkSplits
+    from pyflink_on_spark._runtime.moved_in.data_input import DataInput
+    from pyflink_on_spark._runtime.operators.context import OperatorContext
+>>>>>>> 735ff53d (Begin jobs with savepoints of Flink)
     from pyflink_on_spark.common.typeinfo import TypeInformation
+
+_FLINKS_VERSION = 1
 
 
 class NumberSequence(Source):
@@ -55,6 +63,22 @@ class NumberSequence(Source):
             first = end
         return [numbers for numbers in splits if numbers]
 
+    def positions_of_flink(self, found: FlinkSplits) -> list[Any]:
+        unread = [_numbers(data, version) for version, data in found.splits]
+        if found.enumerator is not None:
+            version, data = found.enumerator
+            unread += [_numbers(data, version) for _ in range(data.count("splits", 18))]
+        return [(numbers, None, 0) for numbers in unread if numbers]
+
     def read(self, split: range, context: OperatorContext) -> Iterator[Bundle]:
         for first in range(split.start, split.stop, BUNDLE_SIZE):
             yield Bundle(list(range(first, min(first + BUNDLE_SIZE, split.stop))))
+
+
+def _numbers(data: DataInput, version: int) -> range:
+    """Read the numbers of a split of Flink."""
+    if version != _FLINKS_VERSION:
+        raise ValueError(f"number sequences of version {version} are not known")
+    data.utf()
+    first, last = data.long(), data.long()
+    return range(first, last + 1)

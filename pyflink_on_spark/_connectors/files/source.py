@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from pyflink_on_spark._connectors.files.config import FileSourceConfig
 from pyflink_on_spark._connectors.files.enumeration import Enumeration, find_files, split_files
+from pyflink_on_spark._connectors.files.flink_splits import positions_of_files
 from pyflink_on_spark._connectors.files.reader import FileEnumerator, MonitoringReader
 from pyflink_on_spark._connectors.formats.input_format import FileSplit
 from pyflink_on_spark._filesystem.file_system import is_pattern
@@ -21,8 +22,14 @@ from pyflink_on_spark._runtime.contract.connector import (
 )
 
 if TYPE_CHECKING:
+<<<<<<< HEAD
     from pyflink_on_spark._runtime.contract.context import OperatorContext
     from pyflink_on_spark._runtime.elements.bundle import Bundle
+=======
+    from pyflink_on_spark._runtime.bundle import Bundle
+    from pyflink_on_spark._runtime.connector import FlinkSplits
+    from pyflink_on_spark._runtime.operators.context import OperatorContext
+>>>>>>> 735ff53d (Begin jobs with savepoints of Flink)
     from pyflink_on_spark.common.typeinfo import TypeInformation
 
 
@@ -100,6 +107,9 @@ class SplitFileSource(Source):
         interval = self.config.discovery_interval
         assert interval is not None
         return FileEnumerator(self._places, interval, restored or (), self.config.selects, owns)
+
+    def positions_of_flink(self, found: FlinkSplits) -> list[Any]:
+        return positions_of_files(found, monitoring=not self.bounded)
 
     def _place_in_order(self, unread: tuple[FileSplit, Any, int]) -> tuple[int, str, int]:
         """Return what sorts the splits of all subtasks as they were found."""

@@ -9,7 +9,9 @@ from typing import Any
 
 from pyflink_on_spark._connectors.kafka.client import KafkaClient, confluent_kafka
 from pyflink_on_spark._connectors.kafka.config import Partition, Subscription
+from pyflink_on_spark._runtime.moved_in.data_input import DataInput
 
+_FLINKS_VERSION = 0
 BEGINNING = -2
 """An offset that stands for the first record of a partition: librdkafka's own number for it."""
 
@@ -41,6 +43,24 @@ class PartitionPosition:
     def ended(self) -> bool:
         """Whether nothing is left to read."""
         return self.stopping is not None and self.offset >= self.stopping
+
+
+def position_of_flink(data: DataInput, version: int) -> PartitionPosition:
+    """Read a split of Flink's KafkaSource.
+
+    Raises:
+        ValueError: it has no offset yet, or is of a version that is not known.
+    """
+    if version != _FLINKS_VERSION:
+        raise ValueError(f"Kafka splits of version {version} are not known")
+    topic, number = data.utf(), data.integer()
+    offset, stopping = data.long(), data.long()
+    if offset < 0 and offset != BEGINNING:
+        raise ValueError(
+            f"the partition {number} of the Kafka topic {topic!r} was not read yet: take a "
+            "savepoint when every partition has begun"
+        )
+    return PartitionPosition(topic, number, offset, stopping if stopping >= 0 else None)
 
 
 def find_partitions(subscription: Subscription, client: KafkaClient) -> list[Partition]:

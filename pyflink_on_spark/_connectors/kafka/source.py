@@ -14,6 +14,7 @@ from pyflink_on_spark._connectors.kafka.partitions import (
     PartitionPosition,
     find_partitions,
     owner,
+    position_of_flink,
 )
 from pyflink_on_spark._connectors.kafka.properties import note_property
 from pyflink_on_spark._connectors.kafka.reader import KafkaReader
@@ -22,7 +23,12 @@ from pyflink_on_spark._runtime.elements.watermark_rhythm import WatermarkRhythm
 from pyflink_on_spark.common import Types
 
 if TYPE_CHECKING:
+<<<<<<< HEAD
     from pyflink_on_spark._runtime.contract.context import OperatorContext
+=======
+    from pyflink_on_spark._runtime.connector import FlinkSplits
+    from pyflink_on_spark._runtime.operators.context import OperatorContext
+>>>>>>> 735ff53d (Begin jobs with savepoints of Flink)
 
 
 class KafkaSplitSource(Source):
@@ -69,6 +75,9 @@ class KafkaSplitSource(Source):
         for position in positions:
             shares[owner(position.key, parallelism)].append(position)
         return shares
+
+    def positions_of_flink(self, found: FlinkSplits) -> list[Any]:
+        return [position_of_flink(data, version) for version, data in found.splits]
 
     def reader(
         self, splits: Sequence[Any], restored: Sequence[Any] | None, context: OperatorContext

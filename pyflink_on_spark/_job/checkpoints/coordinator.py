@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import logging
 import math
-from collections.abc import Collection, Iterable, Mapping
+import tempfile
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import replace
+from functools import partial
 from typing import Any, Self
 
 from pyflink_on_spark._compat.errors import CheckpointError
+<<<<<<< HEAD:pyflink_on_spark/_job/checkpoints/coordinator.py
 from pyflink_on_spark._job.checkpoints.checkpoint_settings import CheckpointSettings
 from pyflink_on_spark._job.checkpoints.checkpoint_writer import CheckpointWriter
 from pyflink_on_spark._job.checkpoints.hosts import Hosts, HostSnapshot
@@ -19,6 +22,19 @@ from pyflink_on_spark._job.checkpoints.retained import RetainedCheckpoints
 from pyflink_on_spark._job.checkpoints.snapshot_commits import SnapshotCommits
 from pyflink_on_spark._job.submission.history import JobHistory
 from pyflink_on_spark._job.submission.job import Job
+=======
+from pyflink_on_spark._job.checkpoint_settings import CheckpointSettings
+from pyflink_on_spark._job.checkpoint_writer import CheckpointWriter
+from pyflink_on_spark._job.history import JobHistory
+from pyflink_on_spark._job.hosts import Hosts, HostSnapshot
+from pyflink_on_spark._job.job import Job
+from pyflink_on_spark._job.layout import layout_of
+from pyflink_on_spark._job.memory_checkpoint import content_of
+from pyflink_on_spark._job.moving_in import moved_in
+from pyflink_on_spark._job.ownership import JobTakenOverError, Ownership
+from pyflink_on_spark._job.retained import RetainedCheckpoints
+from pyflink_on_spark._job.snapshot_commits import SnapshotCommits
+>>>>>>> 735ff53d (Begin jobs with savepoints of Flink):pyflink_on_spark/_job/coordinator.py
 from pyflink_on_spark._runtime.checkpoints.checkpoint import (
     Metadata,
     find_checkpoint,
@@ -31,12 +47,23 @@ from pyflink_on_spark._runtime.checkpoints.folder import Folder, folder
 from pyflink_on_spark._runtime.checkpoints.restore_check import Found, check_restore
 from pyflink_on_spark._runtime.checkpoints.restored_states import Restore
 from pyflink_on_spark._runtime.checkpoints.slot_state import stateful_operators
+<<<<<<< HEAD:pyflink_on_spark/_job/checkpoints/coordinator.py
 from pyflink_on_spark._runtime.checkpoints.steps import step
 from pyflink_on_spark._runtime.contract.connector import Sink
 from pyflink_on_spark._runtime.contract.plan import OperatorPlan, source_meanings, source_names
 from pyflink_on_spark._runtime.contract.state_meaning import Heirs, Meanings
 from pyflink_on_spark._runtime.elements.clock import Clock
+=======
+from pyflink_on_spark._runtime.checkpoints.state_meaning import Heirs, Meanings
+from pyflink_on_spark._runtime.clock import Clock
+from pyflink_on_spark._runtime.connector import Sink
+from pyflink_on_spark._runtime.steps import step
+from pyflink_on_spark._runtime.task.plan import OperatorPlan, source_meanings, source_names
+from pyflink_on_spark.flink_state import is_of_flink
+>>>>>>> 735ff53d (Begin jobs with savepoints of Flink):pyflink_on_spark/_job/coordinator.py
 
+MoveIn = Callable[[str, Folder], object]
+"""Writes a savepoint of ours, in a folder, with what a job takes over of one of Flink."""
 _log = logging.getLogger("pyflink_on_spark")
 
 
@@ -53,6 +80,7 @@ class CheckpointCoordinator:
         sources: the stable names of the job's.
         history: where its checkpoints are noted.
         of_sources: what the positions of sources mean, by the stable name of each.
+        move_in: makes a savepoint of ours of one of Flink.
     """
 
     def __init__(
@@ -66,12 +94,18 @@ class CheckpointCoordinator:
         sources: Collection[str] = (),
         history: JobHistory | None = None,
         of_sources: Meanings | None = None,
+        move_in: MoveIn | None = None,
     ) -> None:
         self._settings = settings
+<<<<<<< HEAD:pyflink_on_spark/_job/checkpoints/coordinator.py
         self._job_id, self._job_name = job_id, job_name
+=======
+        self._move_in = move_in
+>>>>>>> 735ff53d (Begin jobs with savepoints of Flink):pyflink_on_spark/_job/coordinator.py
         self._clock = clock
         self._history = history or JobHistory(clock)
         self._commits = SnapshotCommits(operators, sinks)
+        self._job_id = job_id
         self._owners = layout_of(operators, sources, of_sources)
         if settings.directory is not None and settings.interval is not None:
             self._commits.check_durable()
@@ -115,6 +149,7 @@ class CheckpointCoordinator:
             source_names(job.stages),
             job.history,
             source_meanings(job.stages),
+            partial(moved_in, job),
         )
 
     def restore_given(self) -> None:
@@ -124,9 +159,33 @@ class CheckpointCoordinator:
             CheckpointError: if it is not there, damaged, or does not fit the job.
             JobTakenOverError: another run has taken it over meanwhile.
         """
-        if self._settings.restore is None:
+        given, settings = self._settings.restore, self._settings
+        if given is None:
             return
-        place = find_checkpoint(self._settings.restore, self._settings.configuration)
+        if self._move_in is None or not is_of_flink(given, settings.configuration):
+            self._restore(find_checkpoint(given, settings.configuration))
+        elif settings.directory is not None:
+            place = self._home_of_moved_in()
+            self._move_in(given, place)
+            _log.warning("the savepoint of Flink was written as one of ours: %s", place.shown)
+            self._restore(place)
+        else:
+            with tempfile.TemporaryDirectory(prefix="moved-in-") as name:
+                place = folder(name)
+                self._move_in(given, place)
+                self._restore(place, keep=False)
+
+    def _home_of_moved_in(self) -> Folder:
+        home = f"{self._settings.directory}/{self._job_id}-moved-in"
+        return folder(home, self._settings.configuration)
+
+    def _restore(self, place: Folder, keep: bool = True) -> None:
+        """Begin with a checkpoint.
+
+        Args:
+            place: its folder.
+            keep: whether the folder stays; if not, what is in it goes along with the orders.
+        """
         metadata = read_metadata(place)
         if not metadata.savepoint:
             self._ownership.look(place)
@@ -142,7 +201,8 @@ class CheckpointCoordinator:
         _log_heirs(heirs, place.shown)
         self.key_groups = stateful_operators(state.renamed(heirs.names))
         self._number = metadata.checkpoint_id
-        self.restore = Restore(metadata.checkpoint_id, place.uri, heirs.names)
+        where = place.uri if keep else state.to_bytes()
+        self.restore = Restore(metadata.checkpoint_id, where, heirs.names)
         committables = heirs.of_sinks(committables)
         self._history.restored_from(metadata.checkpoint_id, place.uri, metadata.savepoint)
         self._commits.checkpoint_complete(committables, self._number, final=True, resumed=True)

@@ -10,7 +10,12 @@ from functools import partial
 from typing import Any, Self
 
 from pyflink_on_spark._compat.errors import CheckpointError
+<<<<<<< HEAD
 from pyflink_on_spark._runtime.elements.keys import Key
+=======
+from pyflink_on_spark._runtime.keys import Key
+from pyflink_on_spark._runtime.moved_in.coders import own_module
+>>>>>>> 735ff53d (Begin jobs with savepoints of Flink)
 
 _PLAIN = {
     "builtins": {"complex", "range"},
@@ -95,6 +100,7 @@ class Opaque:
 
 class _SafeUnpickler(pickle.Unpickler):
     def find_class(self, module: str, name: str) -> Any:
+        module = own_module(module)
         if (module, name) == _KEY:
             return _key
         if (module, name) in _CONTAINERS:

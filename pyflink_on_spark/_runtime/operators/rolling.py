@@ -43,7 +43,7 @@ class RollingOperator(Operator):
     def open(self, context: OperatorContext) -> None:
         """Get ready."""
         self._backend = keyed_state_of(context)
-        self._table = self._backend.table(STATE_NAME, "value")
+        self._table = self._backend.typed_table(STATE_NAME, "value", self._type_info)
         self._converted = self._backend.converted
         self._first = self.fit(self._type_info) or _as_it_is
         self._cursor = context.cursor

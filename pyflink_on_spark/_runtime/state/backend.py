@@ -23,6 +23,7 @@ from pyflink_on_spark._runtime.state.keyed_rows import KeyedRows
 from pyflink_on_spark._runtime.state.keyed_state import KeyedState
 from pyflink_on_spark._runtime.state.list_state import ListState
 from pyflink_on_spark._runtime.state.map_state import MapState
+from pyflink_on_spark._runtime.state.moved_in import interpret, is_moved_in, read_windows
 from pyflink_on_spark._runtime.state.no_key import NO_KEY
 from pyflink_on_spark._runtime.state.snapshot import (
     Entry,
@@ -159,6 +160,25 @@ class KeyedStateBackend:
         elif table.kind != kind:
             raise RuntimeError(f"The state name '{name}' is already in use and not a {kind} state.")
         return table
+
+    def typed_table(self, name: str, kind: str, type_info: Any) -> StateTable:
+        """Return the same, of values of a declared type, which PyFlink may have written.
+
+        Raises:
+            CheckpointError: PyFlink has written something else.
+            RuntimeError: the name belongs to a state of another kind.
+        """
+        self._interpret(name, kind, type_info)
+        return self.table(name, kind)
+
+    def read_windows(self, serializer: Any, merging: str) -> None:
+        """Make windows of what PyFlink has written of them.
+
+        Args:
+            serializer: reads windows.
+            merging: the name of the state of merged windows.
+        """
+        read_windows(self._tables, self.timers, serializer, merging)
 
     def rows(self, name: str, time_to_live: int = 0, kind: str = "value") -> KeyedRows:
         """Return the rows of an operator, which marks their changes and forgets old ones.
@@ -314,7 +334,9 @@ class KeyedStateBackend:
 
     def _state(self, descriptor: Any, state: type[S]) -> S:
         name = descriptor.get_name()
-        type_name = str(getattr(descriptor, "type_info", None))
+        type_info = getattr(descriptor, "type_info", None)
+        type_name = str(type_info)
+        self._interpret(name, state.kind, type_info)
         if name in self._restored and name not in self._types:
             self._take_over(name, state.kind, type_text(type_name))
         table = self.table(name, state.kind)
@@ -323,6 +345,12 @@ class KeyedStateBackend:
         if name not in self._states:
             self._states[name] = self._new_state(descriptor, state, table)
         return self._states[name]  # type: ignore[no-any-return]
+
+    def _interpret(self, name: str, kind: str, type_info: Any) -> None:
+        table = self._tables.get(name)
+        if table is not None and is_moved_in(table):
+            interpret(table, name, kind, type_info)
+            self._restored[name] = StateMeta(kind, table.stamped)
 
     def _take_over(self, name: str, kind: str, declared: str | None) -> None:
         """Check that restored entries are of the kind and type of the state that asks for them.

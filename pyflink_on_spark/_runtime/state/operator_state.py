@@ -8,6 +8,7 @@ from typing import Any
 
 from pyflink_on_spark._runtime.state.declared import Coercion, entry_fits
 from pyflink_on_spark._runtime.state.map_access import ReadableMap, WritableMap
+from pyflink_on_spark._runtime.state.moved_in import ENCODED, decoder
 
 
 class BroadcastState(WritableMap):
@@ -182,7 +183,11 @@ class OperatorState:
         name = descriptor.get_name()
         state = self._broadcast.get(name)
         if state is None:
+            encoded = self._content.broadcast.pop(ENCODED + name, None)
             entries = self._content.broadcast.setdefault(name, {})
+            if encoded is not None:
+                type_info = getattr(descriptor, "type_info", None)
+                entries.update(decoder(name, "map", type_info, stamped=False)(encoded))
             fits = entry_fits(name, getattr(descriptor, "type_info", None), self._converted)
             state = self._broadcast[name] = BroadcastState(entries, *fits)
         return state

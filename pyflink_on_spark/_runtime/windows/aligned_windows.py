@@ -62,10 +62,12 @@ class AlignedWindows:
         self._backend, self._timers = operation.backend, operation.timers
         self._lateness = operation.lateness
         state = operation.contents
-        self._table = operation.backend.table(state.get_name(), state._kind)
+        backend, type_info = operation.backend, getattr(state, "type_info", None)
+        self._table = backend.typed_table(state.get_name(), state._kind, type_info)
         self._fired: StateTable | None = None
         if self._lateness:
-            self._fired = operation.backend.table(FIRED_NAME, "value")
+            self._fired = backend.table(FIRED_NAME, "value")
+        self._take_over_timers()
         self._panes: dict[int, Pane] = {}
 
     def parts(self) -> Iterable[Any]:
@@ -145,6 +147,19 @@ class AlignedWindows:
             return Pane(start, end, windows, None, None)
         targets = [self._entries(window) for window in windows]
         return Pane(start, end, windows, targets, None if self._table.changed is None else set())
+
+    def _take_over_timers(self) -> None:
+        """Give up the timers of windows that Flink has written, which say what has fired."""
+        timers: list[Any] = list(self._timers.all())
+        if not timers:
+            return
+        if self._fired is not None:
+            waiting = {(key, window) for _, time, key, window in timers if time == window.end - 1}
+            for window, key in self._table.places():
+                if (key, window) not in waiting:
+                    self._fired.put(window, key, True)
+        for timer in timers:
+            self._timers.apply(timer, False)
 
     def _entries(self, window: Any) -> Entries:
         return self._table.namespaces.setdefault(window, {})

@@ -25,6 +25,7 @@ class WindowDescription(Protocol):
     allowed_lateness: int
     late_data_output_tag: Any
     window_state_descriptor: Any
+    window_serializer: Any
     internal_window_function: Any
 
 

@@ -10,6 +10,7 @@ from pyflink_on_spark._runtime.user_code.user_function import UserFunction
 from pyflink_on_spark._runtime.windows.aligned_windows import AlignedWindows
 from pyflink_on_spark._runtime.windows.contents import contents_of
 from pyflink_on_spark._runtime.windows.general_windows import GeneralWindows
+from pyflink_on_spark._runtime.windows.merging import STATE_NAME as MERGING
 from pyflink_on_spark._runtime.windows.operation import (
     WindowDescription,
     WindowGrid,
@@ -59,6 +60,7 @@ class WindowOperator(UdfOperator):
         description: WindowDescription = self._pickled.load()
         self._description = description
         function = description.internal_window_function
+        keyed_state_of(context).read_windows(description.window_serializer, MERGING)
         self._open_function(function, context)
         self._operation = WindowOperation(
             description,

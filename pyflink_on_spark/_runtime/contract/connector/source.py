@@ -60,8 +60,14 @@ from pyflink_on_spark._runtime.elements.bundle import BUNDLE_SIZE, Bundle, Chann
 from pyflink_on_spark._runtime.elements.watermark_rhythm import WatermarkRhythm
 
 if TYPE_CHECKING:
+<<<<<<< HEAD:pyflink_on_spark/_runtime/contract/connector/source.py
     from pyflink_on_spark._runtime.contract.connector.enumerator import SplitEnumerator
     from pyflink_on_spark._runtime.contract.context import OperatorContext
+=======
+    from pyflink_on_spark._runtime.connector.enumerator import SplitEnumerator
+    from pyflink_on_spark._runtime.connector.flink_splits import FlinkSplits
+    from pyflink_on_spark._runtime.operators.context import OperatorContext
+>>>>>>> 735ff53d (Begin jobs with savepoints of Flink):pyflink_on_spark/_runtime/connector/source.py
 
 
 @dataclass(frozen=True)
@@ -205,6 +211,20 @@ class Source(ABC):
                 without a checkpoint.
         """
         raise NotImplementedError
+
+    def positions_of_flink(self, found: FlinkSplits) -> list[Any]:
+        """Make positions of what a savepoint of Flink has of the source. Runs in the driver.
+
+        Args:
+            found: the splits of Flink's source.
+
+        Returns:
+            What readers might have returned from ``snapshot``, and the enumerator.
+
+        Raises:
+            ValueError: the source cannot continue from there.
+        """
+        raise ValueError("a source of this kind cannot continue from positions of Flink")
 
     def with_watermarks(self, rule: WatermarkRule) -> Source:
         """Return a source that generates watermarks; a source without timestamps generates none."""

@@ -80,27 +80,27 @@ class DataInput:
 
     def short(self) -> int:
         """Read a number of two bytes."""
-        return self._number(_SHORT)
+        return self._number(_SHORT)  # type: ignore[no-any-return]
 
     def unsigned_short(self) -> int:
         """Read a number of two bytes that is not negative."""
-        return self._number(_SHORT) & 0xFFFF
+        return self._number(_SHORT) & 0xFFFF  # type: ignore[no-any-return]
 
     def integer(self) -> int:
         """Read a number of four bytes."""
-        return self._number(_INT)
+        return self._number(_INT)  # type: ignore[no-any-return]
 
     def long(self) -> int:
         """Read a number of eight bytes."""
-        return self._number(_LONG)
+        return self._number(_LONG)  # type: ignore[no-any-return]
 
     def single(self) -> float:
         """Read a floating point number of four bytes."""
-        return self._number(_FLOAT)
+        return self._number(_FLOAT)  # type: ignore[no-any-return]
 
     def double(self) -> float:
         """Read a floating point number of eight bytes."""
-        return self._number(_DOUBLE)
+        return self._number(_DOUBLE)  # type: ignore[no-any-return]
 
     def count(self, what: str, size: int = 1) -> int:
         """Read how many of something follow.

@@ -1,0 +1,54 @@
+"""Begins a job with a savepoint of Flink."""
+
+from __future__ import annotations
+
+from pyflink_on_spark._compat.errors import CheckpointError
+from pyflink_on_spark._graph.operator_hashes import operator_hashes
+from pyflink_on_spark._graph.state_names import state_names
+from pyflink_on_spark._job.job import Job
+from pyflink_on_spark._runtime.checkpoints.folder import Folder
+from pyflink_on_spark._runtime.moved_in.coders import load
+from pyflink_on_spark.common._options.checkpointing import IGNORE_UNCLAIMED
+from pyflink_on_spark.flink_state import FlinkCheckpoint
+from pyflink_on_spark.flink_state.conversion import Conversion, Heir, convert
+
+
+def moved_in(job: Job, path: str, place: Folder) -> Conversion:
+    """Write a savepoint of ours with what a job takes over of a savepoint of Flink.
+
+    Args:
+        job: the job, whose own pickles are loaded.
+        path: the savepoint of Flink.
+        place: where ours goes.
+
+    Raises:
+        CheckpointError: the savepoint of Flink cannot be read.
+    """
+    configuration = job.settings.configuration
+    heirs = _heirs(job)
+    checkpoint = FlinkCheckpoint(path, configuration)
+    found = convert(checkpoint, place, lambda operator: heirs.get(operator.hash), load)
+    if found.refused and not IGNORE_UNCLAIMED.read(configuration):
+        reasons = "".join(f"\n  {reason}" for reason in found.refused)
+        raise CheckpointError(
+            f"the job cannot take over all of {checkpoint.path}:{reasons}\nSet "
+            f"{IGNORE_UNCLAIMED.key} (run --allow-non-restored-state) to leave that out."
+        )
+    return found
+
+
+def _heirs(job: Job) -> dict[str, Heir]:
+    """Return the operators of a job, by the ids that they have in Flink."""
+    graph = job.graph
+    assert graph is not None
+    names, hashes = state_names(graph), operator_hashes(graph)
+    key_types = {plan.state_id: plan.key_type for plan in job.operators()}
+    return {
+        hashed: Heir(
+            names[node],
+            key_types.get(names[node]),
+            None if node.source is None else node.source.positions_of_flink,
+            node.sink is not None,
+        )
+        for node, hashed in hashes.items()
+    }

@@ -1,0 +1,279 @@
+"""Writes a savepoint of ours from one of Flink, with the state of PyFlink's operators."""
+
+from __future__ import annotations
+
+import struct
+import uuid
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from typing import Any
+
+from pyflink_on_spark._compat.errors import CheckpointError
+from pyflink_on_spark._runtime.checkpoints.checkpoint import METADATA, complete
+from pyflink_on_spark._runtime.checkpoints.checkpoint_files import StateFileWriter, state_file
+from pyflink_on_spark._runtime.checkpoints.folder import Folder
+from pyflink_on_spark._runtime.checkpoints.state_file import KEYED, OPERATOR, SOURCE, RecordHead
+from pyflink_on_spark._runtime.clock import SystemClock
+from pyflink_on_spark._runtime.connector import FlinkSplits
+from pyflink_on_spark._runtime.immutability import serialize
+from pyflink_on_spark._runtime.state.moved_in import ENCODED, MAP, PIECES
+from pyflink_on_spark._runtime.state.operator_state import OperatorSnapshot
+from pyflink_on_spark._runtime.state.snapshot import KeyGroupState, StateMeta
+from pyflink_on_spark.flink_state.contents import FlinkCheckpoint, shown
+from pyflink_on_spark.flink_state.keyed_state import EVENT_TIMERS, PROCESSING_TIMERS, FlinkEntry
+from pyflink_on_spark.flink_state.keys import ReadKey, key_reader
+from pyflink_on_spark.flink_state.metadata import OperatorState
+from pyflink_on_spark.flink_state.serializers import Void, Window
+from pyflink_on_spark.flink_state.sources import READER_STATE, splits_of
+from pyflink_on_spark.flink_state.state_headers import TIMERS, StateHeader
+
+_PYTHON, _REDUCE = "python-state-", "_reduce_state"
+ROLLING = "_rolling"
+"""The name of our state for the results of ``reduce``, ``sum`` and the like."""
+_TYPED = {"list": PIECES, "map": MAP}
+_WINDOW = {"time": ">qq", "count": ">q", "global": ">x"}
+_FILE = "slot-0"
+
+
+@dataclass(frozen=True)
+class Heir:
+    """An operator of ours that takes over the state of one of Flink.
+
+    Args:
+        name: its stable name.
+        key_type: the declared type of its keys; None if untyped.
+        positions: makes the positions of a source; None for an operator that is no source.
+        sink: whether it is a sink.
+    """
+
+    name: str
+    key_type: Any = None
+    positions: Callable[[FlinkSplits], list[Any]] | None = None
+    sink: bool = False
+
+
+Heirs = Callable[[OperatorState], Heir | None]
+"""Finds the heir of an operator of Flink; None if there is none."""
+
+
+@dataclass
+class Conversion:
+    """What became of a savepoint of Flink.
+
+    Args:
+        taken: what was taken over, by operator.
+        refused: what was not, and why; one sentence each.
+    """
+
+    taken: dict[str, str] = field(default_factory=dict)
+    refused: list[str] = field(default_factory=list)
+
+
+def heirs_without_job(operator: OperatorState) -> Heir:
+    """Give each operator an heir of the same name, for those who only look at the state."""
+    return Heir(operator.uid or operator.name or operator.hash)
+
+
+def convert(
+    checkpoint: FlinkCheckpoint, place: Folder, heirs: Heirs, load: Callable[[bytes], Any]
+) -> Conversion:
+    """Write a savepoint of ours.
+
+    Values stay bytes: the operators of the job, which know their types, read them.
+
+    Args:
+        checkpoint: of Flink.
+        place: a folder without a savepoint.
+        heirs: finds the operators of ours.
+        load: makes objects of the pickles of untyped keys.
+
+    Raises:
+        CheckpointError: the checkpoint is damaged, or there is a savepoint already.
+    """
+    if METADATA in place.names():
+        raise CheckpointError(f"there is a checkpoint or savepoint in {place.shown} already")
+    found = Conversion()
+    with state_file(place, _FILE) as file:
+        for operator in checkpoint.metadata.operators:
+            _Operator(checkpoint, operator, heirs(operator), load, found).write(file)
+    complete(
+        place,
+        checkpoint_id=checkpoint.metadata.checkpoint_id,
+        job_id=uuid.uuid4().hex,
+        job_name="savepoint of Flink",
+        time=SystemClock().now(),
+        savepoint=True,
+        files=[file.result()],
+        committables=[],
+    )
+    return found
+
+
+class _Operator:
+    """One operator on its way."""
+
+    def __init__(
+        self,
+        checkpoint: FlinkCheckpoint,
+        operator: OperatorState,
+        heir: Heir | None,
+        load: Callable[[bytes], Any],
+        found: Conversion,
+    ) -> None:
+        self._checkpoint, self._operator, self._found = checkpoint, operator, found
+        self._heir, self._load = heir, load
+        self._entries = 0
+
+    def write(self, file: StateFileWriter) -> None:
+        """Write what the heir takes over, and note it."""
+        before = len(self._found.refused)
+        try:
+            self._write(file)
+        except CheckpointError as error:
+            self._refuse(str(error))
+        if self._heir is not None and len(self._found.refused) == before and self._entries:
+            self._found.taken[self._heir.name] = f"{self._entries:,} entries"
+
+    def _write(self, file: StateFileWriter) -> None:
+        operator, heir = self._operator, self._heir
+        if any(state.raw or state.raw_keyed for state in operator.subtasks.values()):
+            self._refuse("it has state in a format of its own")
+            return
+        lists = list(self._checkpoint.lists(operator))
+        keyed = any(state.keyed for state in operator.subtasks.values())
+        if heir is None:
+            if keyed or any(elements for *_, elements in lists):
+                self._refuse("the job has no operator of this uid or id")
+            elif any(state.name == READER_STATE for _, state, *_ in lists):
+                self._refuse("the job has no source of this uid or id")
+            return
+        if heir.positions is not None:
+            self._write_positions(file, heir, lists)
+            return
+        if heir.sink and any(elements for *_, elements in lists):
+            self._refuse(
+                "it is a sink with files or transactions that are not finished: stop the job of "
+                "Flink with --drain, which finishes them"
+            )
+            return
+        if keyed or lists:
+            self._write_keyless(file, heir, lists)
+            self._write_keyed(file, heir)
+
+    def _write_positions(
+        self,
+        file: StateFileWriter,
+        heir: Heir,
+        lists: list[tuple[int, StateHeader, str, list[Any]]],
+    ) -> None:
+        assert heir.positions is not None
+        if any(state.name != READER_STATE and elements for _, state, _, elements in lists):
+            self._refuse("it is a source of a kind whose positions are not known")
+            return
+        splits = splits_of(self._operator, lists, self._checkpoint.path)
+        try:
+            positions = heir.positions(splits)
+        except ValueError as error:
+            self._refuse(str(error))
+            return
+        file.write((RecordHead(SOURCE, heir.name, 0, 0), serialize(positions)))
+        self._found.taken[heir.name] = "its positions"
+
+    def _write_keyless(
+        self,
+        file: StateFileWriter,
+        heir: Heir,
+        lists: list[tuple[int, StateHeader, str, list[Any]]],
+    ) -> None:
+        snapshots: dict[int, OperatorSnapshot] = {
+            index: OperatorSnapshot() for index in self._operator.subtasks
+        }
+        for index, state, mode, elements in lists:
+            name = _own_name(state.name)
+            if mode == "broadcast" and name is not None:
+                snapshots[index].broadcast[ENCODED + name] = dict(elements)
+                self._entries += len(elements)
+            elif elements:
+                self._refuse(f"its state {state.name!r} is not one of Python functions")
+        for index, snapshot in snapshots.items():
+            head = RecordHead(OPERATOR, heir.name, index, self._operator.max_parallelism)
+            file.write((head, serialize(snapshot)))
+
+    def _write_keyed(self, file: StateFileWriter, heir: Heir) -> None:
+        owners = {
+            group: index
+            for index, state in self._operator.subtasks.items()
+            if state.keyed is not None
+            for group in range(state.keyed.first, state.keyed.first + len(state.keyed.offsets))
+        }
+        states = self._checkpoint.keyed_states(self._operator)
+        foreign = [name for name, state in states.items() if _role(state) is None]
+        if foreign:
+            self._refuse(f"its state {foreign[0]!r} is not one of Python functions")
+            return
+        read_key = key_reader(heir.key_type, self._load)
+        for group, entries in self._checkpoint.key_groups(self._operator):
+            piece = self._piece(entries, read_key)
+            if piece.tables or piece.timers:
+                head = RecordHead(KEYED, heir.name, owners[group], group)
+                file.write((head, serialize(piece)))
+
+    def _piece(self, entries: Iterable[FlinkEntry], read_key: ReadKey) -> KeyGroupState:
+        piece = KeyGroupState({})
+        for entry in entries:
+            state, key, namespace = entry.state, read_key(entry.key), _namespace(entry.namespace)
+            self._entries += 1
+            if state.kind == TIMERS:
+                piece.timers.append((str(_role(state)), entry.value, key, namespace))
+                continue
+            name = str(_role(state))
+            piece.states[name] = StateMeta(_TYPED[state.kind], _is_stamped(state))
+            table = piece.tables.setdefault(name, {}).setdefault(namespace, {})
+            if key in table:
+                raise CheckpointError(
+                    "a key has several results of reduce(): the job of Flink was restarted, after "
+                    "which PyFlink's reduce() begins anew and keeps the old results as well, and "
+                    "nothing says which ones are newer"
+                )
+            table[key] = entry.value
+        return piece
+
+    def _refuse(self, why: str) -> None:
+        self._found.refused.append(f"the operator {shown(self._operator)} of Flink: {why}")
+
+
+def _role(state: StateHeader) -> str | None:
+    """Return our name for a state, or the queue of timers; None for what is not PyFlink's."""
+    if state.kind == TIMERS:
+        if state.name.startswith(EVENT_TIMERS):
+            return "event"
+        return "processing" if state.name.startswith(PROCESSING_TIMERS) else None
+    return _own_name(state.name) if _holds_bytes(state) else None
+
+
+def _own_name(name: str) -> str | None:
+    if not name.startswith(_PYTHON):
+        return None
+    name = name.removeprefix(_PYTHON)
+    return ROLLING if name.startswith(_REDUCE) else name
+
+
+def _holds_bytes(state: StateHeader) -> bool:
+    if state.kind not in _TYPED:
+        return False
+    parts = state.serializers["value"].parts
+    value = parts[-1].parts[-1] if _is_stamped(state) else parts[-1]
+    return all(part.name == "bytes" for part in (*parts[:-1], value))
+
+
+def _is_stamped(state: StateHeader) -> bool:
+    return state.serializers["value"].parts[-1].name == "stamped"
+
+
+def _namespace(namespace: Void | Window | bytes) -> bytes | None:
+    """Return a namespace as the window serializers of Python write it."""
+    if isinstance(namespace, Void):
+        return None
+    if isinstance(namespace, bytes):
+        return namespace
+    return struct.pack(_WINDOW[namespace.kind], *namespace.numbers)
