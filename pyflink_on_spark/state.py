@@ -15,6 +15,11 @@ Example:
 
 from __future__ import annotations
 
+import shutil
+import struct
+import tempfile
+import weakref
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from pyflink_on_spark._runtime.checkpoints.contents import (
@@ -24,17 +29,23 @@ from pyflink_on_spark._runtime.checkpoints.contents import (
     StateEntry,
     StateSummary,
 )
+from pyflink_on_spark._runtime.checkpoints.folder import folder
 from pyflink_on_spark._runtime.checkpoints.latest import latest_checkpoint
-from pyflink_on_spark._runtime.checkpoints.safe_pickles import Opaque
+from pyflink_on_spark._runtime.checkpoints.safe_pickles import Opaque, load_safely
 from pyflink_on_spark._runtime.checkpoints.savepoint_writer import SavepointWriter
+from pyflink_on_spark._runtime.moved_in.coders import load as load_of_job
+from pyflink_on_spark._runtime.state.moved_in import decoder, unpickled
+from pyflink_on_spark.flink_state import FlinkCheckpoint, is_of_flink
+from pyflink_on_spark.flink_state.conversion import convert, heirs_without_job
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     import pandas as pd
 
 __all__ = [
     "CheckpointContents",
+    "MovedInContents",
     "Opaque",
     "OperatorSummary",
     "SavepointWriter",
@@ -42,11 +53,96 @@ __all__ = [
     "StateEntry",
     "StateSummary",
     "latest_checkpoint",
+    "open_checkpoint",
     "to_pandas",
     "to_spark",
 ]
 
 
+def open_checkpoint(
+    path: str, configuration: Mapping[str, str] | None = None, *, trusted: bool = False
+) -> CheckpointContents:
+    """Open a checkpoint or savepoint, which Flink may have written.
+
+    Args:
+        path: its folder, or its ``_metadata``.
+        configuration: says how file systems are reached.
+        trusted: whether to load classes of the job, which runs their code.
+
+    Returns:
+        ``CheckpointContents``; of one of Flink ``MovedInContents``.
+
+    Raises:
+        CheckpointError: it is not there, or damaged.
+    """
+    kind = MovedInContents if is_of_flink(path, configuration) else CheckpointContents
+    return kind(path, configuration, trusted=trusted)
+
+
+class MovedInContents(CheckpointContents):
+    """A checkpoint or savepoint of Flink, with the state of PyFlink's operators.
+
+    It is written as one of ours, in a temporary folder that lives as long as this object. Values
+    are as PyFlink's workers have written them: pickles are loaded, and others are bytes, which
+    ``typed_entries`` reads.
+
+    Args:
+        path: its folder, or its ``_metadata``.
+        configuration: says how file systems are reached.
+        trusted: whether to load classes of the job, which runs their code.
+
+    Raises:
+        CheckpointError: it is not there, or damaged.
+    """
+
+    def __init__(
+        self,
+        path: str,
+        configuration: Mapping[str, str] | None = None,
+        *,
+        trusted: bool = False,
+    ) -> None:
+        flinks = FlinkCheckpoint(path, configuration)
+        home = tempfile.mkdtemp(prefix="moved-in-")
+        weakref.finalize(self, shutil.rmtree, home, ignore_errors=True)
+        load = load_of_job if trusted else load_safely
+        found = convert(flinks, folder(home), heirs_without_job, load)
+        super().__init__(home, trusted=trusted)
+        self.load_value = load
+        self.path = flinks.path
+        self.left_out = tuple(found.refused)
+        """What only a job can take over, and why; a sentence each."""
+
+    def entries(self, operator: str, state: str) -> Iterator[StateEntry]:
+        """Iterate over the entries of a state, with pickles loaded."""
+        for entry in super().entries(operator, state):
+            value, namespace = unpickled(entry.value, self.load_value), entry.namespace
+            yield replace(entry, value=value, namespace=_window(namespace))
+
+    def typed_entries(self, operator: str, descriptor: Any) -> Iterator[StateEntry]:
+        """Iterate over the entries of a state, with values of their types.
+
+        Args:
+            operator: the operator's id, or an unambiguous part of it.
+            descriptor: the descriptor of the state, as the job creates it.
+
+        Raises:
+            CheckpointError: there is no such operator or state, or it is of another type.
+        """
+        name, kind = descriptor.get_name(), descriptor._kind
+        decode = decoder(name, kind, descriptor.type_info, False, self.load_value)
+        for entry in super().entries(operator, name):
+            yield replace(entry, value=decode(entry.value), namespace=_window(entry.namespace))
+
+
+def _window(namespace: Any) -> Any:
+    """Return the start and the end of a time window."""
+    if isinstance(namespace, bytes) and len(namespace) == _START_AND_END.size:
+        return _START_AND_END.unpack(namespace)
+    return namespace
+
+
+_START_AND_END = struct.Struct(">qq")
 _COLUMNS = ["key", "namespace", "value"]
 
 

@@ -32,7 +32,7 @@ MAY_IMPORT = {
     "_operate": ENGINE,
     "_sql": ENGINE,
     "flink_state": RUNTIME,
-    "state": RUNTIME,
+    "state": RUNTIME | {"flink_state"},
     "errors": {"_connectors", "_runtime", "_compat"},
     "datastream": ENGINE,
     "table": ENGINE | {"_sql", "datastream"},
@@ -40,7 +40,9 @@ MAY_IMPORT = {
     "testing": ENGINE | {"datastream"},
     "_cluster": {"_compat", "_options", "_runtime", "_job"},
     "_spark": ENGINE | {"_cluster", "_operate"},
-    "tools": ENGINE | MIRROR | {"_sql", "extensions", "testing", "_operate", "_spark", "state"}
+    "tools": ENGINE
+    | MIRROR
+    | {"_sql", "extensions", "testing", "_operate", "_spark", "state"}
     | {"flink_state"},
 }
 MAY_IMPORT_PYSPARK = {"_spark"}

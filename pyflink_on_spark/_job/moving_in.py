@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import logging
+
 from pyflink_on_spark._compat.errors import CheckpointError
 from pyflink_on_spark._graph.operator_hashes import operator_hashes
 from pyflink_on_spark._graph.state_names import state_names
-from pyflink_on_spark._job.job import Job
+from pyflink_on_spark._job.submission.job import Job
+from pyflink_on_spark._options.checkpointing import IGNORE_UNCLAIMED
 from pyflink_on_spark._runtime.checkpoints.folder import Folder
 from pyflink_on_spark._runtime.moved_in.coders import load
-from pyflink_on_spark.common._options.checkpointing import IGNORE_UNCLAIMED
 from pyflink_on_spark.flink_state import FlinkCheckpoint
 from pyflink_on_spark.flink_state.conversion import Conversion, Heir, convert
+
+_log = logging.getLogger("pyflink_on_spark")
 
 
 def moved_in(job: Job, path: str, place: Folder) -> Conversion:
@@ -27,14 +31,24 @@ def moved_in(job: Job, path: str, place: Folder) -> Conversion:
     configuration = job.settings.configuration
     heirs = _heirs(job)
     checkpoint = FlinkCheckpoint(path, configuration)
-    found = convert(checkpoint, place, lambda operator: heirs.get(operator.hash), load)
-    if found.refused and not IGNORE_UNCLAIMED.read(configuration):
+    return convert(checkpoint, place, lambda operator: heirs.get(operator.hash), load)
+
+
+def move_in(job: Job, path: str, place: Folder) -> None:
+    """Do the same, and insist on all that there is, unless the job may leave something out.
+
+    Raises:
+        CheckpointError: the savepoint of Flink cannot be read, or not all of it is taken over.
+    """
+    found = moved_in(job, path, place)
+    if found.refused and not IGNORE_UNCLAIMED.read(job.settings.configuration):
         reasons = "".join(f"\n  {reason}" for reason in found.refused)
         raise CheckpointError(
-            f"the job cannot take over all of {checkpoint.path}:{reasons}\nSet "
-            f"{IGNORE_UNCLAIMED.key} (run --allow-non-restored-state) to leave that out."
+            f"the job cannot take over all of {path}:{reasons}\nSet {IGNORE_UNCLAIMED.key} to "
+            "leave that out."
         )
-    return found
+    for reason in found.refused:
+        _log.warning("left out: %s", reason)
 
 
 def _heirs(job: Job) -> dict[str, Heir]:

@@ -14,18 +14,18 @@ from __future__ import annotations
 
 from pyflink_on_spark.flink_state.contents import FlinkCheckpoint, is_of_flink
 from pyflink_on_spark.flink_state.keyed_state import FlinkEntry
-from pyflink_on_spark.flink_state.metadata import FlinkMetadata, OperatorState
-from pyflink_on_spark.flink_state.serializers import Serializer, Void, Window
+from pyflink_on_spark.flink_state.metadata import FlinkMetadata, FlinkOperator
+from pyflink_on_spark.flink_state.serializers import FlinkWindow, Serializer, Void
 from pyflink_on_spark.flink_state.state_headers import StateHeader
 
 __all__ = [
     "FlinkCheckpoint",
     "FlinkEntry",
     "FlinkMetadata",
-    "OperatorState",
+    "FlinkOperator",
     "Serializer",
     "StateHeader",
     "Void",
-    "Window",
+    "FlinkWindow",
     "is_of_flink",
 ]

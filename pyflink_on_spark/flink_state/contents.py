@@ -15,10 +15,10 @@ from pyflink_on_spark.flink_state.keyed_state import FlinkEntry, entries_of_grou
 from pyflink_on_spark.flink_state.metadata import (
     MAGIC,
     FlinkMetadata,
+    FlinkOperator,
     InlineFile,
     KeyGroupsHandle,
     ListHandle,
-    OperatorState,
     StateBytes,
     parse_metadata,
 )
@@ -81,7 +81,7 @@ class FlinkCheckpoint:
         self.metadata: FlinkMetadata = parse_metadata(content, where)
         self.path = self._place.shown
 
-    def operator(self, name: str) -> OperatorState:
+    def operator(self, name: str) -> FlinkOperator:
         """Find an operator.
 
         Args:
@@ -99,7 +99,7 @@ class FlinkCheckpoint:
         what = "more than one operator" if found else "no operator"
         raise CheckpointError(f"{name!r} is {what} of {self.path}: {known}")
 
-    def keyed_states(self, operator: OperatorState) -> dict[str, StateHeader]:
+    def keyed_states(self, operator: FlinkOperator) -> dict[str, StateHeader]:
         """Read the names, kinds and types of an operator's keyed states and timers.
 
         Raises:
@@ -112,7 +112,7 @@ class FlinkCheckpoint:
                 found |= {state.name: state for state in header.states}
         return found
 
-    def entries(self, operator: OperatorState) -> Iterator[tuple[int, FlinkEntry]]:
+    def entries(self, operator: FlinkOperator) -> Iterator[tuple[int, FlinkEntry]]:
         """Iterate over the entries and timers of an operator, each with its key group.
 
         One key group is in memory at a time.
@@ -124,7 +124,7 @@ class FlinkCheckpoint:
             for entry in entries:
                 yield group, entry
 
-    def key_groups(self, operator: OperatorState) -> Iterator[tuple[int, Iterator[FlinkEntry]]]:
+    def key_groups(self, operator: FlinkOperator) -> Iterator[tuple[int, Iterator[FlinkEntry]]]:
         """Iterate over the key groups of an operator that have state, each with its entries.
 
         Raises:
@@ -144,7 +144,7 @@ class FlinkCheckpoint:
                         ),
                     )
 
-    def lists(self, operator: OperatorState) -> Iterator[tuple[int, StateHeader, str, list[Any]]]:
+    def lists(self, operator: FlinkOperator) -> Iterator[tuple[int, StateHeader, str, list[Any]]]:
         """Iterate over the states of an operator that belong to no key.
 
         Yields:
@@ -162,7 +162,7 @@ class FlinkCheckpoint:
                         yield index, *found
 
     def _lists(
-        self, content: bytes, handle: ListHandle, operator: OperatorState, index: int
+        self, content: bytes, handle: ListHandle, operator: FlinkOperator, index: int
     ) -> Iterator[tuple[StateHeader, str, list[Any]]]:
         where = f"{self.path}: {_shown_part(operator, index)}, state without keys"
         header = read_lists_header(DataInput(content, where))
@@ -172,7 +172,7 @@ class FlinkCheckpoint:
                 raise CheckpointError(f"{where}: the state {name!r} is not described")
             yield state, mode, _elements(content, where, offsets, state, header)
 
-    def _keyed(self, operator: OperatorState) -> Iterator[tuple[int, KeyGroupsHandle]]:
+    def _keyed(self, operator: FlinkOperator) -> Iterator[tuple[int, KeyGroupsHandle]]:
         for index in sorted(operator.subtasks):
             handle = operator.subtasks[index].keyed
             if handle is not None:
@@ -184,7 +184,7 @@ class FlinkCheckpoint:
                 yield index, handle
 
     def _header(
-        self, file: BinaryIO, handle: KeyGroupsHandle, operator: OperatorState, index: int
+        self, file: BinaryIO, handle: KeyGroupsHandle, operator: FlinkOperator, index: int
     ) -> KeyedHeader:
         begins = [offset for offset in handle.offsets if offset > 0]
         size = min(begins, default=handle.file.size)
@@ -253,10 +253,10 @@ def _elements(
     return elements
 
 
-def shown(operator: OperatorState) -> str:
+def shown(operator: FlinkOperator) -> str:
     """Name an operator for people."""
     return repr(operator.uid or operator.name or operator.hash)
 
 
-def _shown_part(operator: OperatorState, index: int) -> str:
+def _shown_part(operator: FlinkOperator, index: int) -> str:
     return f"operator {shown(operator)}, subtask {index}"

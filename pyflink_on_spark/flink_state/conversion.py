@@ -13,17 +13,17 @@ from pyflink_on_spark._runtime.checkpoints.checkpoint import METADATA, complete
 from pyflink_on_spark._runtime.checkpoints.checkpoint_files import StateFileWriter, state_file
 from pyflink_on_spark._runtime.checkpoints.folder import Folder
 from pyflink_on_spark._runtime.checkpoints.state_file import KEYED, OPERATOR, SOURCE, RecordHead
-from pyflink_on_spark._runtime.clock import SystemClock
-from pyflink_on_spark._runtime.connector import FlinkSplits
-from pyflink_on_spark._runtime.immutability import serialize
+from pyflink_on_spark._runtime.contract.connector import FlinkSplits
+from pyflink_on_spark._runtime.elements.clock import SystemClock
+from pyflink_on_spark._runtime.elements.immutability import serialize
 from pyflink_on_spark._runtime.state.moved_in import ENCODED, MAP, PIECES
 from pyflink_on_spark._runtime.state.operator_state import OperatorSnapshot
 from pyflink_on_spark._runtime.state.snapshot import KeyGroupState, StateMeta
 from pyflink_on_spark.flink_state.contents import FlinkCheckpoint, shown
 from pyflink_on_spark.flink_state.keyed_state import EVENT_TIMERS, PROCESSING_TIMERS, FlinkEntry
 from pyflink_on_spark.flink_state.keys import ReadKey, key_reader
-from pyflink_on_spark.flink_state.metadata import OperatorState
-from pyflink_on_spark.flink_state.serializers import Void, Window
+from pyflink_on_spark.flink_state.metadata import FlinkOperator
+from pyflink_on_spark.flink_state.serializers import FlinkWindow, Void
 from pyflink_on_spark.flink_state.sources import READER_STATE, splits_of
 from pyflink_on_spark.flink_state.state_headers import TIMERS, StateHeader
 
@@ -52,7 +52,7 @@ class Heir:
     sink: bool = False
 
 
-Heirs = Callable[[OperatorState], Heir | None]
+Heirs = Callable[[FlinkOperator], Heir | None]
 """Finds the heir of an operator of Flink; None if there is none."""
 
 
@@ -69,7 +69,7 @@ class Conversion:
     refused: list[str] = field(default_factory=list)
 
 
-def heirs_without_job(operator: OperatorState) -> Heir:
+def heirs_without_job(operator: FlinkOperator) -> Heir:
     """Give each operator an heir of the same name, for those who only look at the state."""
     return Heir(operator.uid or operator.name or operator.hash)
 
@@ -115,7 +115,7 @@ class _Operator:
     def __init__(
         self,
         checkpoint: FlinkCheckpoint,
-        operator: OperatorState,
+        operator: FlinkOperator,
         heir: Heir | None,
         load: Callable[[bytes], Any],
         found: Conversion,
@@ -146,6 +146,12 @@ class _Operator:
                 self._refuse("the job has no operator of this uid or id")
             elif any(state.name == READER_STATE for _, state, *_ in lists):
                 self._refuse("the job has no source of this uid or id")
+            return
+        is_source = operator.coordinator is not None or any(
+            state.name == READER_STATE for _, state, *_ in lists
+        )
+        if is_source and heir.positions is None:
+            self._refuse("it is a source, whose positions only a source of the job can take over")
             return
         if heir.positions is not None:
             self._write_positions(file, heir, lists)
@@ -232,7 +238,7 @@ class _Operator:
             if key in table:
                 raise CheckpointError(
                     "a key has several results of reduce(): the job of Flink was restarted, after "
-                    "which PyFlink's reduce() begins anew and keeps the old results as well, and "
+                    "which PyFlink's reduce() starts empty and keeps the old results as well, and "
                     "nothing says which ones are newer"
                 )
             table[key] = entry.value
@@ -270,7 +276,7 @@ def _is_stamped(state: StateHeader) -> bool:
     return state.serializers["value"].parts[-1].name == "stamped"
 
 
-def _namespace(namespace: Void | Window | bytes) -> bytes | None:
+def _namespace(namespace: Void | FlinkWindow | bytes) -> bytes | None:
     """Return a namespace as the window serializers of Python write it."""
     if isinstance(namespace, Void):
         return None

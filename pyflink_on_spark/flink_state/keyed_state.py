@@ -8,7 +8,7 @@ from typing import Any
 
 from pyflink_on_spark._runtime.moved_in.data_input import DataInput
 from pyflink_on_spark.flink_state.metadata import Format
-from pyflink_on_spark.flink_state.serializers import Read, Serializer, Void, Window
+from pyflink_on_spark.flink_state.serializers import FlinkWindow, Read, Serializer, Void
 from pyflink_on_spark.flink_state.snappy import decompressed
 from pyflink_on_spark.flink_state.state_headers import TIMERS, KeyedHeader, StateHeader
 
@@ -32,7 +32,7 @@ class FlinkEntry:
 
     state: StateHeader
     key: Any
-    namespace: Void | Window
+    namespace: Void | FlinkWindow
     value: Any
 
 

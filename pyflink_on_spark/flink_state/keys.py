@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from pyflink_on_spark._runtime.keys import wrap_key
+from pyflink_on_spark._runtime.elements.keys import wrap_key
 from pyflink_on_spark.common.typeinfo import (
     ExternalTypeInfo,
     ListTypeInfo,

@@ -106,7 +106,7 @@ class SubtaskState:
 
 
 @dataclass(frozen=True)
-class OperatorState:
+class FlinkOperator:
     """The state of an operator.
 
     Args:
@@ -142,7 +142,7 @@ class FlinkMetadata:
 
     version: int
     checkpoint_id: int
-    operators: tuple[OperatorState, ...]
+    operators: tuple[FlinkOperator, ...]
 
 
 def parse_metadata(content: bytes, where: str) -> FlinkMetadata:
@@ -183,7 +183,7 @@ def _skip_master_state(data: DataInput) -> None:
     data.take(data.integer())
 
 
-def _operator(data: DataInput, version: int) -> OperatorState:
+def _operator(data: DataInput, version: int) -> FlinkOperator:
     name = uid = None
     if version >= 5:
         name, uid = data.utf() or None, data.utf() or None
@@ -210,7 +210,7 @@ def _operator(data: DataInput, version: int) -> OperatorState:
             subtasks[index] = _subtask(data)
         if not max(subtasks) < parallelism:
             raise data.refused(f"there is no subtask {index} of {parallelism}", begin)
-    return OperatorState(
+    return FlinkOperator(
         identity.hex(), name, uid, parallelism, maximum, coordinator, subtasks, number < 0
     )
 

@@ -46,7 +46,7 @@ class Void:
 
 
 @dataclass(frozen=True)
-class Window:
+class FlinkWindow:
     """The namespace of state of a window.
 
     Args:
@@ -85,7 +85,7 @@ def read_snapshot(data: DataInput, depth: int = 0) -> Serializer:
 
 
 def read_proxied_snapshot(data: DataInput) -> Serializer:
-    """Read the snapshot of a serializer behind the version of Flink's proxy for it."""
+    """Read the snapshot of a serializer after the version of Flink's proxy for it."""
     begin = data.position
     version = data.integer()
     if version != 2:
@@ -294,13 +294,13 @@ def _void_namespace(data: DataInput) -> Void:
     return Void()
 
 
-def _time_window(data: DataInput) -> Window:
-    return Window("time", (data.long(), data.long()))
+def _time_window(data: DataInput) -> FlinkWindow:
+    return FlinkWindow("time", (data.long(), data.long()))
 
 
-def _global_window(data: DataInput) -> Window:
+def _global_window(data: DataInput) -> FlinkWindow:
     data.unsigned_byte()
-    return Window("global")
+    return FlinkWindow("global")
 
 
 _BASE = "org.apache.flink.api.common.typeutils.base."
@@ -344,7 +344,7 @@ _OTHERS: dict[str, tuple[str, Read]] = {
         "time window", _time_window,
     ),
     f"{_TABLE_WINDOWS}CountWindow$Serializer$CountWindowSerializerSnapshot": (
-        "count window", lambda data: Window("count", (data.long(),)),
+        "count window", lambda data: FlinkWindow("count", (data.long(),)),
     ),
     f"{_TABLE_WINDOWS}GlobalWindow$Serializer$GlobalWindowSerializerSnapshot": (
         "global window", _global_window,

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from pyflink_on_spark._runtime.connector import FlinkSplits
+from pyflink_on_spark._runtime.contract.connector import FlinkSplits
 from pyflink_on_spark._runtime.moved_in.data_input import DataInput
-from pyflink_on_spark.flink_state.metadata import OperatorState
+from pyflink_on_spark.flink_state.metadata import FlinkOperator
 from pyflink_on_spark.flink_state.state_headers import StateHeader
 
 READER_STATE = "SourceReaderState"
@@ -14,7 +14,7 @@ _COORDINATOR = 1
 
 
 def splits_of(
-    operator: OperatorState, lists: list[tuple[int, StateHeader, str, list[Any]]], path: str
+    operator: FlinkOperator, lists: list[tuple[int, StateHeader, str, list[Any]]], path: str
 ) -> FlinkSplits:
     """Take the splits of a source out of its operator's state.
 

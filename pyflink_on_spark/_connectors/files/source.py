@@ -22,14 +22,9 @@ from pyflink_on_spark._runtime.contract.connector import (
 )
 
 if TYPE_CHECKING:
-<<<<<<< HEAD
+    from pyflink_on_spark._runtime.contract.connector import FlinkSplits
     from pyflink_on_spark._runtime.contract.context import OperatorContext
     from pyflink_on_spark._runtime.elements.bundle import Bundle
-=======
-    from pyflink_on_spark._runtime.bundle import Bundle
-    from pyflink_on_spark._runtime.connector import FlinkSplits
-    from pyflink_on_spark._runtime.operators.context import OperatorContext
->>>>>>> 735ff53d (Begin jobs with savepoints of Flink)
     from pyflink_on_spark.common.typeinfo import TypeInformation
 
 

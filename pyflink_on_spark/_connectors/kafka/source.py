@@ -23,12 +23,8 @@ from pyflink_on_spark._runtime.elements.watermark_rhythm import WatermarkRhythm
 from pyflink_on_spark.common import Types
 
 if TYPE_CHECKING:
-<<<<<<< HEAD
+    from pyflink_on_spark._runtime.contract.connector import FlinkSplits
     from pyflink_on_spark._runtime.contract.context import OperatorContext
-=======
-    from pyflink_on_spark._runtime.connector import FlinkSplits
-    from pyflink_on_spark._runtime.operators.context import OperatorContext
->>>>>>> 735ff53d (Begin jobs with savepoints of Flink)
 
 
 class KafkaSplitSource(Source):

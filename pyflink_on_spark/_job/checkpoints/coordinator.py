@@ -11,7 +11,6 @@ from functools import partial
 from typing import Any, Self
 
 from pyflink_on_spark._compat.errors import CheckpointError
-<<<<<<< HEAD:pyflink_on_spark/_job/checkpoints/coordinator.py
 from pyflink_on_spark._job.checkpoints.checkpoint_settings import CheckpointSettings
 from pyflink_on_spark._job.checkpoints.checkpoint_writer import CheckpointWriter
 from pyflink_on_spark._job.checkpoints.hosts import Hosts, HostSnapshot
@@ -20,21 +19,9 @@ from pyflink_on_spark._job.checkpoints.memory_checkpoint import content_of
 from pyflink_on_spark._job.checkpoints.ownership import JobTakenOverError, Ownership
 from pyflink_on_spark._job.checkpoints.retained import RetainedCheckpoints
 from pyflink_on_spark._job.checkpoints.snapshot_commits import SnapshotCommits
+from pyflink_on_spark._job.moving_in import move_in
 from pyflink_on_spark._job.submission.history import JobHistory
 from pyflink_on_spark._job.submission.job import Job
-=======
-from pyflink_on_spark._job.checkpoint_settings import CheckpointSettings
-from pyflink_on_spark._job.checkpoint_writer import CheckpointWriter
-from pyflink_on_spark._job.history import JobHistory
-from pyflink_on_spark._job.hosts import Hosts, HostSnapshot
-from pyflink_on_spark._job.job import Job
-from pyflink_on_spark._job.layout import layout_of
-from pyflink_on_spark._job.memory_checkpoint import content_of
-from pyflink_on_spark._job.moving_in import moved_in
-from pyflink_on_spark._job.ownership import JobTakenOverError, Ownership
-from pyflink_on_spark._job.retained import RetainedCheckpoints
-from pyflink_on_spark._job.snapshot_commits import SnapshotCommits
->>>>>>> 735ff53d (Begin jobs with savepoints of Flink):pyflink_on_spark/_job/coordinator.py
 from pyflink_on_spark._runtime.checkpoints.checkpoint import (
     Metadata,
     find_checkpoint,
@@ -47,20 +34,12 @@ from pyflink_on_spark._runtime.checkpoints.folder import Folder, folder
 from pyflink_on_spark._runtime.checkpoints.restore_check import Found, check_restore
 from pyflink_on_spark._runtime.checkpoints.restored_states import Restore
 from pyflink_on_spark._runtime.checkpoints.slot_state import stateful_operators
-<<<<<<< HEAD:pyflink_on_spark/_job/checkpoints/coordinator.py
 from pyflink_on_spark._runtime.checkpoints.steps import step
 from pyflink_on_spark._runtime.contract.connector import Sink
 from pyflink_on_spark._runtime.contract.plan import OperatorPlan, source_meanings, source_names
 from pyflink_on_spark._runtime.contract.state_meaning import Heirs, Meanings
 from pyflink_on_spark._runtime.elements.clock import Clock
-=======
-from pyflink_on_spark._runtime.checkpoints.state_meaning import Heirs, Meanings
-from pyflink_on_spark._runtime.clock import Clock
-from pyflink_on_spark._runtime.connector import Sink
-from pyflink_on_spark._runtime.steps import step
-from pyflink_on_spark._runtime.task.plan import OperatorPlan, source_meanings, source_names
 from pyflink_on_spark.flink_state import is_of_flink
->>>>>>> 735ff53d (Begin jobs with savepoints of Flink):pyflink_on_spark/_job/coordinator.py
 
 MoveIn = Callable[[str, Folder], object]
 """Writes a savepoint of ours, in a folder, with what a job takes over of one of Flink."""
@@ -97,15 +76,11 @@ class CheckpointCoordinator:
         move_in: MoveIn | None = None,
     ) -> None:
         self._settings = settings
-<<<<<<< HEAD:pyflink_on_spark/_job/checkpoints/coordinator.py
         self._job_id, self._job_name = job_id, job_name
-=======
         self._move_in = move_in
->>>>>>> 735ff53d (Begin jobs with savepoints of Flink):pyflink_on_spark/_job/coordinator.py
         self._clock = clock
         self._history = history or JobHistory(clock)
         self._commits = SnapshotCommits(operators, sinks)
-        self._job_id = job_id
         self._owners = layout_of(operators, sources, of_sources)
         if settings.directory is not None and settings.interval is not None:
             self._commits.check_durable()
@@ -149,7 +124,7 @@ class CheckpointCoordinator:
             source_names(job.stages),
             job.history,
             source_meanings(job.stages),
-            partial(moved_in, job),
+            partial(move_in, job),
         )
 
     def restore_given(self) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 
 from pyflink_on_spark._job.checkpoints.checkpoint_settings import CheckpointSettings
@@ -19,6 +19,7 @@ from pyflink_on_spark._runtime.contract.state_meaning import Heirs
 from pyflink_on_spark._runtime.elements.keys import unwrap_key
 from pyflink_on_spark._runtime.key_groups.assignment import KeyGroups
 from pyflink_on_spark._runtime.task.key_group_check import is_in, misplaced
+from pyflink_on_spark.flink_state.conversion import Conversion
 
 _KEYS_TRIED = 1000
 
@@ -82,6 +83,26 @@ def fit_of(job: Job, contents: CheckpointContents) -> SavepointFit:
             *(unclaimed(checkpoint, owners) if ignored else ()),
         ),
         tuple(sorted(owned - found.keys())),
+    )
+
+
+def with_conversion(fit: SavepointFit, found: Conversion, job: Job) -> SavepointFit:
+    """Add what could not be taken over of a savepoint of Flink, and how much of the rest was.
+
+    Args:
+        fit: of what was taken over.
+        found: what became of the savepoint of Flink.
+        job: the job.
+    """
+    ignored = CheckpointSettings.of(job.settings.configuration).ignore_unclaimed
+    restored = (
+        f"{name} ({found.taken[name]})" if name in found.taken else name for name in fit.restored
+    )
+    return replace(
+        fit,
+        problems=(*(() if ignored else found.refused), *fit.problems),
+        restored=tuple(restored),
+        dropped=(*fit.dropped, *(found.refused if ignored else ())),
     )
 
 

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
+from pyflink_on_spark._runtime.state.moved_in import MAP, PIECES
 from pyflink_on_spark._runtime.state.snapshot import (
     KeyGroupState,
     Piece,
@@ -18,6 +19,7 @@ _UNSTAMPED: dict[str, Callable[[Any], Any]] = {
     "list": lambda entry: [value for _, value in entry],
     "map": lambda entry: {key: value for key, (_, value) in entry.items()},
 }
+_UNSTAMPED |= {PIECES: _UNSTAMPED["list"], MAP: _UNSTAMPED["map"]}
 _STAMPED: dict[str, Callable[[int, Any], Any]] = {
     "list": lambda stamp, value: [(stamp, one) for one in value],
     "map": lambda stamp, value: {key: (stamp, one) for key, one in value.items()},

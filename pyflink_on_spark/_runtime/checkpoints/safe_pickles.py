@@ -10,12 +10,8 @@ from functools import partial
 from typing import Any, Self
 
 from pyflink_on_spark._compat.errors import CheckpointError
-<<<<<<< HEAD
 from pyflink_on_spark._runtime.elements.keys import Key
-=======
-from pyflink_on_spark._runtime.keys import Key
 from pyflink_on_spark._runtime.moved_in.coders import own_module
->>>>>>> 735ff53d (Begin jobs with savepoints of Flink)
 
 _PLAIN = {
     "builtins": {"complex", "range"},

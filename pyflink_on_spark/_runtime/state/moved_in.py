@@ -21,6 +21,8 @@ PIECES, MAP = "pieces of PyFlink", "map of PyFlink"
 ENCODED = "pyflink:"
 """Before the name of a broadcast state whose entries are as PyFlink has written them."""
 
+_PICKLE = b"\x80"
+
 Decode = Callable[[Any], Any]
 
 
@@ -128,6 +130,36 @@ def _map_decoder(where: str, read_key: Read, read_value: Read, stamped: bool) ->
         return {_first(where, read_key, key): value_of(value) for key, value in entries.items()}
 
     return decode
+
+
+def unpickled(entry: Any, load: Load) -> Any:
+    """Load what is pickled in an entry, without stamps; other bytes stay as they are."""
+    if isinstance(entry, dict):
+        return {_one(key, load): _one(value, load) for key, value in entry.items()}
+    if isinstance(entry, list):
+        return _one(b"".join(entry), load)
+    return entry
+
+
+def _one(content: Any, load: Load) -> Any:
+    found = _loaded(content, load)
+    return found[0] if isinstance(found, list) and len(found) == 1 else found
+
+
+def _loaded(content: Any, load: Load) -> Any:
+    """Load pickles that follow each other; return the bytes themselves if they are none."""
+    if not isinstance(content, bytes):
+        return content
+    data, found = DataInput(content, "a value"), []
+    while data.left:
+        try:
+            pickled = data.take(data.count("bytes"))
+        except CheckpointError:
+            return content
+        if pickled[:1] != _PICKLE or pickled[-1:] != b".":
+            return content
+        found.append(load(pickled))
+    return found
 
 
 def _replace(table: StateTable, decode: Decode) -> None:

@@ -149,7 +149,7 @@ class AlignedWindows:
         return Pane(start, end, windows, targets, None if self._table.changed is None else set())
 
     def _take_over_timers(self) -> None:
-        """Give up the timers of windows that Flink has written, which say what has fired."""
+        """Remove the timers that Flink has written for windows; they say what has fired."""
         timers: list[Any] = list(self._timers.all())
         if not timers:
             return

@@ -15,10 +15,12 @@ from pyflink_on_spark._compat.errors import CheckpointError
 from pyflink_on_spark._runtime.contract.state_meaning import StateMeaning
 from pyflink_on_spark.state import (
     CheckpointContents,
+    MovedInContents,
     Opaque,
     SavepointWriter,
     StateEntry,
     StateSummary,
+    open_checkpoint,
 )
 from pyflink_on_spark.tools.commands import parser_of
 
@@ -44,7 +46,7 @@ def main(arguments: list[str]) -> int:
         print("state: where to? Add --write NEW", file=sys.stderr)
         return 1
     try:
-        contents = CheckpointContents(options.path, trusted=options.trusted)
+        contents = open_checkpoint(options.path, trusted=options.trusted)
         if options.write is not None:
             print(f"savepoint written: {_changed(contents, options).write(options.write)}")
         elif options.read is not None:
@@ -103,8 +105,11 @@ def _print_summary(contents: CheckpointContents) -> None:
     kind = "savepoint" if metadata.savepoint else "checkpoint"
     files = metadata.data_files
     size = sum(file.size for file in files)
-    print(f"{kind} {metadata.checkpoint_id} of {metadata.job_name!r} ({metadata.job_id})")
-    print(f"written {when:%Y-%m-%d %H:%M:%S}, {size:,} bytes in {len(files)} files")
+    if isinstance(contents, MovedInContents):
+        print(f"checkpoint or savepoint {metadata.checkpoint_id} of Flink")
+    else:
+        print(f"{kind} {metadata.checkpoint_id} of {metadata.job_name!r} ({metadata.job_id})")
+        print(f"written {when:%Y-%m-%d %H:%M:%S}, {size:,} bytes in {len(files)} files")
     for operator in contents.operators():
         print(f"\noperator {operator.id}")
         print(
@@ -122,6 +127,8 @@ def _print_summary(contents: CheckpointContents) -> None:
         print(f"\nsource {source.id}")
         for position in source.positions:
             print(f"  {_position(position)}")
+    if isinstance(contents, MovedInContents) and contents.left_out:
+        print("\nnot shown:", *(f"  {why}" for why in contents.left_out), sep="\n")
 
 
 def _position(position: Any) -> str:

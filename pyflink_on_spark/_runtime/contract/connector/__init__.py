@@ -12,16 +12,10 @@ from pyflink_on_spark._runtime.contract.connector.enumerator import (
     SplitEnumerator,
     UnreadSplit,
 )
-<<<<<<< HEAD:pyflink_on_spark/_runtime/contract/connector/__init__.py
+from pyflink_on_spark._runtime.contract.connector.flink_splits import FlinkSplits, Versioned
 from pyflink_on_spark._runtime.contract.connector.large_committable import LargeCommittable
 from pyflink_on_spark._runtime.contract.connector.sink import Sink, SinkWriter
 from pyflink_on_spark._runtime.contract.connector.source import (
-=======
-from pyflink_on_spark._runtime.connector.flink_splits import FlinkSplits, Versioned
-from pyflink_on_spark._runtime.connector.large_committable import LargeCommittable
-from pyflink_on_spark._runtime.connector.sink import Sink, SinkWriter
-from pyflink_on_spark._runtime.connector.source import (
->>>>>>> 735ff53d (Begin jobs with savepoints of Flink):pyflink_on_spark/_runtime/connector/__init__.py
     OwnPositions,
     Source,
     SourceReader,

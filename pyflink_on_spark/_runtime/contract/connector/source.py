@@ -60,14 +60,9 @@ from pyflink_on_spark._runtime.elements.bundle import BUNDLE_SIZE, Bundle, Chann
 from pyflink_on_spark._runtime.elements.watermark_rhythm import WatermarkRhythm
 
 if TYPE_CHECKING:
-<<<<<<< HEAD:pyflink_on_spark/_runtime/contract/connector/source.py
     from pyflink_on_spark._runtime.contract.connector.enumerator import SplitEnumerator
+    from pyflink_on_spark._runtime.contract.connector.flink_splits import FlinkSplits
     from pyflink_on_spark._runtime.contract.context import OperatorContext
-=======
-    from pyflink_on_spark._runtime.connector.enumerator import SplitEnumerator
-    from pyflink_on_spark._runtime.connector.flink_splits import FlinkSplits
-    from pyflink_on_spark._runtime.operators.context import OperatorContext
->>>>>>> 735ff53d (Begin jobs with savepoints of Flink):pyflink_on_spark/_runtime/connector/source.py
 
 
 @dataclass(frozen=True)

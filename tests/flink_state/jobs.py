@@ -1,0 +1,423 @@
+"""Jobs whose state moves in: plain PyFlink, for Flink and for this project.
+
+Each function adds a job to an environment. The job reads lines of ``key,time,number`` from the
+files of a folder, and appends its results to a file.
+"""
+
+from __future__ import annotations
+
+import datetime
+import decimal
+import fcntl
+
+from pyflink.common import Duration, Row, Time, Types, WatermarkStrategy
+from pyflink.common.watermark_strategy import TimestampAssigner
+from pyflink.datastream.connectors.file_system import FileSource, StreamFormat
+from pyflink.datastream.connectors.number_seq import NumberSequenceSource
+from pyflink.datastream.functions import (
+    AggregateFunction,
+    BroadcastProcessFunction,
+    CoMapFunction,
+    FlatMapFunction,
+    KeyedBroadcastProcessFunction,
+    KeyedCoProcessFunction,
+    KeyedProcessFunction,
+    MapFunction,
+    ProcessWindowFunction,
+    ReduceFunction,
+)
+from pyflink.datastream.state import (
+    AggregatingStateDescriptor,
+    ListStateDescriptor,
+    MapStateDescriptor,
+    ReducingStateDescriptor,
+    StateTtlConfig,
+    ValueStateDescriptor,
+)
+from pyflink.datastream.window import (
+    CountTrigger,
+    CountTumblingWindowAssigner,
+    EventTimeSessionWindows,
+    SlidingEventTimeWindows,
+    TumblingEventTimeWindows,
+)
+
+LINE = Types.TUPLE([Types.STRING(), Types.LONG(), Types.INT()])
+FAR = 4102444800000  # 2100
+
+
+class Append(MapFunction):
+    """Appends what passes to a file."""
+
+    def __init__(self, path, label):
+        self.path, self.label = path, label
+
+    def map(self, value):
+        with open(self.path, "a") as file:
+            fcntl.flock(file, fcntl.LOCK_EX)
+            file.write(f"{self.label} {value}\n")
+        return value
+
+
+class Second(TimestampAssigner):
+    def extract_timestamp(self, value, record_timestamp):
+        return value[1]
+
+
+def lines_of(env, folder):
+    def parse(line):
+        key, time, number = line.split(",")
+        return key, int(time), int(number)
+
+    files = FileSource.for_record_stream_format(StreamFormat.text_line_format(), f"file://{folder}")
+    source = files.monitor_continuously(Duration.of_millis(100)).build()
+    lines = env.from_source(source, WatermarkStrategy.no_watermarks(), "lines").uid("lines")
+    watermarks = WatermarkStrategy.for_monotonous_timestamps().with_timestamp_assigner(Second())
+    parsed = lines.map(parse, LINE)
+    return parsed.assign_timestamps_and_watermarks(watermarks)
+
+
+def add(first, second):
+    return first[0], second[1], first[2] + second[2]
+
+
+class Mean(AggregateFunction):
+    def create_accumulator(self):
+        return 0, 0
+
+    def add(self, value, accumulator):
+        return accumulator[0] + value, accumulator[1] + 1
+
+    def get_result(self, accumulator):
+        return accumulator[0] / accumulator[1]
+
+    def merge(self, first, second):
+        return first[0] + second[0], first[1] + second[1]
+
+
+class MeanOfLines(Mean):
+    def add(self, value, accumulator):
+        return super().add(value[2], accumulator)
+
+
+class Sum(ReduceFunction):
+    def reduce(self, first, second):
+        return first + second
+
+
+def kept_for(descriptor):
+    rules = StateTtlConfig.new_builder(Time.days(3650))
+    descriptor.enable_time_to_live(
+        rules.set_update_type(StateTtlConfig.UpdateType.OnCreateAndWrite).build()
+    )
+    return descriptor
+
+
+class AllStates(KeyedProcessFunction):
+    """Has a state of each kind, with and without a time to live, and timers."""
+
+    def open(self, context):
+        self.count = context.get_state(ValueStateDescriptor("count", Types.LONG()))
+        self.seen = context.get_list_state(ListStateDescriptor("seen", Types.STRING()))
+        self.last = context.get_map_state(MapStateDescriptor("last", Types.STRING(), Types.INT()))
+        self.total = context.get_reducing_state(
+            ReducingStateDescriptor("total", Sum(), Types.LONG())
+        )
+        self.mean = context.get_aggregating_state(
+            AggregatingStateDescriptor("mean", Mean(), Types.PICKLED_BYTE_ARRAY())
+        )
+        self.old = context.get_state(kept_for(ValueStateDescriptor("old", Types.DOUBLE())))
+        self.olds = context.get_list_state(kept_for(ListStateDescriptor("olds", Types.INT())))
+        self.old_map = context.get_map_state(
+            kept_for(MapStateDescriptor("old-map", Types.INT(), Types.STRING()))
+        )
+        self.fired = context.get_state(ValueStateDescriptor("fired", Types.INT()))
+
+    def process_element(self, value, context):
+        key, time, number = value
+        self.count.update((self.count.value() or 0) + 1)
+        self.seen.add(f"é{number}")
+        self.last.put(f"of {number % 3}", number)
+        self.total.add(number)
+        self.mean.add(number)
+        self.old.update((self.old.value() or 0.0) + number / 2)
+        self.olds.add(number)
+        self.old_map.put(number % 4, str(number))
+        timers = context.timer_service()
+        timers.register_event_time_timer((time // 100 + 1) * 100)
+        timers.register_processing_time_timer(FAR)
+        yield (
+            f"{key} {self.count.value()} {list(self.seen.get())} {sorted(self.last.items())} "
+            f"{self.total.get()} {self.mean.get()} {self.old.value()} {list(self.olds.get())} "
+            f"{sorted(self.old_map.items())}"
+        )
+
+    def on_timer(self, timestamp, context):
+        self.fired.update((self.fired.value() or 0) + 1)
+        yield f"{context.get_current_key()} at {timestamp}, timer {self.fired.value()}"
+
+
+def states(env, folder, output, parallelism):
+    keyed = lines_of(env, folder).key_by(lambda line: line[0], Types.STRING())
+    results = keyed.process(AllStates(), Types.STRING()).uid("all").set_parallelism(parallelism)
+    results.map(Append(output, "state"), Types.STRING()).print()
+
+
+class Contents(ProcessWindowFunction):
+    """Shows a window, and counts what it has been called for."""
+
+    def process(self, key, context, elements):
+        calls = context.global_state().get_state(ValueStateDescriptor("calls", Types.INT()))
+        calls.update((calls.value() or 0) + 1)
+        window = context.window()
+        yield f"{key} {window.start} {window.end} {[e[2] for e in elements]} {calls.value()}"
+
+
+class Members(ProcessWindowFunction):
+    def process(self, key, context, elements):
+        window = context.window()
+        yield f"{key} {window.start} {window.end} {sorted(e[2] for e in elements)}"
+
+
+class Firings(ProcessWindowFunction):
+    """Counts the firings of each window."""
+
+    def process(self, key, context, elements):
+        firings = context.window_state().get_state(ValueStateDescriptor("firings", Types.INT()))
+        firings.update((firings.value() or 0) + 1)
+        yield f"{key} {context.window().start} {len(list(elements))} {firings.value()}"
+
+    def clear(self, context):
+        context.window_state().get_state(ValueStateDescriptor("firings", Types.INT())).clear()
+
+
+def windows(env, folder, output, parallelism):
+    keyed = lines_of(env, folder).key_by(lambda line: line[0], Types.STRING())
+    second = TumblingEventTimeWindows.of(Time.seconds(1))
+
+    def show(results, name):
+        found = results.uid(name).set_parallelism(parallelism)
+        found.map(str, Types.STRING()).map(Append(output, name), Types.STRING()).print()
+
+    show(keyed.window(second).reduce(add, output_type=LINE), "tumbling")
+    show(keyed.window(second).process(Contents(), Types.STRING()), "contents")
+    sliding = SlidingEventTimeWindows.of(Time.milliseconds(900), Time.milliseconds(300))
+    show(
+        keyed.window(sliding).aggregate(
+            MeanOfLines(), None, Types.PICKLED_BYTE_ARRAY(), Types.DOUBLE()
+        ),
+        "sliding",
+    )
+    late = keyed.window(second).allowed_lateness(1500)
+    show(late.process(Firings(), Types.STRING()), "late")
+    gap = EventTimeSessionWindows.with_gap(Time.milliseconds(500))
+    show(keyed.window(gap).reduce(add, output_type=LINE), "session")
+    show(keyed.window(gap).process(Members(), Types.STRING()), "members")
+    show(keyed.window(CountTumblingWindowAssigner.of(3)).reduce(add, output_type=LINE), "count")
+    often = keyed.window(TumblingEventTimeWindows.of(Time.seconds(5))).trigger(CountTrigger.of(3))
+    show(often.reduce(add, output_type=LINE), "often")
+    show(keyed.reduce(add), "reduce")
+    show(keyed.sum(2), "sum")
+    show(keyed.max_by(2), "max_by")
+
+
+TYPES = {
+    "bool": (Types.BOOLEAN(), lambda n: n % 2 == 0),
+    "byte": (Types.BYTE(), lambda n: n - 12),
+    "short": (Types.SHORT(), lambda n: n * 1000),
+    "int": (Types.INT(), lambda n: -n * 100_000),
+    "long": (Types.LONG(), lambda n: n << 40),
+    "float": (Types.FLOAT(), lambda n: n / 4),
+    "double": (Types.DOUBLE(), lambda n: n / 7),
+    "text": (Types.STRING(), lambda n: "ü\U0001f600" * n),
+    "bytes": (Types.PRIMITIVE_ARRAY(Types.BYTE()), lambda n: bytes([n, 0, 255])),
+    "decimal": (Types.BIG_DEC(), lambda n: decimal.Decimal(n) / 8),
+    "date": (Types.SQL_DATE(), lambda n: datetime.date(2026, 1, 1 + n)),
+    "time": (Types.SQL_TIME(), lambda n: datetime.time(1, 2, n, 345_000)),
+    "timestamp": (Types.SQL_TIMESTAMP(), lambda n: datetime.datetime(1969, 1, 2, 3, 4, n, 56_000)),
+    "pickle": (Types.PICKLED_BYTE_ARRAY(), lambda n: {"n": [n, (1.5, None)]}),
+    "row": (
+        Types.ROW_NAMED(["a", "b"], [Types.INT(), Types.STRING()]),
+        lambda n: Row(a=n, b=None if n % 2 else "x"),
+    ),
+    "tuple": (Types.TUPLE([Types.INT(), Types.STRING()]), lambda n: (n, str(n))),
+    "list": (Types.LIST(Types.LONG()), lambda n: list(range(n))),
+    "array": (Types.OBJECT_ARRAY(Types.STRING()), lambda n: ["a", None, str(n)]),
+    "map": (Types.MAP(Types.STRING(), Types.INT()), lambda n: {"a": n, "b": None}),
+}
+
+
+class AllTypes(KeyedProcessFunction):
+    """Has a value of each type, and says what it was before."""
+
+    def open(self, context):
+        self.values = {
+            name: context.get_state(ValueStateDescriptor(name, type_info))
+            for name, (type_info, _) in TYPES.items()
+        }
+
+    def process_element(self, value, context):
+        for name, state in self.values.items():
+            yield f"{value[0]} {name} {state.value()}"
+            state.update(TYPES[name][1](value[2]))
+
+
+def types(env, folder, output, parallelism):
+    keyed = lines_of(env, folder).key_by(lambda line: line[0], Types.STRING())
+    results = keyed.process(AllTypes(), Types.STRING()).uid("types").set_parallelism(parallelism)
+    results.map(Append(output, "type"), Types.STRING()).print()
+
+
+KEYS = {
+    "untyped": (None, lambda n: (n % 3, "x")),
+    "long": (Types.LONG(), lambda n: n % 5 - 2),
+    "int": (Types.INT(), lambda n: n % 5),
+    "bool": (Types.BOOLEAN(), lambda n: n % 2 == 0),
+    "double": (Types.DOUBLE(), lambda n: n % 4 / 8),
+    "text": (Types.STRING(), lambda n: "äπ\U0001f600"[n % 3]),
+    "tuple": (Types.TUPLE([Types.INT(), Types.STRING()]), lambda n: (n % 3, "k")),
+    "row": (
+        Types.ROW_NAMED(["a", "b"], [Types.INT(), Types.STRING()]),
+        lambda n: Row(a=n % 3, b="k"),
+    ),
+    "decimal": (Types.BIG_DEC(), lambda n: decimal.Decimal(n % 3) / 4),
+    "date": (Types.SQL_DATE(), lambda n: datetime.date(2026, 1, 1 + n % 3)),
+}
+
+
+class Count(KeyedProcessFunction):
+    def open(self, context):
+        self.count = context.get_state(ValueStateDescriptor("count", Types.LONG()))
+
+    def process_element(self, value, context):
+        self.count.update((self.count.value() or 0) + 1)
+        yield f"{context.get_current_key()} {self.count.value()}"
+
+
+def keys(env, folder, output, parallelism):
+    lines = lines_of(env, folder)
+    for name, (key_type, select) in KEYS.items():
+        keyed = lines.key_by(lambda line, select=select: select(line[2]), key_type)
+        counted = keyed.process(Count(), Types.STRING()).uid(f"by {name}")
+        counted.set_parallelism(parallelism).map(Append(output, name), Types.STRING()).print()
+
+
+RULES = MapStateDescriptor("rules", Types.STRING(), Types.LONG())
+
+
+class Ruled(BroadcastProcessFunction):
+    def process_element(self, value, context):
+        yield f"{value[2]} {sorted(context.get_broadcast_state(RULES).items())}"
+
+    def process_broadcast_element(self, value, context):
+        if value[2] < 6:
+            context.get_broadcast_state(RULES).put(value[0], value[2])
+
+
+class KeyRuled(KeyedBroadcastProcessFunction):
+    def open(self, context):
+        self.count = context.get_state(ValueStateDescriptor("count", Types.LONG()))
+
+    def process_element(self, value, context):
+        self.count.update((self.count.value() or 0) + 1)
+        if value[2] >= 12:
+            rules = sorted(context.get_broadcast_state(RULES).items())
+            yield f"{value[0]} {self.count.value()} {rules}"
+
+    def process_broadcast_element(self, value, context):
+        if value[2] < 6:
+            context.get_broadcast_state(RULES).put(value[0], value[2])
+
+
+class Both(KeyedCoProcessFunction):
+    def open(self, context):
+        self.left = context.get_state(ValueStateDescriptor("left", Types.LONG()))
+        self.right = context.get_list_state(ListStateDescriptor("right", Types.LONG()))
+
+    def process_element1(self, value, context):
+        self.left.update((self.left.value() or 0) + value[2])
+        yield f"left {value[0]} {self.left.value()}"
+
+    def process_element2(self, value, context):
+        self.right.add(value[2])
+        yield f"right {value[0]} {list(self.right.get())}"
+
+
+class Numbered(MapFunction):
+    def open(self, context):
+        self.number = context.get_state(ValueStateDescriptor("number", Types.LONG()))
+
+    def map(self, value):
+        self.number.update((self.number.value() or 0) + 1)
+        return f"{value[0]} {self.number.value()}"
+
+
+class Pairs(FlatMapFunction):
+    def open(self, context):
+        self.first = context.get_state(ValueStateDescriptor("first", Types.INT()))
+
+    def flat_map(self, value):
+        first = self.first.value()
+        if first is None:
+            self.first.update(value[2])
+        else:
+            self.first.clear()
+            yield f"{value[0]} {first} {value[2]}"
+
+
+class BothMaps(CoMapFunction):
+    def open(self, context):
+        self.count = context.get_state(ValueStateDescriptor("count", Types.LONG()))
+
+    def map1(self, value):
+        self.count.update((self.count.value() or 0) + 1)
+        return f"{value[0]} {self.count.value()}"
+
+    map2 = map1
+
+
+def functions(env, folder, output, parallelism):
+    lines = lines_of(env, folder)
+    keyed = lines.key_by(lambda line: line[0], Types.STRING())
+
+    def show(results, name):
+        found = results.uid(name).set_parallelism(parallelism)
+        found.map(Append(output, name), Types.STRING()).print()
+
+    later = lines.filter(lambda line: line[2] >= 12)
+    show(later.connect(lines.broadcast(RULES)).process(Ruled(), Types.STRING()), "broadcast")
+    show(keyed.connect(lines.broadcast(RULES)).process(KeyRuled(), Types.STRING()), "keyed rules")
+    show(keyed.connect(keyed).process(Both(), Types.STRING()), "both")
+    show(keyed.map(Numbered(), Types.STRING()), "numbered")
+    show(keyed.flat_map(Pairs(), Types.STRING()), "pairs")
+    show(keyed.connect(keyed).map(BothMaps(), Types.STRING()), "both maps")
+
+
+class Slowly(MapFunction):
+    """Takes its time, so that a source is stopped in the middle."""
+
+    def __init__(self, seconds):
+        self.seconds = seconds
+
+    def map(self, value):
+        import time
+
+        time.sleep(self.seconds)
+        return value
+
+
+def numbers(env, folder, output, parallelism):
+    source = NumberSequenceSource(1, 60)
+    read = env.from_source(source, WatermarkStrategy.no_watermarks(), "numbers", Types.LONG())
+    slow = read.uid("numbers").map(Slowly(0.2), Types.LONG())
+    slow.map(Append(output, "number"), Types.LONG()).print()
+
+
+def half_read(env, folder, output, parallelism):
+    slow = lines_of(env, folder).map(Slowly(0.7), LINE)
+    slow.map(lambda line: str(line[2]), Types.STRING()).map(
+        Append(output, "line"), Types.STRING()
+    ).print()
+
+
+JOBS = {f.__name__: f for f in (states, windows, types, keys, functions, numbers, half_read)}

@@ -1,0 +1,116 @@
+"""Makes the savepoints in this folder with real PyFlink, and what jobs emit that are not stopped.
+
+    python tests/flink_state/make_savepoints.py NAME... "all of JOB"...
+
+Each savepoint has the first half of the input; ``NAME.txt`` has the results of all of it. Run it
+with the Python of an environment with ``apache-flink``.
+"""
+
+from __future__ import annotations
+
+import gzip
+import pathlib
+import shutil
+import sys
+import tempfile
+import time
+
+import jobs
+from pyflink.common import Configuration
+from pyflink.datastream import StreamExecutionEnvironment
+from pyflink.java_gateway import get_gateway
+
+HERE = pathlib.Path(__file__).parent / "savepoints"
+HOME = pathlib.Path("/tmp/moving-in-00000000")
+"""Where the input is; in the savepoints, too, so that tests replace it by a path of this length."""
+COMPRESSED = {"execution.checkpointing.snapshot-compression": "true"}
+MANY = {"pipeline.max-parallelism": "4096"}
+MADE = {
+    "states": ("states", "CANONICAL", {}),
+    "states-native": ("states", "NATIVE", {}),
+    "states-compressed": ("states", "CANONICAL", COMPRESSED),
+    "states-native-compressed": ("states", "NATIVE", COMPRESSED),
+    "states-4096": ("states", "CANONICAL", MANY),
+    "windows": ("windows", "CANONICAL", {}),
+    "windows-native": ("windows", "NATIVE", {}),
+    "types": ("types", "CANONICAL", {}),
+    "keys": ("keys", "CANONICAL", {}),
+    "functions": ("functions", "CANONICAL", {}),
+    "numbers": ("numbers", "CANONICAL", {}),
+    "half-read": ("half_read", "CANONICAL", {}),
+}
+STOPPED_EARLY = {"numbers", "half-read"}
+
+
+def lines(numbers):
+    return "".join(f"k{n % 3},{1000 + n * 150},{n}\n" for n in numbers)
+
+
+class Run:
+    def __init__(self, job, options):
+        shutil.rmtree(HOME, ignore_errors=True)
+        (HOME / "in").mkdir(parents=True)
+        self.output = HOME / "out"
+        self.output.touch()
+        configuration = Configuration()
+        for key, value in options.items():
+            configuration.set_string(key, value)
+        env = StreamExecutionEnvironment.get_execution_environment(configuration)
+        env.set_parallelism(1)
+        jobs.JOBS[job](env, str(HOME / "in"), str(self.output), 2)
+        self.client = env.execute_async(job)
+
+    def give(self, name, numbers):
+        hidden = HOME / "in" / f".{name}"
+        hidden.write_text(lines(numbers))
+        hidden.rename(HOME / "in" / name)
+
+    def wait(self, quiet=4.0, first=60):
+        """Wait until results come, and then until no more come."""
+        begin, size, since = time.time(), 0, time.time()
+        while size == 0 or time.time() - since < quiet:
+            if time.time() - begin > first and size == 0:
+                raise TimeoutError("no results")
+            time.sleep(0.5)
+            now = self.output.stat().st_size
+            if now != size:
+                size, since = now, time.time()
+
+    def stop(self, drain, kind):
+        formats = get_gateway().jvm.org.apache.flink.core.execution.SavepointFormatType
+        future = self.client._j_job_client.stopWithSavepoint(
+            drain, f"file://{tempfile.mkdtemp()}", getattr(formats, kind)
+        )
+        return pathlib.Path(future.get().removeprefix("file:"))
+
+
+def make(name):
+    job, kind, options = MADE[name]
+    run = Run(job, options)
+    run.give("a", range(12))
+    run.wait(quiet=0.1 if name in STOPPED_EARLY else 4.0)
+    if name in STOPPED_EARLY:
+        time.sleep(2)
+    metadata = run.stop(False, kind) / "_metadata"
+    content = gzip.compress(metadata.read_bytes(), 9, mtime=0)
+    (HERE / f"{name}.gz").write_bytes(content)
+    (HERE / f"{name}.first.txt").write_text("".join(sorted(run.output.open())))
+    print(name, len(content), "bytes", flush=True)
+
+
+def make_results(job):
+    run = Run(job, {})
+    run.give("a", range(12))
+    run.wait()
+    run.give("b", range(12, 24))
+    run.wait()
+    run.stop(True, "CANONICAL")
+    (HERE / f"{job}.txt").write_text("".join(sorted(run.output.open())))
+
+
+if __name__ == "__main__":
+    for wanted in sys.argv[1:]:
+        if wanted.startswith("all of "):
+            make_results(wanted.removeprefix("all of "))
+        else:
+            make(wanted)

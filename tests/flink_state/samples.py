@@ -1,0 +1,86 @@
+"""The savepoints of this folder, unpacked, and jobs that continue from them in this process."""
+
+from __future__ import annotations
+
+import gzip
+import importlib
+import random
+import shutil
+from contextlib import contextmanager
+from pathlib import Path
+
+import pyflink_on_spark
+from pyflink_on_spark.common import Configuration
+from pyflink_on_spark.datastream import StreamExecutionEnvironment
+
+SAVEPOINTS = Path(__file__).parent / "savepoints"
+_HOME = b"/tmp/moving-in-00000000"
+
+
+def metadata_of(name):
+    return gzip.decompress((SAVEPOINTS / f"{name}.gz").read_bytes())
+
+
+def unpacked(name, folder):
+    """Unpack a savepoint into a folder."""
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "_metadata").write_bytes(metadata_of(name))
+    return str(folder)
+
+
+@contextmanager
+def home():
+    """Give a folder with a path as long as that of the one in the savepoints."""
+    number = random.randrange(10**8)
+    path = Path(_HOME.decode()[:-8] + f"{number:08}")
+    (path / "in").mkdir(parents=True)
+    try:
+        yield path
+    finally:
+        shutil.rmtree(path, ignore_errors=True)
+
+
+def lines(numbers):
+    return "".join(f"k{n % 3},{1000 + n * 150},{n}\n" for n in numbers)
+
+
+def first_results(name):
+    return (SAVEPOINTS / f"{name}.first.txt").read_text().splitlines()
+
+
+def all_results(job):
+    """Return what the job emits on real PyFlink if nobody stops it."""
+    return (SAVEPOINTS / f"{job}.txt").read_text().splitlines()
+
+
+def jobs():
+    pyflink_on_spark.install()
+    return importlib.import_module("tests.flink_state.jobs").JOBS
+
+
+def prepare(name, path, *, parallelism=2, options=None, job=None):
+    """Return an environment with the job that continues from a savepoint."""
+    (path / "in" / "a").write_text(lines(range(12)))
+    (path / "in" / "b").write_text(lines(range(12, 24)))
+    content = metadata_of(name).replace(_HOME, str(path).encode())
+    (path / "savepoint").mkdir()
+    (path / "savepoint" / "_metadata").write_bytes(content)
+    configuration = Configuration()
+    configuration.set_string("execution.state-recovery.path", str(path / "savepoint"))
+    for key, value in (options or {}).items():
+        configuration.set_string(key, value)
+    env = StreamExecutionEnvironment.get_execution_environment(configuration)
+    env.set_parallelism(1)
+    job = job or name.partition("-")[0]
+    jobs()[job](env, str(path / "in"), str(path / "out"), parallelism)
+    return env
+
+
+def continued(name, engine, **settings):
+    """Run the second half of a job in this process, and return what it emits."""
+    with home() as path:
+        env = prepare(name, path, **settings)
+        client = env.execute_async(name)
+        engine.wait_until_idle(60)
+        client.stop_with_savepoint(True, str(path / "drained")).result()
+        return (path / "out").read_text().splitlines()
