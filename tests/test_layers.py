@@ -42,8 +42,7 @@ MAY_IMPORT = {
     "_spark": ENGINE | {"_cluster", "_operate"},
     "tools": ENGINE
     | MIRROR
-    | {"_sql", "extensions", "testing", "_operate", "_spark", "state"}
-    | {"flink_state"},
+    | {"_sql", "extensions", "testing", "_operate", "_spark", "flink_state", "state"},
 }
 MAY_IMPORT_PYSPARK = {"_spark"}
 # Modules that import what a string names, which this test cannot follow, and what that is.
