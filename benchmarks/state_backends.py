@@ -18,17 +18,15 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-from pyflink_on_spark._runtime.checkpoints.changelog import BASE, DELTA
 from pyflink_on_spark._runtime.checkpoints.checkpoint import complete, read_states
-from pyflink_on_spark._runtime.checkpoints.checkpoint_files import StateFile
-from pyflink_on_spark._runtime.checkpoints.folder import folder
-from pyflink_on_spark._runtime.checkpoints.snapshot_writer import SnapshotWriter
-from pyflink_on_spark._runtime.checkpoints.task_state import OperatorSubtaskState, TaskStateSnapshot
+from pyflink_on_spark._runtime.checkpoints.checkpoint_files import StateFile, folder
+from pyflink_on_spark._runtime.checkpoints.slot_state import OperatorSubtaskState, TaskStateSnapshot
+from pyflink_on_spark._runtime.checkpoints.snapshot_writer import BASE, DELTA, SnapshotWriter
 from pyflink_on_spark._runtime.elements.clock import SystemClock
 from pyflink_on_spark._runtime.elements.immutability import deserialize
 from pyflink_on_spark._runtime.state.backend import KeyedStateBackend
-from pyflink_on_spark._runtime.state.disk.settings import DiskSettings
 from pyflink_on_spark._runtime.state.disk.store import DiskStore
+from pyflink_on_spark._runtime.state.settings import DiskSettings
 from pyflink_on_spark.common import Types
 from pyflink_on_spark.datastream.state import ValueStateDescriptor
 

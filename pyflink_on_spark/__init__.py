@@ -27,7 +27,7 @@ def _spark_engine() -> Any:
 
 
 def _spark_frames() -> Any:
-    from pyflink_on_spark._spark import frames
+    from pyflink_on_spark._spark.session import frames
 
     return frames
 

@@ -22,16 +22,17 @@ import weakref
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from pyflink_on_spark._runtime.checkpoints.checkpoint import latest_checkpoint
+from pyflink_on_spark._runtime.checkpoints.checkpoint_files import folder
 from pyflink_on_spark._runtime.checkpoints.contents import (
     CheckpointContents,
+    Opaque,
     OperatorSummary,
     SourceSummary,
     StateEntry,
     StateSummary,
+    load_safely,
 )
-from pyflink_on_spark._runtime.checkpoints.folder import folder
-from pyflink_on_spark._runtime.checkpoints.latest import latest_checkpoint
-from pyflink_on_spark._runtime.checkpoints.safe_pickles import Opaque, load_safely
 from pyflink_on_spark._runtime.checkpoints.savepoint_writer import SavepointWriter
 from pyflink_on_spark._runtime.moved_in.coders import load as load_of_job
 from pyflink_on_spark._runtime.state.moved_in import decoder, unpickled

@@ -22,11 +22,13 @@ from pyflink_on_spark._runtime.operators.boundary import (
     ConvertOperator,
     IsolateOperator,
 )
-from pyflink_on_spark._runtime.operators.keyed_functions import KeyedFilterOperator
-from pyflink_on_spark._runtime.operators.partition import PartitionOperator
+from pyflink_on_spark._runtime.operators.rich_function import KeyedFilterOperator
 from pyflink_on_spark._runtime.operators.rolling import RollingOperator
-from pyflink_on_spark._runtime.operators.select_key import SelectKeyOperator
-from pyflink_on_spark._runtime.operators.stateless import FilterOperator
+from pyflink_on_spark._runtime.operators.stateless import (
+    FilterOperator,
+    PartitionOperator,
+    SelectKeyOperator,
+)
 from pyflink_on_spark._runtime.types import boundary_converter
 
 

@@ -12,7 +12,7 @@ from pyflink_on_spark._runtime.contract.partitioners import (
     Partitioner,
     RebalancePartitioner,
 )
-from pyflink_on_spark._runtime.key_groups.ranges import default_max_parallelism
+from pyflink_on_spark._runtime.key_groups.assignment import default_max_parallelism
 
 
 @dataclass(frozen=True)

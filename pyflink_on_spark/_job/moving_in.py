@@ -9,7 +9,7 @@ from pyflink_on_spark._graph.operator_hashes import operator_hashes
 from pyflink_on_spark._graph.state_names import state_names
 from pyflink_on_spark._job.submission.job import Job
 from pyflink_on_spark._options.checkpointing import IGNORE_UNCLAIMED
-from pyflink_on_spark._runtime.checkpoints.folder import Folder
+from pyflink_on_spark._runtime.checkpoints.checkpoint_files import Folder
 from pyflink_on_spark._runtime.moved_in.coders import load
 from pyflink_on_spark.flink_state import FlinkCheckpoint
 from pyflink_on_spark.flink_state.conversion import Conversion, Heir, convert

@@ -6,7 +6,7 @@ from abc import ABCMeta
 
 from pyflink_on_spark._compat.missing_names import missing_name
 from pyflink_on_spark._compat.unsupported import refuse_java
-from pyflink_on_spark._job.checkpoints.checkpoint_storage import (
+from pyflink_on_spark._job.checkpoints.checkpoint_settings import (
     JOB_MANAGER,
     MAX_THRESHOLD,
     UNSET,

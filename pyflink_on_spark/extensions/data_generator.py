@@ -6,8 +6,12 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from typing import Any
 
-from pyflink_on_spark._connectors.generator.rate import PerCheckpoint, PerSecond, RateLimit
-from pyflink_on_spark._connectors.generator.source import GeneratorSource
+from pyflink_on_spark._connectors.generator.source import (
+    GeneratorSource,
+    PerCheckpoint,
+    PerSecond,
+    RateLimit,
+)
 from pyflink_on_spark._runtime.user_code.user_function import UserFunction
 from pyflink_on_spark.common.typeinfo import TypeInformation
 from pyflink_on_spark.datastream.connectors.base import Source

@@ -6,7 +6,8 @@ from abc import abstractmethod
 from collections.abc import Callable, Iterator
 from typing import Any, Generic, NoReturn, TypeVar
 
-from pyflink_on_spark._runtime.state import folding_state, sorted_map_state
+from pyflink_on_spark._runtime.state import keyed_state as folding_state
+from pyflink_on_spark._runtime.state import map_state as sorted_map_state
 from pyflink_on_spark._runtime.user_code.user_function import PlainFunction
 from pyflink_on_spark.common.typeinfo import TypeInformation, Types
 from pyflink_on_spark.datastream.functions import Function, RuntimeContext

@@ -9,7 +9,7 @@ from typing import Any, BinaryIO
 
 from pyflink_on_spark._compat.errors import CheckpointError
 from pyflink_on_spark._runtime.checkpoints.checkpoint import METADATA, find_checkpoint
-from pyflink_on_spark._runtime.checkpoints.folder import folder
+from pyflink_on_spark._runtime.checkpoints.checkpoint_files import folder
 from pyflink_on_spark._runtime.moved_in.data_input import DataInput
 from pyflink_on_spark.flink_state.keyed_state import FlinkEntry, entries_of_group
 from pyflink_on_spark.flink_state.metadata import (

@@ -10,8 +10,11 @@ from typing import Any
 
 from pyflink_on_spark._compat.errors import CheckpointError
 from pyflink_on_spark._runtime.checkpoints.checkpoint import METADATA, complete
-from pyflink_on_spark._runtime.checkpoints.checkpoint_files import StateFileWriter, state_file
-from pyflink_on_spark._runtime.checkpoints.folder import Folder
+from pyflink_on_spark._runtime.checkpoints.checkpoint_files import (
+    Folder,
+    StateFileWriter,
+    state_file,
+)
 from pyflink_on_spark._runtime.checkpoints.state_file import KEYED, OPERATOR, SOURCE, RecordHead
 from pyflink_on_spark._runtime.contract.connector import FlinkSplits
 from pyflink_on_spark._runtime.elements.clock import SystemClock

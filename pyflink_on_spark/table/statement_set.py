@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from pyflink_on_spark._compat.missing_names import missing_name
-from pyflink_on_spark._job.display.console import console
+from pyflink_on_spark._job.display.progress import console
 from pyflink_on_spark._sql.errors import TableError
 from pyflink_on_spark._sql.parser import parse_statement
 from pyflink_on_spark._sql.syntax.statements import Insert

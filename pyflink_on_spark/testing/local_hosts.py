@@ -10,16 +10,14 @@ from typing import Any
 
 from pyflink_on_spark._job.attempts.split_distribution import SplitDistribution
 from pyflink_on_spark._job.checkpoints.hosts import HostSnapshot
-from pyflink_on_spark._runtime.checkpoints.changelog import WHOLE
-from pyflink_on_spark._runtime.checkpoints.restored_states import Restore, restored_states
-from pyflink_on_spark._runtime.checkpoints.slot_state import DRIVER
-from pyflink_on_spark._runtime.checkpoints.snapshot_writer import SnapshotWriter
-from pyflink_on_spark._runtime.checkpoints.task_state import TaskStateSnapshot
+from pyflink_on_spark._runtime.checkpoints.checkpoint import Restore, restored_states
+from pyflink_on_spark._runtime.checkpoints.slot_state import DRIVER, TaskStateSnapshot
+from pyflink_on_spark._runtime.checkpoints.snapshot_writer import WHOLE, SnapshotWriter
 from pyflink_on_spark._runtime.contract.plan import JobSettings, StagePlan
 from pyflink_on_spark._runtime.elements.clock import Clock
 from pyflink_on_spark._runtime.elements.immutability import deserialize, serialize
+from pyflink_on_spark._runtime.task.group_checkpoints import SnapshotRequest
 from pyflink_on_spark._runtime.task.schedule import Schedule
-from pyflink_on_spark._runtime.task.snapshot_request import SnapshotRequest
 from pyflink_on_spark._runtime.task.subtask import Subtask
 from pyflink_on_spark._runtime.task.subtask_builder import Driver
 from pyflink_on_spark._runtime.task.subtask_group import SubtaskGroup

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import contextlib
+import functools
+import sys
+import tempfile
 import threading
 import time
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Generator, Iterator, Mapping
 from concurrent.futures import wait
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 from pyflink_on_spark._compat.errors import CheckpointError, JobCancelledError, JobExecutionError
@@ -22,20 +26,43 @@ from pyflink_on_spark._job.attempts.restarts import (
     names_restart_strategy,
     restart_strategy,
 )
+from pyflink_on_spark._job.checkpoints.checkpoint_settings import keyed_operators, state_settings
 from pyflink_on_spark._job.checkpoints.coordinator import CheckpointCoordinator
-from pyflink_on_spark._job.checkpoints.state_settings import keyed_operators, state_settings
 from pyflink_on_spark._job.submission.job import Job
 from pyflink_on_spark._runtime.diagnosis.failure import SubtaskFailure
 from pyflink_on_spark._runtime.elements.clock import Clock
 from pyflink_on_spark._runtime.elements.immutability import deserialize_all
-from pyflink_on_spark._runtime.task.restored_key_groups import with_key_groups
-from pyflink_on_spark._runtime.user_code.worker_dependencies import in_use
+from pyflink_on_spark._runtime.task.key_group_check import with_key_groups
+from pyflink_on_spark._runtime.user_code.dependencies import (
+    DependencyFolder,
+    PythonDependencies,
+    in_use,
+    lay_out,
+)
 from pyflink_on_spark.common import JobExecutionResult, JobStatus
 from pyflink_on_spark.common.job_execution_result import JobOutcome
 from pyflink_on_spark.testing.cancellation import Cancellation, Cancelled, cancellable
 from pyflink_on_spark.testing.checkpoint_rule import CheckpointRule
-from pyflink_on_spark.testing.dependencies import job_dependencies
 from pyflink_on_spark.testing.local_hosts import LocalHosts
+
+
+def job_dependencies(configuration: Mapping[str, str]) -> list[DependencyFolder]:
+    """Lay out what a configuration names, in a temporary folder of this process.
+
+    Raises:
+        FileNotFoundError: if something that is named does not exist.
+        EnvironmentSetupError: if pip fails, or an archive cannot be read.
+    """
+    dependencies = PythonDependencies.of(configuration)
+    if dependencies == PythonDependencies():
+        return []
+    return lay_out(dependencies, Path(_folder().name), sys.executable)
+
+
+@functools.cache
+def _folder() -> tempfile.TemporaryDirectory[str]:
+    return tempfile.TemporaryDirectory(prefix="pyflink-on-spark-")
+
 
 _NOTHING_TO_READ_SECONDS = 0.01
 _BY_THE_CLOCK = CheckpointRule()

@@ -11,7 +11,7 @@ from pyflink_on_spark._runtime.contract.operator import Operator
 from pyflink_on_spark._runtime.elements.bundle import Watermark
 from pyflink_on_spark._runtime.elements.cursor import Cursor, noting
 from pyflink_on_spark._runtime.elements.immutability import deserialize, serialize
-from pyflink_on_spark._runtime.task.watermark_valve import WatermarkValve
+from pyflink_on_spark._runtime.task.watermarks import WatermarkValve
 
 MAIN_CHANNEL = "main output"
 SIDE_CHANNEL = "side outputs"

@@ -6,29 +6,121 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, Self
 
-from pyflink_on_spark._runtime.checkpoints.restored_states import Restore
+from pyflink_on_spark._graph.transformation import Aligned
+from pyflink_on_spark._job.submission.job import Job, install_engine, installed_engine
+from pyflink_on_spark._runtime.checkpoints.checkpoint import Restore
 from pyflink_on_spark._runtime.checkpoints.slot_state import SlotState, stateful_operators
+from pyflink_on_spark._runtime.contract.context import OperatorContext
 from pyflink_on_spark._runtime.diagnosis.failure import SubtaskFailure
 from pyflink_on_spark._runtime.elements.bundle import Bundle, Watermark
 from pyflink_on_spark._runtime.elements.immutability import deserialize, serialize
 from pyflink_on_spark._runtime.elements.keys import unwrap_key
 from pyflink_on_spark._runtime.state.snapshot import KeyGroupState
+from pyflink_on_spark._runtime.task.subtask import Subtask
+from pyflink_on_spark._runtime.task.subtask_builder import SubtaskBuilder
 from pyflink_on_spark._runtime.types import boundary_converter, source_converter
 from pyflink_on_spark.common import Configuration
-from pyflink_on_spark.common.typeinfo import TypeInformation
-from pyflink_on_spark.datastream import DataStream, OutputTag
-from pyflink_on_spark.testing.feed import Feed
-from pyflink_on_spark.testing.harness_job import harness_job
+from pyflink_on_spark.common.typeinfo import TypeInformation, Types
+from pyflink_on_spark.datastream import (
+    DataStream,
+    KeyedStream,
+    OutputTag,
+    StreamExecutionEnvironment,
+)
+from pyflink_on_spark.testing.feed import Feed, FeedSource
 from pyflink_on_spark.testing.local_hosts import LocalHosts
 from pyflink_on_spark.testing.local_job import with_state
 from pyflink_on_spark.testing.manual_clock import ManualClock
-from pyflink_on_spark.testing.observed_subtask import ObservedSubtask
 from pyflink_on_spark.testing.output import (
     MAIN_CHANNEL,
     SIDE_CHANNEL,
+    CaptureOperator,
     Outputs,
     Record,
+    SideRecord,
 )
+
+
+class _ObservedBuilder(SubtaskBuilder):
+    def _context(self, *args: Any) -> OperatorContext:
+        context = super()._context(*args)
+        emit, tell, cursor = context.side_output, context.driver(SIDE_CHANNEL), context.cursor
+
+        def side_output(tag_id: str, value: Any) -> None:
+            tell([SideRecord(tag_id, serialize(value), cursor.timestamp)])
+            emit(tag_id, value)
+
+        context.side_output = side_output
+        return context
+
+
+class ObservedSubtask(Subtask):
+    """A subtask that sends what goes to side outputs to the test."""
+
+    builder = _ObservedBuilder
+
+
+def harness_job(
+    define: Callable[..., DataStream],
+    feeds: Sequence[Feed],
+    input_types: Sequence[TypeInformation | None],
+    parallelism: int,
+    max_parallelism: int,
+    configuration: Configuration | None,
+) -> Job:
+    """Translate what is under test.
+
+    Args:
+        define: makes a stream of the input streams.
+        feeds: what the inputs read.
+        input_types: the type of each input; None for untyped.
+        parallelism: of all operators that set none of their own.
+        max_parallelism: the number of key groups.
+        configuration: the environment's.
+    """
+    env = StreamExecutionEnvironment.get_execution_environment(configuration)
+    env.set_parallelism(parallelism)
+    env.set_max_parallelism(max_parallelism)
+    inputs = [
+        env._from_runtime_source(FeedSource(feed), f"input {number}", type_info)
+        for number, (feed, type_info) in enumerate(zip(feeds, input_types, strict=True), 1)
+    ]
+    result = define(*inputs)
+    if not isinstance(result, DataStream):
+        raise TypeError(f"the definition has to return a DataStream, not {result!r}")
+    plain = result._values() if isinstance(result, KeyedStream) else result
+    untyped = Types.PICKLED_BYTE_ARRAY()
+    plain._then("results", CaptureOperator(), untyped, python=False, aligned=Aligned.INPUT)
+    return _translated(env)
+
+
+def _translated(env: StreamExecutionEnvironment) -> Job:
+    recorder, before = _Recorder(), installed_engine()
+    install_engine(recorder)
+    try:
+        env.execute("harness")
+    finally:
+        install_engine(before)
+    return recorder.jobs[0]
+
+
+class _Recorder:
+    """An engine that keeps jobs, and runs none; each is its own handle."""
+
+    job_id = ""
+
+    def __init__(self) -> None:
+        self.jobs: list[Job] = []
+
+    def submit(self, job: Job) -> _Recorder:
+        self.jobs.append(job)
+        return self
+
+    def collected(self) -> Iterator[Any]:
+        return iter(())
+
+    def result(self) -> None:
+        return None
 
 
 class StreamHarness:

@@ -12,7 +12,7 @@ from pyflink_on_spark._cluster.transport.data_plane import (
     DataPlane,
     PeerLost,
 )
-from pyflink_on_spark._cluster.transport.seal import TAG_BYTES
+from pyflink_on_spark._cluster.transport.stream import TAG_BYTES
 from pyflink_on_spark._runtime.task.exchange import ChannelRow
 from tests.cluster.connections import connected
 

@@ -14,7 +14,7 @@ import pytest
 
 from pyflink_on_spark._cluster.transport import handshake
 from pyflink_on_spark._cluster.transport.handshake import Endpoint, Listener, dial
-from pyflink_on_spark._cluster.transport.seal import BadSeal
+from pyflink_on_spark._cluster.transport.stream import BadSeal
 from tests.cluster.connections import HERE, connected, endpoint, new_identity
 
 KINDS = pytest.mark.parametrize("kind", ["sealed", "encrypted"])

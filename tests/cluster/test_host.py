@@ -21,7 +21,7 @@ from pyflink_on_spark._cluster.transport.network_settings import NetworkSettings
 from pyflink_on_spark._cluster.transport.rpc import HostLost
 from pyflink_on_spark._cluster.transport.stream import PlainStream
 from pyflink_on_spark._compat.errors import CheckpointError
-from pyflink_on_spark._runtime.checkpoints.folder import folder
+from pyflink_on_spark._runtime.checkpoints.checkpoint_files import folder
 from pyflink_on_spark._runtime.checkpoints.snapshot_writer import FEW_ENTRIES
 from pyflink_on_spark._runtime.checkpoints.state_file import KEYED, StoredFile, stored_records
 from pyflink_on_spark._runtime.checkpoints.stored_frames import in_folder

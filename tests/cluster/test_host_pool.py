@@ -16,7 +16,7 @@ from pyflink_on_spark._cluster.hosts.pool import HostPool
 from pyflink_on_spark._cluster.transport.network_settings import NetworkSettings
 from pyflink_on_spark._cluster.transport.rpc import HEARTBEAT, HostLost, connect
 from pyflink_on_spark._compat.errors import CheckpointError
-from pyflink_on_spark._runtime.checkpoints.changelog import WHOLE
+from pyflink_on_spark._runtime.checkpoints.snapshot_writer import WHOLE
 from pyflink_on_spark._runtime.diagnosis.failure import SubtaskFailure
 from tests.cluster.connections import HERE
 

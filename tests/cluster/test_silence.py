@@ -7,7 +7,7 @@ import sys
 import pytest
 
 from pyflink_on_spark._cluster.transport.data_plane import DataPlane, PeerLost
-from pyflink_on_spark._cluster.transport.silence import Silence
+from pyflink_on_spark._cluster.transport.stream import Silence
 from tests.cluster.connections import connected
 
 

@@ -5,9 +5,7 @@ from __future__ import annotations
 import pickle
 import time
 
-from pyflink_on_spark._runtime.contract.context import OperatorContext
-from pyflink_on_spark._runtime.contract.runtime_context import RuntimeContext
-from pyflink_on_spark._runtime.contract.task_info import TaskInfo
+from pyflink_on_spark._runtime.contract.context import OperatorContext, RuntimeContext, TaskInfo
 from pyflink_on_spark._runtime.elements.bundle import Bundle
 from pyflink_on_spark._runtime.elements.clock import SystemClock
 from pyflink_on_spark._runtime.elements.cursor import Cursor

@@ -39,10 +39,10 @@ from pyflink_on_spark.datastream.connectors.rabbitmq import (
     RMQSource,
 )
 from pyflink_on_spark.extensions import jdbc_exactly_once_sink
+from pyflink_on_spark.tools.plan.command import text_of
 from pyflink_on_spark.tools.plan.diagram import diagram_of
 from pyflink_on_spark.tools.plan.recording import recording
 from pyflink_on_spark.tools.plan.svg import svg_of
-from pyflink_on_spark.tools.plan.text import text_of
 from tests.connectors.kafka.jobs import reading, writing
 from tests.connectors.kinesis.moto_server import moto
 from tests.connectors.servers import free_port

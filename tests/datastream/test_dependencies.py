@@ -12,13 +12,13 @@ import zipfile
 import pytest
 
 from pyflink_on_spark._compat.errors import EnvironmentSetupError
-from pyflink_on_spark._runtime.user_code.dependency_folders import lay_out
-from pyflink_on_spark._runtime.user_code.python_dependencies import (
+from pyflink_on_spark._runtime.user_code.dependencies import (
     Archive,
     PythonDependencies,
     Requirements,
+    import_from,
+    lay_out,
 )
-from pyflink_on_spark._runtime.user_code.worker_dependencies import import_from
 from pyflink_on_spark.common import Configuration
 from pyflink_on_spark.datastream import StreamExecutionEnvironment
 from pyflink_on_spark.testing import local_engine

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from pyflink_on_spark._compat.errors import UnsupportedFlinkFeature
-from pyflink_on_spark._job.checkpoints.state_backend import keeps_state_on_disk
+from pyflink_on_spark._job.checkpoints.checkpoint_settings import keeps_state_on_disk
 from pyflink_on_spark.common.configuration import Configuration
 from pyflink_on_spark.datastream.checkpoint_config import CheckpointConfig
 from pyflink_on_spark.datastream.checkpoint_storage import (

@@ -9,7 +9,7 @@ import time
 
 import pytest
 
-from pyflink_on_spark._cluster.transport.silence import unanswered
+from pyflink_on_spark._cluster.transport.stream import unanswered
 from tests.faults.machines import CannotMakeMachines, network
 
 pytestmark = pytest.mark.slow

@@ -8,7 +8,7 @@ import threading
 
 import pytest
 
-from pyflink_on_spark._runtime.checkpoints.folder import folder
+from pyflink_on_spark._runtime.checkpoints.checkpoint_files import folder
 from pyflink_on_spark.common import Encoder, Types
 from pyflink_on_spark.datastream.connectors.file_system import FileSink, FileSource, StreamFormat
 from tests.connectors.files.test_file_sink_checkpoints import SinkJob

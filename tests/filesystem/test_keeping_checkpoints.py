@@ -14,7 +14,7 @@ from pyflink_on_spark._runtime.checkpoints.checkpoint import (
     read_states,
     verify,
 )
-from pyflink_on_spark._runtime.checkpoints.folder import folder
+from pyflink_on_spark._runtime.checkpoints.checkpoint_files import folder
 from pyflink_on_spark._runtime.checkpoints.state_file import KEYED, RecordHead
 from pyflink_on_spark._runtime.checkpoints.stored_frames import store_frames
 from pyflink_on_spark._runtime.contract.connector import LargeCommittable

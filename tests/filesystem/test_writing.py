@@ -14,8 +14,7 @@ from pyflink_on_spark._connectors.files.compaction import (
     CompactionStrategy,
     Concatenation,
 )
-from pyflink_on_spark._connectors.files.part_names import PartAffixes
-from pyflink_on_spark._connectors.files.rolling import RollingLimits
+from pyflink_on_spark._connectors.files.config import PartAffixes, RollingLimits
 from pyflink_on_spark.common import Encoder, Types
 from pyflink_on_spark.common.types import Row
 from pyflink_on_spark.datastream import StreamExecutionEnvironment

@@ -14,7 +14,7 @@ from pyflink_on_spark._runtime.contract.partitioners import (
 from pyflink_on_spark._runtime.contract.plan import ExchangePlan, LocalPlan
 from pyflink_on_spark._runtime.operators.boundary import ConvertOperator, IsolateOperator
 from pyflink_on_spark._runtime.operators.rolling import RollingOperator
-from pyflink_on_spark._runtime.task.restored_key_groups import with_key_groups
+from pyflink_on_spark._runtime.task.key_group_check import with_key_groups
 from pyflink_on_spark.common import Types, WatermarkStrategy
 from pyflink_on_spark.datastream import OutputTag, ProcessFunction
 from tests.runtime.rounds import CutSource, job_of

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from pyflink_on_spark._compat.errors import CheckpointError
-from pyflink_on_spark._runtime.checkpoints.folder import folder
+from pyflink_on_spark._runtime.checkpoints.checkpoint_files import folder
 from tests.hostile.changes import changed
 from tests.runtime.checkpoints.test_damaged_checkpoints import FILES, read, write
 

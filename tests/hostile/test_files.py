@@ -8,7 +8,7 @@ import time
 
 import pytest
 
-from pyflink_on_spark._connectors.formats.input_format import FileSplit
+from pyflink_on_spark._connectors.formats.file_format import FileSplit
 from pyflink_on_spark._connectors.formats.text_lines import TextLines
 from pyflink_on_spark._sql.parser import parse_type
 from pyflink_on_spark._sql.plan.nodes import Schema

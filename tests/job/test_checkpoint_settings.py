@@ -5,14 +5,16 @@ from __future__ import annotations
 import pytest
 
 from pyflink_on_spark._compat.errors import CheckpointError, UnsupportedFlinkFeature
-from pyflink_on_spark._job.checkpoints.checkpoint_settings import CheckpointSettings
+from pyflink_on_spark._job.checkpoints.checkpoint_settings import CheckpointSettings, state_settings
 from pyflink_on_spark._job.checkpoints.coordinator import CheckpointCoordinator
 from pyflink_on_spark._job.checkpoints.hosts import HostSnapshot
-from pyflink_on_spark._job.checkpoints.state_settings import state_settings
-from pyflink_on_spark._runtime.checkpoints.slot_state import SlotState
-from pyflink_on_spark._runtime.checkpoints.task_state import OperatorSubtaskState, TaskStateSnapshot
-from pyflink_on_spark._runtime.state.disk.settings import DiskSettings
+from pyflink_on_spark._runtime.checkpoints.slot_state import (
+    OperatorSubtaskState,
+    SlotState,
+    TaskStateSnapshot,
+)
 from pyflink_on_spark._runtime.state.operator_state import OperatorSnapshot
+from pyflink_on_spark._runtime.state.settings import DiskSettings
 from pyflink_on_spark.common import Configuration
 from pyflink_on_spark.datastream import JobManagerCheckpointStorage, StreamExecutionEnvironment
 from pyflink_on_spark.datastream.state_backend import (

@@ -11,14 +11,18 @@ from pyflink_on_spark._compat.errors import CheckpointError
 from pyflink_on_spark._job.checkpoints.checkpoint_settings import CheckpointSettings
 from pyflink_on_spark._job.checkpoints.coordinator import CheckpointCoordinator
 from pyflink_on_spark._job.checkpoints.hosts import HostSnapshot
-from pyflink_on_spark._runtime.checkpoints.changelog import WHOLE, file_name
 from pyflink_on_spark._runtime.checkpoints.checkpoint import (
     find_checkpoint,
     read_metadata,
 )
-from pyflink_on_spark._runtime.checkpoints.folder import folder
-from pyflink_on_spark._runtime.checkpoints.slot_state import SlotState, records_of
-from pyflink_on_spark._runtime.checkpoints.task_state import OperatorSubtaskState, TaskStateSnapshot
+from pyflink_on_spark._runtime.checkpoints.checkpoint_files import folder
+from pyflink_on_spark._runtime.checkpoints.slot_state import (
+    OperatorSubtaskState,
+    SlotState,
+    TaskStateSnapshot,
+    records_of,
+)
+from pyflink_on_spark._runtime.checkpoints.snapshot_writer import WHOLE, file_name
 from pyflink_on_spark._runtime.contract.connector import Sink
 from pyflink_on_spark._runtime.contract.operator import Operator
 from pyflink_on_spark._runtime.contract.plan import OperatorPlan

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pyflink_on_spark._job.submission.history import (
+from pyflink_on_spark._job.submission.job import (
     COMPLETED,
     FAILED,
     IN_PROGRESS,

@@ -7,7 +7,7 @@ import shutil
 
 import pytest
 
-from pyflink_on_spark._runtime.checkpoints.folder import folder
+from pyflink_on_spark._runtime.checkpoints.checkpoint_files import folder
 from pyflink_on_spark._runtime.checkpoints.stored_frames import StoredFrames, in_folder
 from pyflink_on_spark.testing.local_hosts import LocalHosts
 from tests.job.simulated_driver import Driver, after_a_checkpoint, run_to_the_end

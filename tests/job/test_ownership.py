@@ -123,7 +123,9 @@ def refusing(error):
 def test_a_run_that_cannot_take_over_for_now_does_not_start(tmp_path, world, monkeypatch):
     Run(tmp_path, "a", world).checkpoint()
     refuse = refusing(OSError(28, "No space left on device"))
-    monkeypatch.setattr("pyflink_on_spark._runtime.checkpoints.folder.Folder.write", refuse)
+    monkeypatch.setattr(
+        "pyflink_on_spark._runtime.checkpoints.checkpoint_files.Folder.write", refuse
+    )
     with pytest.raises(CheckpointError, match=r"cannot take over .*No space left"):
         Run(tmp_path, "b", world, tmp_path / "a" / "chk-1")
 
@@ -133,7 +135,9 @@ def test_a_checkpoint_in_a_folder_that_is_read_only(tmp_path, world, caplog, mon
     refuse = refusing(PermissionError("read-only"))
 
     with monkeypatch.context() as patched:
-        patched.setattr("pyflink_on_spark._runtime.checkpoints.folder.Folder.write", refuse)
+        patched.setattr(
+            "pyflink_on_spark._runtime.checkpoints.checkpoint_files.Folder.write", refuse
+        )
         run = Run(tmp_path, "b", world, tmp_path / "a" / "chk-1")
     assert "the owner of the checkpoints" in caplog.text
     run.checkpoint()

@@ -18,7 +18,7 @@ from pathlib import Path
 
 from pyflink_on_spark._operate.server.driver import Driver
 from pyflink_on_spark._operate.server.rest.server import RestServer
-from pyflink_on_spark._operate.view.operated_job import OperatedJob
+from pyflink_on_spark._operate.view.jobs import OperatedJob
 from pyflink_on_spark._runtime.task.progress import (
     JobProgress,
     StateEntries,

@@ -6,9 +6,8 @@ import pytest
 
 from pyflink_on_spark._operate.server.driver import Driver
 from pyflink_on_spark._operate.server.network import NetworkServer
-from pyflink_on_spark._operate.view.home import VARIABLE, jobs_folder
-from pyflink_on_spark._operate.view.job_records import JobRecords
-from pyflink_on_spark._operate.view.operated_job import OperatedJob
+from pyflink_on_spark._operate.view.job_records import VARIABLE, JobRecords, jobs_folder
+from pyflink_on_spark._operate.view.jobs import OperatedJob
 from pyflink_on_spark._runtime.task.progress import JobProgress, TaskProgress, combine
 from tests.operate.operated import Handle, job
 from tests.runtime.rounds import CutSource, job_of

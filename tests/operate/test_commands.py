@@ -9,11 +9,11 @@ import sys
 
 import pytest
 
-from pyflink_on_spark._job.submission.history import CheckpointRecord
+from pyflink_on_spark._job.submission.job import CheckpointRecord
 from pyflink_on_spark._operate.view.job_records import JobRecord
-from pyflink_on_spark._operate.view.operated_job import OperatedJob
+from pyflink_on_spark._operate.view.jobs import OperatedJob
 from pyflink_on_spark._runtime.checkpoints.checkpoint import complete
-from pyflink_on_spark._runtime.checkpoints.folder import folder
+from pyflink_on_spark._runtime.checkpoints.checkpoint_files import folder
 from pyflink_on_spark.common import JobStatus
 from pyflink_on_spark.tools.commands import OPERATIONS
 from pyflink_on_spark.tools.operate.commands import run_operation

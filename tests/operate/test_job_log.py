@@ -7,7 +7,7 @@ import logging
 import pytest
 
 from pyflink_on_spark._operate.view.job_log import JobLog
-from pyflink_on_spark._operate.view.operated_job import OperatedJob
+from pyflink_on_spark._operate.view.jobs import OperatedJob
 from pyflink_on_spark._runtime.elements.bundle import MAX_WATERMARK
 from pyflink_on_spark._runtime.task.progress import JobProgress, TaskProgress
 from pyflink_on_spark.common import JobStatus

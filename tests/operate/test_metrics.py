@@ -19,8 +19,7 @@ from pyflink_on_spark._operate.metrics import opentelemetry, prometheus, text_re
 from pyflink_on_spark._operate.metrics.reporters import Reporters
 from pyflink_on_spark._operate.metrics.samples import samples_of
 from pyflink_on_spark._operate.metrics.settings import ReporterSettings, reporters_of
-from pyflink_on_spark._operate.view.job_tasks import tasks_of
-from pyflink_on_spark._operate.view.operated_job import OperatedJob
+from pyflink_on_spark._operate.view.jobs import OperatedJob, tasks_of
 from pyflink_on_spark._operate.view.ports import port_range
 from pyflink_on_spark._runtime.metrics.accumulators import MetricReport
 from pyflink_on_spark._runtime.metrics.group import Measurement

@@ -10,8 +10,7 @@ import pytest
 
 from pyflink_on_spark._compat.errors import EnvironmentSetupError
 from pyflink_on_spark._operate.server.network import NetworkServer
-from pyflink_on_spark._operate.server.rest.access import Access, is_loopback
-from pyflink_on_spark._operate.server.rest.page import PAGES
+from pyflink_on_spark._operate.server.rest.server import PAGES, Access, is_loopback
 
 
 @pytest.fixture

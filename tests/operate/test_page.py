@@ -8,7 +8,7 @@ import subprocess
 import pytest
 
 from pyflink_on_spark._operate.server.network import NetworkServer
-from pyflink_on_spark._operate.view.operated_job import OperatedJob
+from pyflink_on_spark._operate.view.jobs import OperatedJob
 from pyflink_on_spark._runtime.task.progress import JobProgress, TaskProgress, combine
 from tests.operate.operated import Handle
 from tests.runtime.rounds import CutSource, job_of

@@ -6,10 +6,10 @@ import logging
 
 import pytest
 
-from pyflink_on_spark._operate.server.rest.process import Process
+from pyflink_on_spark._operate.server.rest.overview import Process
 from pyflink_on_spark._operate.server.rest.routing import Request, Router
-from pyflink_on_spark._operate.view.log_tail import LogTail
-from pyflink_on_spark._operate.view.operated_job import OperatedJob
+from pyflink_on_spark._operate.view.job_log import LogTail
+from pyflink_on_spark._operate.view.jobs import OperatedJob
 from pyflink_on_spark._runtime.task.progress import (
     JobProgress,
     StateEntries,

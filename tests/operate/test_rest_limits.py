@@ -9,9 +9,8 @@ import threading
 
 import pytest
 
-from pyflink_on_spark._operate.server.rest.access import Access
 from pyflink_on_spark._operate.server.rest.routing import Answer, Router
-from pyflink_on_spark._operate.server.rest.server import RestLimits, RestServer
+from pyflink_on_spark._operate.server.rest.server import Access, RestLimits, RestServer
 
 CHUNKED = (
     b"POST /echo HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n"

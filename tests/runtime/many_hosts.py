@@ -11,10 +11,9 @@ from typing import Any
 from pyflink_on_spark._compat.errors import CheckpointError
 from pyflink_on_spark._job.checkpoints.hosts import HostSnapshot
 from pyflink_on_spark._job.submission.job import Job
-from pyflink_on_spark._runtime.checkpoints.changelog import WHOLE
-from pyflink_on_spark._runtime.checkpoints.restored_states import restored_states
-from pyflink_on_spark._runtime.checkpoints.snapshot_writer import SnapshotWriter
-from pyflink_on_spark._runtime.checkpoints.task_state import TaskStateSnapshot
+from pyflink_on_spark._runtime.checkpoints.checkpoint import restored_states
+from pyflink_on_spark._runtime.checkpoints.slot_state import TaskStateSnapshot
+from pyflink_on_spark._runtime.checkpoints.snapshot_writer import WHOLE, SnapshotWriter
 from pyflink_on_spark._runtime.contract.plan import StagePlan
 from pyflink_on_spark._runtime.elements.clock import Clock
 from pyflink_on_spark._runtime.task.exchange import ChannelRow

@@ -11,13 +11,12 @@ from itertools import chain
 from typing import Any
 
 from pyflink_on_spark._job.submission.job import Job, install_engine
-from pyflink_on_spark._runtime.checkpoints.restored_states import Restore
+from pyflink_on_spark._runtime.checkpoints.checkpoint import Restore
 from pyflink_on_spark._runtime.contract.connector import Source
 from pyflink_on_spark._runtime.elements.bundle import Bundle
 from pyflink_on_spark._runtime.elements.immutability import deserialize
 from pyflink_on_spark._runtime.metrics.accumulators import METRICS
-from pyflink_on_spark._runtime.state.disk.settings import DiskSettings
-from pyflink_on_spark._runtime.state.settings import StateSettings
+from pyflink_on_spark._runtime.state.settings import DiskSettings, StateSettings
 from pyflink_on_spark._runtime.task.exchange import ChannelRow
 from pyflink_on_spark._runtime.task.schedule import Schedule, Unit
 from pyflink_on_spark._runtime.task.subtask import NEVER, Subtask

@@ -6,8 +6,8 @@ from types import SimpleNamespace
 
 import pytest
 
-from pyflink_on_spark._runtime.operators.keyed_functions import KeyedMapOperator
 from pyflink_on_spark._runtime.operators.process import ProcessOperator
+from pyflink_on_spark._runtime.operators.rich_function import KeyedMapOperator
 from pyflink_on_spark._runtime.operators.rolling import RollingReduceOperator
 from pyflink_on_spark._runtime.operators.stateless import MapOperator
 from pyflink_on_spark._runtime.state.operator_state import OperatorState

@@ -7,12 +7,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from pyflink_on_spark._runtime.state.disk import store
-from pyflink_on_spark._runtime.task import (
-    exchange_writer,
-    outputs,
-    source_input,
-    watermark_output,
-)
+from pyflink_on_spark._runtime.task import exchange_writer, outputs, source_input
+from pyflink_on_spark._runtime.task import watermarks as watermark_output
 from pyflink_on_spark.common import Duration, Types, WatermarkStrategy
 from pyflink_on_spark.common.watermark_strategy import TimestampAssigner
 from pyflink_on_spark.datastream import KeyedProcessFunction, OutputTag

@@ -30,9 +30,9 @@ from pyflink_on_spark._runtime.elements.bundle import (
 from pyflink_on_spark._runtime.elements.cursor import Cursor, timed
 from pyflink_on_spark._runtime.elements.immutability import serialize
 from pyflink_on_spark._runtime.elements.keys import wrap_key
-from pyflink_on_spark._runtime.key_groups.assignment import KeyGroups
-from pyflink_on_spark._runtime.key_groups.ranges import subtask_of_key_group
-from pyflink_on_spark._runtime.task import exchange_writer, key_routes
+from pyflink_on_spark._runtime.key_groups.assignment import KeyGroups, subtask_of_key_group
+from pyflink_on_spark._runtime.task import exchange_writer
+from pyflink_on_spark._runtime.task import exchange_writer as key_routes
 from pyflink_on_spark._runtime.task.exchange import ChannelRow, decode, encode, weight
 from pyflink_on_spark._runtime.task.exchange_writer import ExchangeWriter
 

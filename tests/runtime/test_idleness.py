@@ -11,10 +11,9 @@ from pyflink_on_spark._runtime.elements.bundle import Bundle, ChannelStatus, Wat
 from pyflink_on_spark._runtime.elements.cursor import Cursor
 from pyflink_on_spark._runtime.elements.watermark_rhythm import WatermarkRhythm
 from pyflink_on_spark._runtime.operators.timestamps import AssignTimestamps
-from pyflink_on_spark._runtime.task.operator_chain import OperatorChain
-from pyflink_on_spark._runtime.task.pacing import Pacing
+from pyflink_on_spark._runtime.task.operator_chain import OperatorChain, Pacing
 from pyflink_on_spark._runtime.task.subtask import NEVER
-from pyflink_on_spark._runtime.task.watermark_output import WatermarkOutput
+from pyflink_on_spark._runtime.task.watermarks import WatermarkOutput
 from pyflink_on_spark._runtime.user_code.user_function import UserFunction
 from tests.runtime.harness import FakeClock
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pyflink_on_spark._runtime.task.pacing import Pacing
+from pyflink_on_spark._runtime.task.operator_chain import Pacing
 
 
 class Time:

@@ -9,17 +9,17 @@ import types
 
 import pytest
 
-from pyflink_on_spark._job.display.progress_display import (
+from pyflink_on_spark._job.display.progress import (
     NotebookLine,
+    Progress,
     TerminalLine,
     display_for,
     line_of,
 )
-from pyflink_on_spark._job.display.progress_line import Progress
 from pyflink_on_spark._options.own import PROGRESS
 from pyflink_on_spark._runtime.elements.bundle import MAX_WATERMARK
-from pyflink_on_spark._runtime.task.chain_progress import ThrottledGauge
 from pyflink_on_spark._runtime.task.progress import JobProgress, TaskProgress, combine
+from pyflink_on_spark._runtime.task.subtask import ThrottledGauge
 
 
 def part(name="map", records=1, watermark=None, state=0, backlog=None):

@@ -8,13 +8,14 @@ import traceback
 
 import pytest
 
-from pyflink_on_spark._connectors.functions.checkpoint_lock import CheckpointLock
-from pyflink_on_spark._connectors.functions.event_queue import CAPACITY, LIMIT, EventQueue
-from pyflink_on_spark._connectors.functions.position import FunctionPosition, share_of
-from pyflink_on_spark._connectors.functions.source import FunctionSource
-from pyflink_on_spark._runtime.contract.context import OperatorContext
-from pyflink_on_spark._runtime.contract.runtime_context import RuntimeContext
-from pyflink_on_spark._runtime.contract.task_info import TaskInfo
+from pyflink_on_spark._connectors.functions.context import (
+    CAPACITY,
+    LIMIT,
+    CheckpointLock,
+    EventQueue,
+)
+from pyflink_on_spark._connectors.functions.source import FunctionPosition, FunctionSource, share_of
+from pyflink_on_spark._runtime.contract.context import OperatorContext, RuntimeContext, TaskInfo
 from pyflink_on_spark._runtime.elements.bundle import Bundle, ChannelStatus, Watermark
 from pyflink_on_spark._runtime.elements.cursor import Cursor
 from pyflink_on_spark._runtime.state.operator_state import OperatorSnapshot

@@ -12,7 +12,7 @@ from pyflink_on_spark._runtime.contract.connector import SourceReader
 from pyflink_on_spark._runtime.diagnosis.failure import SubtaskFailure
 from pyflink_on_spark._runtime.elements.bundle import Barrier, Bundle, EndOfInput
 from pyflink_on_spark._runtime.task.exchange import ChannelRow, decode, encode
-from pyflink_on_spark._runtime.task.snapshot_request import SnapshotRequest
+from pyflink_on_spark._runtime.task.group_checkpoints import SnapshotRequest
 from pyflink_on_spark._runtime.task.subtask_group import SubtaskGroup
 from pyflink_on_spark._runtime.task.subtask_threads import SubtaskThreads
 from pyflink_on_spark.datastream import KeyedProcessFunction, MapFunction

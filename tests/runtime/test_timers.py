@@ -7,8 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pyflink_on_spark._runtime.elements.bundle import MIN_TIMESTAMP
-from pyflink_on_spark._runtime.state.timer_queue import TimerQueue
-from pyflink_on_spark._runtime.state.timers import NonKeyedTimerService, Timers
+from pyflink_on_spark._runtime.state.timers import NonKeyedTimerService, TimerQueue, Timers
 from tests.runtime.harness import FakeClock
 
 HOUR = 3_600_000

@@ -11,12 +11,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from pyflink_on_spark._runtime.elements.bundle import MIN_TIMESTAMP
-from pyflink_on_spark._runtime.task import (
-    exchange_writer,
-    outputs,
-    source_input,
-    watermark_output,
-)
+from pyflink_on_spark._runtime.task import exchange_writer, outputs, source_input
+from pyflink_on_spark._runtime.task import watermarks as watermark_output
 from pyflink_on_spark._runtime.types import stream as type_conversion
 from pyflink_on_spark._sql.runtime import python_calls as vectorized
 from pyflink_on_spark.common import Duration, Row, Time, Types, WatermarkStrategy

@@ -10,8 +10,7 @@ import pytest
 
 from pyflink_on_spark._cluster.hosts import host as host_module
 from pyflink_on_spark._cluster.hosts.deployment import Deployment
-from pyflink_on_spark._cluster.hosts.driver_channels import DriverChannels
-from pyflink_on_spark._cluster.hosts.host import Host
+from pyflink_on_spark._cluster.hosts.host import DriverChannels, Host
 from pyflink_on_spark._cluster.hosts.pool import HostPool
 from pyflink_on_spark._cluster.transport.network_settings import NetworkSettings
 from pyflink_on_spark._cluster.transport.rpc import HEARTBEAT, HostLost, RpcConnection

@@ -9,7 +9,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from pyflink_on_spark._spark.session.quiet_loggers import quiet_accumulators
+from pyflink_on_spark._spark.session.session import quiet_accumulators
 
 
 class Refuses(socketserver.StreamRequestHandler):

@@ -8,7 +8,7 @@ import pytest
 from py4j.java_gateway import GatewayClient
 from py4j.protocol import ERROR, Py4JNetworkError
 
-from pyflink_on_spark._spark.session.quiet_loggers import quiet_libraries
+from pyflink_on_spark._spark.session.session import quiet_libraries
 from pyflink_on_spark.common import Types
 from pyflink_on_spark.datastream import StreamExecutionEnvironment
 

@@ -47,7 +47,7 @@ def test_a_first_start_is_quiet_private_and_leaves_nothing(tmp_path):
         """
         import os, socket, threading
         from pyflink_on_spark._spark.session.session import obtain_session
-        from pyflink_on_spark._spark.session.scratch import scratch_folder
+        from pyflink_on_spark._spark.session.spark_defaults import scratch_folder
         sessions = []
         threads = [threading.Thread(target=lambda: sessions.append(
             obtain_session({"spark.app.name": "mine", "spark.sql.shuffle.partitions": "3"})))

@@ -9,7 +9,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from pyflink_on_spark._operate.view.home import VARIABLE, home
+from pyflink_on_spark._operate.view.job_records import VARIABLE, home
 from pyflink_on_spark._spark.session import jvm_archive
 from pyflink_on_spark._spark.session.java_home import JavaRuntime
 from pyflink_on_spark.tools.archive import command

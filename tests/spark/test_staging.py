@@ -7,21 +7,21 @@ from pathlib import Path
 import pytest
 
 from pyflink_on_spark._compat.errors import CheckpointError
-from pyflink_on_spark._connectors.staged_rows.batch_folder import BatchFolder
 from pyflink_on_spark._connectors.staged_rows.sink import StagedSink, StagingPlace
+from pyflink_on_spark._connectors.staged_rows.source import BatchFolder
 from pyflink_on_spark._job.checkpoints.checkpoint_settings import CheckpointSettings
 from pyflink_on_spark._job.checkpoints.coordinator import CheckpointCoordinator
 from pyflink_on_spark._job.submission.job import Job
 from pyflink_on_spark._runtime.contract.plan import JobSettings, OperatorPlan
 from pyflink_on_spark._runtime.elements.clock import SystemClock
 from pyflink_on_spark._runtime.operators.sink import SinkOperator
-from pyflink_on_spark._spark.frames import (
+from pyflink_on_spark._spark.jobs.running_job import RunningJob
+from pyflink_on_spark._spark.session.frames import (
     FollowingQuery,
     _write_batch,
     given_place,
     staging_place,
 )
-from pyflink_on_spark._spark.jobs.running_job import RunningJob
 from pyflink_on_spark.common import Types
 
 INTERVAL = {"execution.checkpointing.interval": "1 s"}

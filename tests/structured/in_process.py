@@ -16,7 +16,7 @@ from typing import Any
 
 from pyflink_on_spark._job.checkpoints.checkpoint_settings import CheckpointSettings
 from pyflink_on_spark._job.submission.job import Job
-from pyflink_on_spark._runtime.checkpoints.folder import folder
+from pyflink_on_spark._runtime.checkpoints.checkpoint_files import folder
 from pyflink_on_spark._runtime.elements.clock import Clock, SystemClock
 from pyflink_on_spark._runtime.elements.immutability import deserialize_all
 from pyflink_on_spark._runtime.task.exchange import ChannelRow

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pyflink_on_spark.tools.operate.log_rotation import RotatedLog
+from pyflink_on_spark.tools.operate.detach import RotatedLog
 
 
 def test_a_short_log_stays(tmp_path):

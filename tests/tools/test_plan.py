@@ -13,11 +13,10 @@ from pyflink_on_spark._job.submission.job import current_engine, install_engine
 from pyflink_on_spark.common import Types
 from pyflink_on_spark.datastream import OutputTag, ProcessFunction, StreamExecutionEnvironment
 from pyflink_on_spark.testing import LocalEngine
-from pyflink_on_spark.tools.plan.command import main
+from pyflink_on_spark.tools.plan.command import main, text_of
 from pyflink_on_spark.tools.plan.diagram import Role, diagram_of
 from pyflink_on_spark.tools.plan.layout import lay_out
 from pyflink_on_spark.tools.plan.recording import recording
-from pyflink_on_spark.tools.plan.text import text_of
 
 SCRIPT = """
 import sys

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from pyflink_on_spark._cluster.transport.result_sender import ChannelAddress
-from pyflink_on_spark._runtime.checkpoints.restored_states import Restore
+from pyflink_on_spark._cluster.transport.result_channel import ChannelAddress
+from pyflink_on_spark._runtime.checkpoints.checkpoint import Restore
 from pyflink_on_spark._runtime.contract.plan import StagePlan
 
 

@@ -20,7 +20,6 @@ from pyflink_on_spark._cluster.hosts.deployment import (
     hosts_of_subtasks,
     slots_of,
 )
-from pyflink_on_spark._cluster.hosts.driver_channels import DriverChannels
 from pyflink_on_spark._cluster.transport.data_plane import DataPlane, PeerLost
 from pyflink_on_spark._cluster.transport.handshake import (
     HANDSHAKE_SECONDS,
@@ -31,28 +30,82 @@ from pyflink_on_spark._cluster.transport.handshake import (
 )
 from pyflink_on_spark._cluster.transport.message_connection import MessageConnection
 from pyflink_on_spark._cluster.transport.network_settings import NetworkSettings
-from pyflink_on_spark._cluster.transport.result_sender import ChannelClosed, ChannelFailed
+from pyflink_on_spark._cluster.transport.result_channel import (
+    ChannelClosed,
+    ChannelFailed,
+    Sender,
+    connect,
+)
 from pyflink_on_spark._cluster.transport.rpc import HEARTBEAT, HostLost, RpcConnection
 from pyflink_on_spark._compat.errors import CheckpointError
+from pyflink_on_spark._job.checkpoints.checkpoint_settings import keyed_operators, state_settings
 from pyflink_on_spark._job.checkpoints.hosts import HostSnapshot
-from pyflink_on_spark._job.checkpoints.state_settings import keyed_operators, state_settings
-from pyflink_on_spark._runtime.checkpoints.restored_states import restored_states
-from pyflink_on_spark._runtime.checkpoints.slot_state import DRIVER
+from pyflink_on_spark._runtime.checkpoints.checkpoint import restored_states
+from pyflink_on_spark._runtime.checkpoints.slot_state import DRIVER, TaskStateSnapshot
 from pyflink_on_spark._runtime.checkpoints.snapshot_writer import FEW_ENTRIES, SnapshotWriter
 from pyflink_on_spark._runtime.checkpoints.steps import step
-from pyflink_on_spark._runtime.checkpoints.task_state import TaskStateSnapshot
 from pyflink_on_spark._runtime.contract.connector import LargeCommittable
-from pyflink_on_spark._runtime.diagnosis.function_log import (
-    LOGS,
-    FunctionLog,
-    install_function_log,
-)
+from pyflink_on_spark._runtime.diagnosis.function_log import LOGS, FunctionLog, install_function_log
 from pyflink_on_spark._runtime.elements.clock import SystemClock
+from pyflink_on_spark._runtime.task.group_checkpoints import SnapshotRequest
 from pyflink_on_spark._runtime.task.progress import TaskProgress
-from pyflink_on_spark._runtime.task.snapshot_request import SnapshotRequest
 from pyflink_on_spark._runtime.task.subtask_group import SubtaskGroup
 from pyflink_on_spark._runtime.task.subtask_threads import SubtaskThreads, thread_usage
-from pyflink_on_spark._runtime.user_code.main_module import install_classes
+from pyflink_on_spark._runtime.user_code.user_function import install_classes
+
+
+class DriverChannels:
+    """Connects with a channel when something is sent there for the first time.
+
+    Args:
+        deployment: what the host runs; it has the addresses of the channels.
+    """
+
+    def __init__(self, deployment: Deployment) -> None:
+        self._deployment = deployment
+        self._senders: dict[tuple[str, int], Sender] = {}
+        self._connecting = threading.Lock()
+
+    def of_subtask(self, subtask_id: int) -> Callable[[str], Callable[[list[Any]], None]]:
+        """Return a function that returns, for a channel, what sends there."""
+
+        def of_channel(channel: str) -> Callable[[list[Any]], None]:
+            return lambda things: self.sender(channel, subtask_id).send(things)
+
+        return of_channel
+
+    def sender(self, channel: str, subtask_id: int) -> Sender:
+        """Return the sender of a subtask to a channel."""
+        sender = self._senders.get((channel, subtask_id))
+        return sender or self._connect(channel, subtask_id)
+
+    def _connect(self, channel: str, subtask_id: int) -> Sender:
+        with self._connecting:  # parts of a subtask may come here at the same time
+            sender = self._senders.get((channel, subtask_id))
+            if sender is not None:
+                return sender
+            name = self._deployment.channels[channel]
+            producer = f"{subtask_id}#{self._deployment.attempt}"
+            sender = connect(self._deployment.results, name, producer)
+            self._senders[channel, subtask_id] = sender
+            return sender
+
+    def flush(self) -> None:
+        """Wait until the driver has everything."""
+        for sender in self._senders.values():
+            sender.flush()
+
+    def close(self, failed: bool) -> None:
+        """Close all channels.
+
+        Args:
+            failed: whether the job did, so that a channel may be gone.
+        """
+        expected = (ChannelClosed, ChannelFailed) if failed else (ChannelClosed,)
+        for sender in self._senders.values():
+            with contextlib.suppress(*expected):
+                sender.close()
+
 
 _SLICE_SECONDS = 0.01
 _SHORTEST_REST, _USUAL_REST, _LONGEST_REST = 0.001, 0.02, 0.1

@@ -20,7 +20,7 @@ from pyflink_on_spark._cluster.transport.rpc import HEARTBEAT, HostLost, RpcConn
 from pyflink_on_spark._compat.errors import CheckpointError
 from pyflink_on_spark._job.attempts.split_distribution import SplitDistribution
 from pyflink_on_spark._job.checkpoints.hosts import HostSnapshot
-from pyflink_on_spark._runtime.checkpoints.changelog import WHOLE
+from pyflink_on_spark._runtime.checkpoints.snapshot_writer import WHOLE
 from pyflink_on_spark._runtime.diagnosis.failure import SubtaskFailure
 from pyflink_on_spark._runtime.task.progress import TaskProgress
 

@@ -21,8 +21,7 @@ from multiprocessing import AuthenticationError
 
 from pyflink_on_spark._cluster.transport.identity import Identity, tls_context
 from pyflink_on_spark._cluster.transport.message_connection import MessageConnection
-from pyflink_on_spark._cluster.transport.seal import Seal
-from pyflink_on_spark._cluster.transport.stream import stream_of
+from pyflink_on_spark._cluster.transport.stream import Seal, stream_of
 
 HANDSHAKE_SECONDS = 20.0
 MOST_STRANGERS = 64

@@ -6,8 +6,7 @@ import select
 import struct
 import threading
 
-from pyflink_on_spark._cluster.transport.seal import TAG_BYTES, BadSeal, Seal
-from pyflink_on_spark._cluster.transport.stream import Stream
+from pyflink_on_spark._cluster.transport.stream import TAG_BYTES, BadSeal, Seal, Stream
 
 _HEAD = struct.Struct(">Q")
 _READ_BYTES = 1024 * 1024

@@ -12,8 +12,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import BinaryIO
 
-from pyflink_on_spark._connectors.files.hidden_names import in_progress_path
-from pyflink_on_spark._connectors.files.part_file import PendingFile, naming
+from pyflink_on_spark._connectors.files.part_file import PendingFile, in_progress_path, naming
 from pyflink_on_spark._filesystem.file_system import FileSystem
 from pyflink_on_spark._filesystem.local_files import LOCAL
 

@@ -2,21 +2,137 @@
 
 from __future__ import annotations
 
+import os
 import re
+import uuid
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from itertools import count
 from typing import TYPE_CHECKING
 
 from pyflink_on_spark._connectors.files.bucket_naming import BucketNaming, DateTimeBuckets
 from pyflink_on_spark._connectors.files.compaction import Compaction
 from pyflink_on_spark._connectors.files.enumeration import Enumeration
-from pyflink_on_spark._connectors.files.part_names import PartAffixes
-from pyflink_on_spark._connectors.files.rolling import RollingLimits
+from pyflink_on_spark._filesystem.file_system import FileSystem
+from pyflink_on_spark._filesystem.local_files import LOCAL
 from pyflink_on_spark._filesystem.location import absolute
 
 if TYPE_CHECKING:
-    from pyflink_on_spark._connectors.formats.input_format import InputFileFormat
-    from pyflink_on_spark._connectors.formats.output_format import OutputFileFormat
+    from pyflink_on_spark._connectors.formats.file_format import InputFileFormat, OutputFileFormat
+
+
+DEFAULT_PART_SIZE = 128 * 1024 * 1024
+DEFAULT_INTERVAL = 60 * 1000
+
+
+@dataclass(frozen=True)
+class RollingLimits:
+    """The limits of a part file; None for no limit.
+
+    Args:
+        part_size: in bytes; a larger part file gets no further element.
+        rollover_interval: in ms, since the creation of the part file.
+        inactivity_interval: in ms, since the last write to the part file.
+        on_checkpoint: whether each checkpoint finishes the part file.
+
+    Raises:
+        TypeError: a limit is not an int.
+        ValueError: a limit is not positive.
+    """
+
+    part_size: int | None = DEFAULT_PART_SIZE
+    rollover_interval: int | None = DEFAULT_INTERVAL
+    inactivity_interval: int | None = DEFAULT_INTERVAL
+    on_checkpoint: bool = False
+
+    def __post_init__(self) -> None:
+        for name in ("part_size", "rollover_interval", "inactivity_interval"):
+            limit = getattr(self, name)
+            if limit is None:
+                continue
+            if not isinstance(limit, int):
+                raise TypeError(f"{name} must be an int, not {limit!r}")
+            if limit <= 0:
+                raise ValueError(f"{name} must be positive, not {limit}")
+
+    def is_due(self, now: int, created: int, last_written: int) -> bool:
+        """Whether a time limit has passed; all times in ms."""
+        return _passed(self.rollover_interval, now - created) or _passed(
+            self.inactivity_interval, now - last_written
+        )
+
+    def is_due_at_checkpoint(self, size: int) -> bool:
+        """Whether a checkpoint finishes a part file of a size in bytes."""
+        return self.on_checkpoint or (self.part_size is not None and size > self.part_size)
+
+
+ON_CHECKPOINT = RollingLimits(None, None, None, on_checkpoint=True)
+
+
+def _passed(limit: int | None, elapsed: int) -> bool:
+    return limit is not None and elapsed >= limit
+
+
+@dataclass(frozen=True)
+class PartAffixes:
+    """The prefix and suffix of the names of part files.
+
+    Raises:
+        TypeError: one of them is not a string.
+    """
+
+    prefix: str = "part"
+    suffix: str = ""
+
+    def __post_init__(self) -> None:
+        for affix in (self.prefix, self.suffix):
+            if not isinstance(affix, str):
+                raise TypeError(f"prefix and suffix of part files must be str, not {affix!r}")
+
+    def around(self, middle: str) -> str:
+        """Return the name of a part file."""
+        return f"{self.prefix}-{middle}{self.suffix}"
+
+
+class PartNames(ABC):
+    """Generates the names of the part files of one bucket."""
+
+    @abstractmethod
+    def next_path(self, folder: str) -> str:
+        """Return the path of the next part file in the folder of the bucket."""
+
+
+class UniqueNames(PartNames):
+    """``<prefix>-<random id of the bucket and subtask>-<counter><suffix>``."""
+
+    def __init__(self, affixes: PartAffixes) -> None:
+        self._affixes = affixes
+        self._id = uuid.uuid4()
+        self._counter = count()
+
+    def next_path(self, folder: str) -> str:
+        return os.path.join(folder, self._affixes.around(f"{self._id}-{next(self._counter)}"))
+
+
+class SubtaskNames(PartNames):
+    """``<prefix>-<subtask>-<counter><suffix>``, without the names of existing files."""
+
+    def __init__(self, affixes: PartAffixes, subtask_index: int, files: FileSystem = LOCAL) -> None:
+        self._files = files
+        self._affixes = affixes
+        self._subtask_index = subtask_index
+        self.counter = 0
+        """The next number."""
+
+    def next_path(self, folder: str) -> str:
+        while True:
+            name = self._affixes.around(f"{self._subtask_index}-{self.counter}")
+            self.counter += 1
+            path = os.path.join(folder, name)
+            if not self._files.exists(path):
+                return path
+
 
 DEFAULT_BUCKET_CHECK_INTERVAL = 60 * 1000
 

@@ -6,7 +6,7 @@ import enum
 import itertools
 from collections.abc import Iterable
 
-from pyflink_on_spark._connectors.formats.input_format import FileSplit
+from pyflink_on_spark._connectors.formats.file_format import FileSplit
 from pyflink_on_spark._filesystem.file_system import FileStatus
 from pyflink_on_spark._filesystem.location import Location
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from pyflink_on_spark._connectors.files.reader import FilesDone
-from pyflink_on_spark._connectors.formats.input_format import FileSplit
+from pyflink_on_spark._connectors.formats.file_format import FileSplit
 from pyflink_on_spark._filesystem.location import locate
 from pyflink_on_spark._runtime.contract.connector import FlinkSplits, Versioned
 from pyflink_on_spark._runtime.moved_in.data_input import DataInput

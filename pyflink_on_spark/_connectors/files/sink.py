@@ -8,13 +8,11 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from pyflink_on_spark._connectors.files.bucket_writer import BucketWriter
-from pyflink_on_spark._connectors.files.bulk_bucket_writer import BulkBucketWriter
+from pyflink_on_spark._connectors.files.bucket_writer import BucketWriter, BulkBucketWriter
 from pyflink_on_spark._connectors.files.config import FileSinkConfig
-from pyflink_on_spark._connectors.files.hidden_names import mark_of
-from pyflink_on_spark._connectors.files.part_file import InProgressFile, PendingFile
+from pyflink_on_spark._connectors.files.part_file import InProgressFile, PendingFile, mark_of
 from pyflink_on_spark._connectors.files.writer import FileSinkWriter
-from pyflink_on_spark._connectors.formats.line_encoder import LineEncoder
+from pyflink_on_spark._connectors.formats.charset import LineEncoder
 from pyflink_on_spark._filesystem.location import absolute, locate
 from pyflink_on_spark._runtime.contract.connector import Sink
 from pyflink_on_spark._runtime.types import java_text

@@ -11,7 +11,7 @@ from pyflink_on_spark._connectors.files.config import FileSourceConfig
 from pyflink_on_spark._connectors.files.enumeration import Enumeration, find_files, split_files
 from pyflink_on_spark._connectors.files.flink_splits import positions_of_files
 from pyflink_on_spark._connectors.files.reader import FileEnumerator, MonitoringReader
-from pyflink_on_spark._connectors.formats.input_format import FileSplit
+from pyflink_on_spark._connectors.formats.file_format import FileSplit
 from pyflink_on_spark._filesystem.file_system import is_pattern
 from pyflink_on_spark._filesystem.location import Location, locate
 from pyflink_on_spark._runtime.contract.connector import (

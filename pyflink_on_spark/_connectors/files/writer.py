@@ -9,12 +9,17 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from pyflink_on_spark._connectors.files.bucket_writer import BucketWriter
-from pyflink_on_spark._connectors.files.hidden_names import Owner, leftovers, remove_leftovers
-from pyflink_on_spark._connectors.files.part_file import InProgressFile, PendingFile
-from pyflink_on_spark._connectors.files.part_names import (
+from pyflink_on_spark._connectors.files.config import (
     PartNames,
     SubtaskNames,
     UniqueNames,
+)
+from pyflink_on_spark._connectors.files.part_file import (
+    InProgressFile,
+    Owner,
+    PendingFile,
+    leftovers,
+    remove_leftovers,
 )
 from pyflink_on_spark._filesystem.location import Location, locate
 from pyflink_on_spark._runtime.contract.connector import SinkWriter
@@ -22,8 +27,8 @@ from pyflink_on_spark._runtime.elements.bundle import BUNDLE_SIZE
 
 if TYPE_CHECKING:
     from pyflink_on_spark._connectors.files.config import FileSinkConfig
-    from pyflink_on_spark._connectors.formats.line_encoder import LineEncoder
-    from pyflink_on_spark._connectors.formats.output_format import OutputFileFormat
+    from pyflink_on_spark._connectors.formats.charset import LineEncoder
+    from pyflink_on_spark._connectors.formats.file_format import OutputFileFormat
     from pyflink_on_spark._runtime.contract.context import OperatorContext
 
 _SLOW = 50

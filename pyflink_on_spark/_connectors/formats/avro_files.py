@@ -10,12 +10,15 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 
 from pyflink_on_spark._connectors.formats.avro_schema import fastavro, parsed
 from pyflink_on_spark._connectors.formats.corrupt import CorruptRecordError
-from pyflink_on_spark._connectors.formats.input_format import InputFileFormat
-from pyflink_on_spark._connectors.formats.output_format import OutputFileFormat, OutputFileWriter
+from pyflink_on_spark._connectors.formats.file_format import (
+    InputFileFormat,
+    OutputFileFormat,
+    OutputFileWriter,
+)
 from pyflink_on_spark._runtime.elements.bundle import BUNDLE_SIZE, Bundle
 
 if TYPE_CHECKING:
-    from pyflink_on_spark._connectors.formats.input_format import FileSplit
+    from pyflink_on_spark._connectors.formats.file_format import FileSplit
     from pyflink_on_spark.common.typeinfo import TypeInformation
 
 

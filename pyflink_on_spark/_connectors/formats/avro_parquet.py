@@ -15,13 +15,13 @@ from pyflink_on_spark._connectors.formats.arrow_values import (
     to_arrow,
 )
 from pyflink_on_spark._connectors.formats.avro_files import AvroInput, AvroOutput
-from pyflink_on_spark._connectors.formats.output_format import OutputFileWriter
+from pyflink_on_spark._connectors.formats.file_format import OutputFileWriter
 from pyflink_on_spark._connectors.formats.parquet import ParquetFileWriter, batches
 from pyflink_on_spark._connectors.formats.parquet_options import ParquetOptions
 from pyflink_on_spark._runtime.elements.bundle import BUNDLE_SIZE, Bundle
 
 if TYPE_CHECKING:
-    from pyflink_on_spark._connectors.formats.input_format import FileSplit
+    from pyflink_on_spark._connectors.formats.file_format import FileSplit
 
 _PRIMITIVE: dict[str, Callable[[], pa.DataType]] = {
     "boolean": pa.bool_,

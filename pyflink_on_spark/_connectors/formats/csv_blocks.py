@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from pyflink_on_spark._connectors.formats.compression import is_compressed, read_compressed
 from pyflink_on_spark._connectors.formats.corrupt import CorruptRecordError
 from pyflink_on_spark._connectors.formats.csv_records import SURROGATES, CsvDialect, RecordReader
-from pyflink_on_spark._connectors.formats.input_format import FileSplit, InputFileFormat
+from pyflink_on_spark._connectors.formats.file_format import FileSplit, InputFileFormat
 from pyflink_on_spark._connectors.formats.line_ranges import read_whole_lines
 from pyflink_on_spark._filesystem.input_file import open_input
 from pyflink_on_spark._runtime.elements.bundle import BUNDLE_SIZE, Bundle

@@ -19,10 +19,10 @@ from pyflink_on_spark._connectors.formats.csv_records import (
     CsvDialect,
     FastRecordReader,
     RecordReader,
+    quoting,
 )
-from pyflink_on_spark._connectors.formats.csv_text import quoting
-from pyflink_on_spark._connectors.formats.input_format import InputFileFormat
-from pyflink_on_spark._connectors.formats.output_format import (
+from pyflink_on_spark._connectors.formats.file_format import (
+    InputFileFormat,
     OutputFileFormat,
     OutputFileWriter,
     check_rows,
@@ -34,7 +34,7 @@ from pyflink_on_spark.common.data_types import RowType
 from pyflink_on_spark.common.types import Row, RowKind
 
 if TYPE_CHECKING:
-    from pyflink_on_spark._connectors.formats.input_format import FileSplit
+    from pyflink_on_spark._connectors.formats.file_format import FileSplit
     from pyflink_on_spark.common.typeinfo import TypeInformation
 
 _CHUNK = 256 * 1024

@@ -10,8 +10,11 @@ from typing import Any
 
 from pyflink_on_spark._connectors.formats import java_parsing
 from pyflink_on_spark._connectors.formats.corrupt import excerpt, null_if_corrupt
-from pyflink_on_spark._connectors.formats.csv_records import first_record, message_text
-from pyflink_on_spark._connectors.formats.csv_row_format import CsvRowFormat
+from pyflink_on_spark._connectors.formats.csv_records import (
+    CsvRowFormat,
+    first_record,
+    message_text,
+)
 from pyflink_on_spark._connectors.formats.field_types import refuse_field
 from pyflink_on_spark._runtime.types.composite import new_row
 from pyflink_on_spark.common.time import Instant

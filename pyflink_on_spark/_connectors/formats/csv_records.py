@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from itertools import chain, islice
 from typing import Any
 
+from pyflink_on_spark.common.typeinfo import RowTypeInfo
+
 _LONGEST_FIELD = 20_000_000
 """In characters, as in Jackson; Python's own limit is far lower."""
 _BLANKS = " \t"
@@ -312,3 +314,71 @@ def _unescaping(escape: str | None) -> Callable[[str], str]:
         return head + _ESCAPED.get(match.group(1), match.group(1))
 
     return lambda text: pairs.sub(resolve, text) if head in text else text
+
+
+@dataclass(frozen=True)
+class CsvRowFormat:
+    r"""The form of a row as a CSV message.
+
+    Attributes:
+        row_type: the type of the row.
+        field_delimiter: the character between fields.
+        array_delimiter: the text between the elements of arrays and nested rows.
+        quote: the character around texts, or None for no quotes.
+        escape: the escape character, or None for no escapes.
+        null: the text for None. None: no text is read as None, and None is written as no text.
+        line_delimiter: the text after a written row: ``\n``, ``\r``, ``\r\n`` or nothing.
+        comments: whether a message that begins with ``#`` is not a row.
+        ignore_errors: whether a field or a message that cannot be read becomes None; otherwise the
+            job fails.
+    """
+
+    row_type: RowTypeInfo
+    field_delimiter: str = ","
+    array_delimiter: str = ";"
+    quote: str | None = '"'
+    escape: str | None = None
+    null: str | None = None
+    line_delimiter: str = "\n"
+    comments: bool = False
+    ignore_errors: bool = False
+
+    @property
+    def dialect(self) -> CsvDialect:
+        """How the fields are separated."""
+        return CsvDialect(self.field_delimiter, self.quote, self.escape, self.comments)
+
+
+_LONGEST_WITHOUT_LOOKING = 24
+"""In characters: Jackson quotes a longer text without a check whether that is necessary."""
+
+
+def quoting(
+    delimiter: str, quote: str | None, escape: str | None, line_end: str = ""
+) -> Callable[[str], str]:
+    """Return a function that quotes a text if necessary.
+
+    As in Jackson, every character up to the highest special one counts as special: with ``|``
+    between fields nearly all texts are quoted.
+
+    Args:
+        delimiter: the character between fields.
+        quote: the character around texts; None: texts are neither quoted nor escaped.
+        escape: a character that is doubled, or None.
+        line_end: the text at the end of a record.
+    """
+    if quote is None:
+        return lambda text: text
+    highest = re.escape(max(delimiter, quote, *line_end))
+    search = re.compile(f"[\\0-{highest}]|{re.escape(escape or chr(92))}").search
+    doubled_quote = quote + quote
+
+    def write(text: str) -> str:
+        if len(text) <= _LONGEST_WITHOUT_LOOKING and search(text) is None:
+            return text
+        text = text.replace(quote, doubled_quote)
+        if escape is not None and escape != quote:
+            text = text.replace(escape, escape + escape)
+        return f"{quote}{text}{quote}"
+
+    return write

@@ -7,8 +7,7 @@ import datetime
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from pyflink_on_spark._connectors.formats.csv_row_format import CsvRowFormat
-from pyflink_on_spark._connectors.formats.csv_text import quoting
+from pyflink_on_spark._connectors.formats.csv_records import CsvRowFormat, quoting
 from pyflink_on_spark._connectors.formats.field_types import (
     WHOLE_NUMBERS,
     refuse_field,

@@ -11,7 +11,7 @@ from pyarrow import orc
 
 from pyflink_on_spark._connectors.formats.arrow_batches import Columns, columns_of, with_schema
 from pyflink_on_spark._connectors.formats.arrow_values import record_batch, row_values
-from pyflink_on_spark._connectors.formats.output_format import (
+from pyflink_on_spark._connectors.formats.file_format import (
     ArrowFileWriter,
     OutputFileFormat,
     OutputFileWriter,

@@ -22,9 +22,9 @@ from pyflink_on_spark._connectors.formats.arrow_values import (
     record_batch,
     row_values,
 )
-from pyflink_on_spark._connectors.formats.input_format import InputFileFormat
-from pyflink_on_spark._connectors.formats.output_format import (
+from pyflink_on_spark._connectors.formats.file_format import (
     ArrowFileWriter,
+    InputFileFormat,
     OutputFileFormat,
     OutputFileWriter,
     check_rows,
@@ -38,7 +38,7 @@ from pyflink_on_spark.common.data_types import RowType
 from pyflink_on_spark.common.types import RowKind
 
 if TYPE_CHECKING:
-    from pyflink_on_spark._connectors.formats.input_format import FileSplit
+    from pyflink_on_spark._connectors.formats.file_format import FileSplit
     from pyflink_on_spark.common.typeinfo import TypeInformation
 
 _CHUNK_ROWS = 8192

@@ -9,14 +9,12 @@ from contextlib import closing
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from pyflink_on_spark._connectors.jdbc.client import JdbcClient
+from pyflink_on_spark._connectors.jdbc.client import JdbcClient, ParameterMaker, Parameters
 from pyflink_on_spark._connectors.jdbc.config import JdbcSinkConfig
-from pyflink_on_spark._connectors.jdbc.database import JdbcError
-from pyflink_on_spark._connectors.jdbc.parameters import ParameterMaker, Parameters
-from pyflink_on_spark._connectors.jdbc.placeholders import translate
+from pyflink_on_spark._connectors.jdbc.database import JdbcError, translate
 from pyflink_on_spark._connectors.jdbc.sink import StatementSink
 from pyflink_on_spark._runtime.contract.connector import LargeCommittable, SinkWriter
-from pyflink_on_spark._runtime.contract.connector.large_committable import pack, unpack
+from pyflink_on_spark._runtime.contract.connector.sink import pack, unpack
 
 if TYPE_CHECKING:
     from pyflink_on_spark._runtime.contract.context import OperatorContext

@@ -9,13 +9,13 @@ from urllib.parse import unquote
 
 from pyflink_on_spark._compat.optional_package import optional_package
 from pyflink_on_spark._connectors.jdbc.database import (
+    POSTGRESQL,
     Converter,
     Database,
     instant_in_utc,
     refuse_unknown,
     url_parameters,
 )
-from pyflink_on_spark._connectors.jdbc.placeholders import POSTGRESQL
 from pyflink_on_spark.common.typeinfo import Types
 
 if TYPE_CHECKING:

@@ -8,12 +8,12 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from pyflink_on_spark._connectors.jdbc.database import (
+    SQLITE,
     Converter,
     Database,
     instant_in_utc,
     plain_decimal,
 )
-from pyflink_on_spark._connectors.jdbc.placeholders import SQLITE
 from pyflink_on_spark.common.typeinfo import Types
 
 if TYPE_CHECKING:

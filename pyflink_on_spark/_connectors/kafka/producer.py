@@ -5,14 +5,53 @@ from __future__ import annotations
 import contextlib
 import logging
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from itertools import islice
 from typing import Any
+from weakref import WeakValueDictionary
 
 from pyflink_on_spark._connectors.kafka.client import KafkaClient, api_timeout, confluent_kafka
 from pyflink_on_spark._connectors.kafka.properties import producer_properties
 from pyflink_on_spark._connectors.kafka.records import Record
-from pyflink_on_spark._connectors.kafka.shutdown_budget import ShutdownBudget
+
+_SECONDS = 8.0
+"""Less than the time that a process gets to end before it is killed."""
+
+
+class ShutdownBudget:
+    """Seconds that several writers spend one after the other.
+
+    Args:
+        seconds: the seconds for all writers together.
+        clock: returns the time in seconds.
+    """
+
+    def __init__(
+        self, seconds: float = _SECONDS, clock: Callable[[], float] = time.monotonic
+    ) -> None:
+        self._left, self._clock = seconds, clock
+
+    @contextmanager
+    def spend(self) -> Iterator[float]:
+        """Yield the seconds that are left, and subtract the duration of the block."""
+        started = self._clock()
+        try:
+            yield max(0.0, self._left)
+        finally:
+            self._left -= self._clock() - started
+
+
+_budgets: WeakValueDictionary[tuple[str, int], ShutdownBudget] = WeakValueDictionary()
+
+
+def shutdown_budget_of(job_id: str, attempt: int) -> ShutdownBudget:
+    """Return the budget that all writers of one attempt of a job share in this process.
+
+    The budget lives as long as one of them refers to it.
+    """
+    return _budgets.setdefault((job_id, attempt), ShutdownBudget())
+
 
 _log = logging.getLogger("pyflink_on_spark.kafka")
 _SECONDS_TO_WAIT = 0.1

@@ -5,27 +5,126 @@ from __future__ import annotations
 import contextlib
 import logging
 from collections import deque
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
+from itertools import groupby
 from operator import itemgetter, methodcaller
 from typing import TYPE_CHECKING, Any
 
 from pyflink_on_spark._connectors.kafka.client import KafkaClient, confluent_kafka, consumer
 from pyflink_on_spark._connectors.kafka.config import KafkaSourceConfig, Partition
-from pyflink_on_spark._connectors.kafka.discovery import Discovery
 from pyflink_on_spark._connectors.kafka.partitions import (
+    Discovery,
     PartitionPosition,
     owner,
     topic_partition,
 )
-from pyflink_on_spark._connectors.kafka.runs import runs, runs_by_partition
-from pyflink_on_spark._connectors.kafka.watermarks import PartitionWatermarks
-from pyflink_on_spark._runtime.contract.connector import SourceReader
-from pyflink_on_spark._runtime.elements.bundle import Bundle, ChannelStatus, Watermark
+from pyflink_on_spark._runtime.contract.connector import SourceReader, WatermarkRule
+from pyflink_on_spark._runtime.elements.bundle import (
+    MIN_TIMESTAMP,
+    Bundle,
+    ChannelStatus,
+    Watermark,
+)
 from pyflink_on_spark._runtime.elements.watermark_rhythm import WatermarkTimer
 
 if TYPE_CHECKING:
     from pyflink_on_spark._runtime.contract.context import OperatorContext
+
+
+def runs(messages: list[Any]) -> Iterator[tuple[Partition, list[Any]]]:
+    """Yield runs of messages of one partition; a message that is an error ends its run."""
+    for topic, of_topic in groupby(messages, key=_topic):
+        for number, of_partition in groupby(of_topic, key=_partition):
+            run = list(of_partition)
+            if not any(map(_error, run)):
+                yield (topic, number), run
+                continue
+            for error, part in groupby(run, key=lambda message: message.error() is not None):
+                for records in [[message] for message in part] if error else [list(part)]:
+                    yield (topic, number), records
+
+
+def runs_by_partition(messages: list[Any]) -> Iterator[tuple[Partition, list[Any]]]:
+    """Yield the runs of one partition after the other, as few as there can be."""
+    found: dict[Partition, list[list[Any]]] = {}
+    for key, run in runs(messages):
+        before = found.setdefault(key, [])
+        if before and before[-1][-1].error() is None:
+            before[-1] += run
+        else:
+            before.append(run)
+    for key, of_partition in found.items():
+        for run in of_partition:
+            yield key, run
+
+
+# Per message nothing runs in Python.
+_topic, _partition = methodcaller("topic"), methodcaller("partition")
+_error = methodcaller("error")
+
+
+class PartitionWatermarks:
+    """The watermarks of the partitions of one subtask.
+
+    A subtask without partitions is idle, so that it never holds back other subtasks.
+
+    Args:
+        rule: how to generate watermarks.
+        partitions: the partitions of the subtask.
+        now: the processing time in ms.
+    """
+
+    def __init__(self, rule: WatermarkRule, partitions: Iterable[Partition], now: int) -> None:
+        self._delay, self._timeout = rule.delay, rule.idle_timeout
+        self._largest = dict.fromkeys(partitions, MIN_TIMESTAMP)
+        self._last = dict.fromkeys(self._largest, now)
+        self._emitted = MIN_TIMESTAMP
+
+    def add(self, partition: Partition, now: int) -> None:
+        """Add a partition."""
+        self._largest.setdefault(partition, MIN_TIMESTAMP)
+        self._last[partition] = now
+
+    def remove(self, partition: Partition) -> None:
+        """Remove a partition that is read to its end."""
+        self._largest.pop(partition, None)
+        self._last.pop(partition, None)
+
+    def seen(self, partition: Partition, timestamp: int | None, now: int) -> None:
+        """Note that records were read.
+
+        Args:
+            partition: the partition of the records.
+            timestamp: the largest timestamp of the records in ms, or None if they have none.
+            now: the processing time in ms.
+        """
+        if timestamp is not None:
+            self._largest[partition] = max(self._largest[partition], timestamp)
+        self._last[partition] = now
+
+    def idle(self, now: int) -> bool:
+        """Whether all partitions are idle."""
+        return not self._last or (
+            self._timeout is not None and now - max(self._last.values()) >= self._timeout
+        )
+
+    def advanced(self, now: int) -> int | None:
+        """Return the watermark (ms) if it is larger than the previous one."""
+        if self._delay is None or not self._largest:
+            return None
+        active = [
+            largest
+            for partition, largest in self._largest.items()
+            if self._timeout is None or now - self._last[partition] < self._timeout
+        ]
+        largest = min(active) if active else max(self._largest.values())
+        watermark = largest - self._delay - 1
+        if largest == MIN_TIMESTAMP or watermark <= self._emitted:
+            return None
+        self._emitted = watermark
+        return watermark
+
 
 _log = logging.getLogger("pyflink_on_spark.kafka")
 _SECONDS_TO_WAIT = 0.02

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from pyflink_on_spark._connectors.formats.written_types import check_written
+from pyflink_on_spark._connectors.formats.field_types import check_written
+from pyflink_on_spark._runtime.contract.connector import LargeCommittable
+from pyflink_on_spark._runtime.contract.connector.sink import unpack
 from pyflink_on_spark._runtime.user_code.user_function import UserFunction
 
 Record = tuple[str, bytes | None, bytes | None, int]
@@ -64,3 +66,28 @@ class RecordFormat:
             return target, key, to_value(element), written
 
         return make
+
+
+@dataclass(frozen=True)
+class TransactionBatch(LargeCommittable):
+    """The records that one subtask writes with one checkpoint: the committable of the sink.
+
+    The frames contain the records in order.
+
+    Args:
+        run: identifies the sink and the attempt of the job that made the records.
+        checkpoint: the checkpoint that the records belong to, or an earlier one.
+        transactional_id: the id under which to write the records, whatever the id of the sink that
+            commits them.
+        topic: the first topic of the records, by name.
+    """
+
+    run: str
+    checkpoint: int
+    transactional_id: str
+    topic: str
+
+    def records(self) -> Iterator[Record]:
+        """Yield the records in order."""
+        for frame in self.frames:
+            yield from unpack(frame)

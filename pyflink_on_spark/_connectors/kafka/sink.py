@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from pyflink_on_spark._connectors.kafka.client import check_producer_properties
 from pyflink_on_spark._connectors.kafka.config import Guarantee, KafkaSinkConfig
 from pyflink_on_spark._connectors.kafka.properties import note_property
-from pyflink_on_spark._connectors.kafka.transaction_batch import TransactionBatch
+from pyflink_on_spark._connectors.kafka.records import TransactionBatch
 from pyflink_on_spark._connectors.kafka.transactions import Transactions
 from pyflink_on_spark._connectors.kafka.writer import KafkaWriter, TransactionBatchWriter
 from pyflink_on_spark._runtime.contract.connector import Sink, SinkWriter

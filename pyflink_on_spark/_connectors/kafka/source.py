@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 from pyflink_on_spark._connectors.kafka.client import consumer
 from pyflink_on_spark._connectors.kafka.config import KafkaSourceConfig, Partition
-from pyflink_on_spark._connectors.kafka.offsets import OffsetLookup
 from pyflink_on_spark._connectors.kafka.partitions import (
     BEGINNING,
+    OffsetLookup,
     PartitionPosition,
     find_partitions,
     owner,

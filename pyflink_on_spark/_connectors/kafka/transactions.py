@@ -10,7 +10,7 @@ from pyflink_on_spark._connectors.kafka.client import KafkaClient, api_timeout, 
 from pyflink_on_spark._connectors.kafka.partitions import topic_partition
 from pyflink_on_spark._connectors.kafka.producer import RecordProducer
 from pyflink_on_spark._connectors.kafka.properties import client_properties
-from pyflink_on_spark._connectors.kafka.transaction_batch import TransactionBatch
+from pyflink_on_spark._connectors.kafka.records import TransactionBatch
 
 _REMEMBERED_RUNS = 50
 _ATTEMPTS = 3

@@ -9,12 +9,14 @@ from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
 from pyflink_on_spark._connectors.kafka.config import Guarantee, KafkaSinkConfig
-from pyflink_on_spark._connectors.kafka.producer import RecordProducer
-from pyflink_on_spark._connectors.kafka.records import Record, RecordMaker
-from pyflink_on_spark._connectors.kafka.shutdown_budget import ShutdownBudget, shutdown_budget_of
-from pyflink_on_spark._connectors.kafka.transaction_batch import TransactionBatch
+from pyflink_on_spark._connectors.kafka.producer import (
+    RecordProducer,
+    ShutdownBudget,
+    shutdown_budget_of,
+)
+from pyflink_on_spark._connectors.kafka.records import Record, RecordMaker, TransactionBatch
 from pyflink_on_spark._runtime.contract.connector import SinkWriter
-from pyflink_on_spark._runtime.contract.connector.large_committable import pack
+from pyflink_on_spark._runtime.contract.connector.sink import pack
 from pyflink_on_spark._runtime.elements.bundle import BUNDLE_SIZE
 
 if TYPE_CHECKING:

@@ -12,8 +12,7 @@ from typing import Any
 
 from pyflink_on_spark._compat.errors import PyFlinkOnSparkError
 from pyflink_on_spark._compat.optional_package import optional_package
-from pyflink_on_spark._connectors.rabbitmq.config import RMQConnection
-from pyflink_on_spark._connectors.rabbitmq.connection import HeartbeatConnection
+from pyflink_on_spark._connectors.rabbitmq.config import HeartbeatConnection, RMQConnection
 from pyflink_on_spark._connectors.reachability import Reachability
 
 _pika_log = logging.getLogger("pika")

@@ -2,28 +2,199 @@
 
 from __future__ import annotations
 
+import contextlib
 import copy
+import json
 import uuid
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pyflink_on_spark._compat.errors import CheckpointError
-from pyflink_on_spark._connectors.staged_rows.staged_file import (
-    StagedFile,
-    attempt_of,
-    files_in,
-    not_handed_over,
-    note_handed_over,
-    remove_files,
-)
-from pyflink_on_spark._connectors.staged_rows.writer import StagedWriter
+from pyflink_on_spark._filesystem.local_files import LOCAL
+from pyflink_on_spark._runtime.checkpoints.checkpoint_files import Folder
 from pyflink_on_spark._runtime.contract.connector import Sink, SinkWriter
+from pyflink_on_spark._runtime.elements.bundle import BUNDLE_SIZE
 
 if TYPE_CHECKING:
     from pyflink_on_spark._runtime.contract.context import OperatorContext
     from pyflink_on_spark.common.typeinfo import TypeInformation
+
+
+_NOTE = "handed-over"
+_SUFFIX = ".parquet"
+
+
+@dataclass
+class StagedFile:
+    """A file that one subtask writes with one checkpoint: the committable of the sink.
+
+    Args:
+        path: the path of the file, in the folder of the run that wrote it.
+        number: the number of the checkpoint; 0 before and without a checkpoint.
+    """
+
+    path: str
+    number: int = 0
+
+    @property
+    def folder(self) -> Path:
+        """The folder of the run."""
+        return Path(self.path).parent
+
+    @property
+    def attempt(self) -> int:
+        """The attempt of the run that wrote the file."""
+        return attempt_of(Path(self.path))
+
+
+def file_name(attempt: int, unique: str) -> str:
+    """Return the name of a file of an attempt."""
+    return f"{attempt}-{unique}{_SUFFIX}"
+
+
+def attempt_of(path: Path) -> int:
+    """Return the attempt that wrote a file."""
+    return int(path.name.partition("-")[0])
+
+
+def files_in(folder: Path) -> list[Path]:
+    """Return the files in the folder of a run."""
+    return list(folder.glob(f"*-*{_SUFFIX}"))
+
+
+def make_durable(path: Path) -> None:
+    """Write a file to the disk, because the checkpoint that names it is durable, too."""
+    LOCAL.make_durable(str(path))
+    LOCAL.make_durable(str(path.parent))
+
+
+def not_handed_over(files: Iterable[StagedFile]) -> list[StagedFile]:
+    """Return the files that were handed over neither with their checkpoint nor with a later one."""
+    last: dict[Path, dict[int, int]] = {}
+    waiting = []
+    for file in files:
+        if file.folder not in last:
+            last[file.folder] = _last_handed_over(file.folder)
+        if not 0 < file.number <= last[file.folder].get(file.attempt, 0):
+            waiting.append(file)
+    return waiting
+
+
+def note_handed_over(files: Iterable[StagedFile]) -> None:
+    """Note, for all files of a checkpoint together, that Spark has their rows.
+
+    Each attempt has its own number: a later attempt restarts from an earlier checkpoint, and does
+    not have the rows that a savepoint has of an earlier attempt.
+    """
+    numbers: dict[Path, dict[int, int]] = {}
+    for file in files:
+        if file.number > 0:
+            if file.folder not in numbers:
+                numbers[file.folder] = _last_handed_over(file.folder)
+            of_attempts = numbers[file.folder]
+            of_attempts[file.attempt] = max(file.number, of_attempts.get(file.attempt, 0))
+    for folder, of_attempts in numbers.items():
+        Folder(str(folder)).write(_NOTE, json.dumps(of_attempts).encode())
+
+
+def remove_files(files: Iterable[StagedFile]) -> None:
+    """Remove files, and the folder of a run that contains neither files nor a note any more."""
+    folders = set()
+    for file in files:
+        Path(file.path).unlink(missing_ok=True)
+        folders.add(file.folder)
+    for folder in folders:
+        with contextlib.suppress(OSError):
+            folder.rmdir()
+
+
+def _last_handed_over(folder: Path) -> dict[int, int]:
+    """Return the last checkpoint whose rows were handed over, for each attempt."""
+    try:
+        noted = json.loads(Folder(str(folder)).read(_NOTE))
+    except FileNotFoundError:
+        return {}
+    return {int(attempt): number for attempt, number in noted.items()}
+
+
+if TYPE_CHECKING:
+    pass
+
+
+class StagedWriter(SinkWriter):
+    """Writes a file for each checkpoint.
+
+    Args:
+        folder: the folder of the run.
+        type_info: the type of the stream.
+        attempt: the attempt of the job.
+        stays: whether the folder outlives the process.
+    """
+
+    def __init__(self, folder: str, type_info: Any, attempt: int, stays: bool) -> None:
+        from pyflink_on_spark._connectors.staged_rows.arrow_types import (
+            arrow_schema,
+            is_composite,
+            to_arrow,
+        )
+
+        self._folder, self._attempt, self._stays = Path(folder), attempt, stays
+        self._schema = arrow_schema(type_info)
+        self._convert = to_arrow(type_info)
+        self._single = self._schema.names == ["value"] and not is_composite(type_info)
+        self._file: Path | None = None
+        self._open: Any = None
+        self._ended: list[StagedFile] = []
+
+    def write(self, elements: Iterator[Any]) -> None:
+        import pyarrow as pa
+
+        convert = self._convert
+        while values := list(islice(elements, BUNDLE_SIZE)):
+            converted = [convert(value) for value in values]
+            if self._single:
+                batch = pa.RecordBatch.from_pydict({"value": converted}, self._schema)
+            else:
+                batch = pa.RecordBatch.from_pylist(converted, self._schema)
+            self._writer().write_batch(batch)
+
+    def prepare_commit(self) -> list[Any]:
+        """Close the file; a checkpoint that follows gives it its number."""
+        if self._file is None:
+            return []
+        self._open.close()
+        staged = StagedFile(str(self._file))
+        self._file = self._open = None
+        self._ended.append(staged)
+        return [staged]
+
+    def prepare_checkpoint(self, checkpoint_id: int) -> list[Any]:
+        prepared = self.prepare_commit()
+        for file in self._ended:
+            file.number = checkpoint_id
+            if self._stays:
+                make_durable(Path(file.path))
+        self._ended.clear()
+        return prepared
+
+    def close(self) -> None:
+        if self._file is not None:
+            self._open.close()
+            self._file.unlink(missing_ok=True)
+            self._file = None
+
+    def _writer(self) -> Any:
+        from pyarrow import parquet
+
+        if self._file is None:
+            self._folder.mkdir(parents=True, exist_ok=True)
+            self._file = self._folder / file_name(self._attempt, uuid.uuid4().hex)
+            self._open = parquet.ParquetWriter(self._file, self._schema)
+        return self._open
+
 
 HandOver = Callable[[list[str], int], None]
 

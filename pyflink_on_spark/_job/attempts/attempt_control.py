@@ -10,7 +10,7 @@ from pyflink_on_spark._compat.unsupported import Gap, raise_unsupported
 from pyflink_on_spark._job.checkpoints.coordinator import CheckpointCoordinator
 from pyflink_on_spark._job.checkpoints.hosts import Hosts
 from pyflink_on_spark._job.submission.job import Job
-from pyflink_on_spark._runtime.checkpoints.folder import Folder
+from pyflink_on_spark._runtime.checkpoints.checkpoint_files import Folder
 from pyflink_on_spark._runtime.checkpoints.steps import step
 
 

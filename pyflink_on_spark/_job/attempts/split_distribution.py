@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, Protocol
 
-from pyflink_on_spark._runtime.checkpoints.restored_states import Restore, restored_positions
+from pyflink_on_spark._runtime.checkpoints.checkpoint import Restore, restored_positions
 from pyflink_on_spark._runtime.contract.connector import SplitEnumerator, UnreadSplit
 from pyflink_on_spark._runtime.contract.plan import StagePlan
 from pyflink_on_spark._runtime.elements.clock import Clock

@@ -1,15 +1,237 @@
-"""What a job's configuration says of its checkpoints."""
+"""What a job's configuration says of checkpoints, their storage and the state backend."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections.abc import Iterable, Mapping, MutableMapping
 from dataclasses import dataclass, field
+from typing import Any
+from urllib.parse import urlsplit
 
-from pyflink_on_spark._job.checkpoints.checkpoint_storage import read_storage
-from pyflink_on_spark._job.checkpoints.state_settings import writes_changes
+from pyflink_on_spark._compat.unsupported import refuse_java
+from pyflink_on_spark._options import checkpointing, own, state
 from pyflink_on_spark._options import checkpointing as options
-from pyflink_on_spark._options import own, state
 from pyflink_on_spark._options.notes import note_unmet_needs
+from pyflink_on_spark._runtime.contract.plan import StagePlan
+from pyflink_on_spark._runtime.state.settings import DiskSettings, StateSettings
+
+JOB_MANAGER = "jobmanager"
+FILE_SYSTEM = "filesystem"
+UNSET = -1
+MAX_THRESHOLD = 1024 * 1024
+
+
+@dataclass(frozen=True)
+class StorageSpec:
+    """A place for checkpoints.
+
+    Args:
+        kind: ``jobmanager``, which is the driver's memory, or ``filesystem``.
+        checkpoint_path: the URI of the folder of checkpoints, or None.
+        savepoint_path: the URI of the folder of savepoints, or None.
+        max_state_size: how many bytes of state a subtask may have in memory; -1 if not set.
+        inline_threshold: Flink's size in bytes below which state gets no file; -1 if not set.
+        write_buffer: Flink's size in bytes of the buffer of a file; -1 if not set.
+    """
+
+    kind: str
+    checkpoint_path: str | None = None
+    savepoint_path: str | None = None
+    max_state_size: int = UNSET
+    inline_threshold: int = UNSET
+    write_buffer: int = UNSET
+
+
+def job_manager_spec(path: str | None, max_state_size: int) -> StorageSpec:
+    """Describe the storage in the driver's memory.
+
+    Raises:
+        ValueError: the path has no scheme, or the size is not positive.
+    """
+    if max_state_size <= 0:
+        raise ValueError("maxStateSize must be > 0")
+    folder = None if path is None else checkpoint_directory(path)
+    return StorageSpec(JOB_MANAGER, checkpoint_path=folder, max_state_size=max_state_size)
+
+
+def file_system_spec(path: Any, inline_threshold: int, write_buffer: int) -> StorageSpec:
+    """Describe the storage in a folder.
+
+    Raises:
+        ValueError: there is no path, it has no scheme, or a size is out of bounds.
+    """
+    if path is None:
+        raise ValueError("checkpoint_path must not be None")
+    if not UNSET <= inline_threshold <= MAX_THRESHOLD:
+        raise ValueError(
+            f"The threshold for file state size must be in [-1, {MAX_THRESHOLD}], where '-1' "
+            "means to use the value from the deployment's configuration."
+        )
+    if write_buffer < UNSET:
+        raise ValueError(
+            "The write buffer size must be not less than '-1', where '-1' means to use the value "
+            "from the deployment's configuration."
+        )
+    return StorageSpec(
+        FILE_SYSTEM,
+        checkpoint_path=checkpoint_directory(path),
+        inline_threshold=inline_threshold,
+        write_buffer=write_buffer,
+    )
+
+
+def checkpoint_directory(uri: str) -> str:
+    """Return the URI of a folder as Flink writes it: ``file:/data``, no slash at the end.
+
+    Raises:
+        ValueError: the URI has no scheme, or is the root directory.
+    """
+    if not uri:
+        raise ValueError("Can not create a Path from an empty string")
+    parts = urlsplit(uri)
+    if not parts.scheme:
+        raise ValueError(
+            "The scheme (hdfs://, file://, etc) is null. Please specify the file system scheme "
+            "explicitly in the URI."
+        )
+    path = re.sub("/+", "/", parts.path).rstrip("/")
+    if not path:
+        raise ValueError("Cannot use the root directory for checkpoints.")
+    authority = f"//{parts.netloc}" if parts.netloc else ""
+    return f"{parts.scheme}:{authority}{path}"
+
+
+def write_storage(values: MutableMapping[str, Any], spec: StorageSpec) -> None:
+    """Set a storage in a configuration, in place of the one that it had."""
+    for option in (checkpointing.STORAGE, checkpointing.DIRECTORY):
+        option.remove(values)
+    checkpointing.STORAGE.write(values, spec.kind)
+    for path_option, path in (
+        (checkpointing.DIRECTORY, spec.checkpoint_path),
+        (checkpointing.SAVEPOINT_DIRECTORY, spec.savepoint_path),
+    ):
+        if path is not None:
+            path_option.write(values, path)
+    for size_option, size in (
+        (own.MAX_STATE_SIZE, spec.max_state_size),
+        (checkpointing.INLINE_THRESHOLD, spec.inline_threshold),
+        (checkpointing.WRITE_BUFFER, spec.write_buffer),
+    ):
+        if size != UNSET:
+            size_option.write(values, size)
+
+
+def read_storage(values: Mapping[str, Any]) -> StorageSpec | None:
+    """Return the storage that a configuration describes, or None if it describes none.
+
+    Raises:
+        UnsupportedFlinkFeature: it names a Java class.
+        ValueError: a path has no scheme, or a size is out of bounds.
+    """
+    kind = checkpointing.STORAGE.read(values)
+    path = checkpointing.DIRECTORY.read(values)
+    if kind is None and path is None:
+        return None
+    name = (kind or FILE_SYSTEM).lower()
+    if name == JOB_MANAGER:
+        return job_manager_spec(path, own.MAX_STATE_SIZE.read(values))
+    if name != FILE_SYSTEM:
+        refuse_java(
+            f"the checkpoint storage {kind!r}",
+            instead=f"Set {checkpointing.STORAGE.key} to {FILE_SYSTEM!r} or {JOB_MANAGER!r}.",
+        )
+    return file_system_spec(
+        path,
+        checkpointing.INLINE_THRESHOLD.read(values),
+        checkpointing.WRITE_BUFFER.read(values),
+    )
+
+
+HASHMAP = "hashmap"
+ROCKSDB = "rocksdb"
+MEMORY = "jobmanager"
+FILES = "filesystem"
+OLD_ROCKSDB = "org.apache.flink.contrib.streaming.state.RocksDBStateBackendFactory"
+_KINDS = (HASHMAP, ROCKSDB, MEMORY, FILES, OLD_ROCKSDB)
+_ON_DISK = (ROCKSDB, OLD_ROCKSDB)
+
+
+def backend_kind(values: Mapping[str, Any]) -> str | None:
+    """Return the kind of state backend that a configuration names; None if it names none.
+
+    Raises:
+        UnsupportedFlinkFeature: the configuration names a Java class.
+    """
+    name = state.BACKEND.read(values)
+    if name is None:
+        return None
+    kind = name if name == OLD_ROCKSDB else name.lower()
+    if kind not in _KINDS:
+        refuse_java(
+            f"the state backend {name!r}",
+            instead=f"Set {state.BACKEND.key} to {HASHMAP!r} or {ROCKSDB!r}.",
+        )
+    return kind
+
+
+def keeps_state_on_disk(values: Mapping[str, Any]) -> bool:
+    """Tell whether keyed state is kept in a database on disk, rather than in memory.
+
+    Raises:
+        UnsupportedFlinkFeature: the configuration names a Java class.
+    """
+    return backend_kind(values) in _ON_DISK
+
+
+def state_settings(configuration: Mapping[str, str], operators: int = 1) -> StateSettings:
+    """Return what a configuration says of keyed state.
+
+    Args:
+        configuration: the job's.
+        operators: how many operators of a slot have keyed state, and share its memory.
+
+    Raises:
+        ValueError: if an option cannot be read.
+    """
+    disk = None
+    if keeps_state_on_disk(configuration):
+        memory = state.ROCKSDB_SLOT_MEMORY.read(configuration)
+        pages = state.ROCKSDB_BLOCK_CACHE.read(configuration)
+        folders = state.ROCKSDB_DIRECTORIES.read(configuration)
+        disk = DiskSettings(
+            memory=memory // max(1, operators),
+            folders=tuple(map(_path, folders.split(","))) if folders else (),
+            page_cache=pages // max(1, operators) if pages else None,
+        )
+    return StateSettings(disk, writes_changes(configuration), own.CHANGED_STATE.read(configuration))
+
+
+def writes_changes(configuration: Mapping[str, str]) -> bool:
+    """Tell whether checkpoints have only what changed: with a changelog, or RocksDB if asked to.
+
+    Args:
+        configuration: the job's.
+    """
+    if state.CHANGELOG.read(configuration):
+        return True
+    return checkpointing.INCREMENTAL.read(configuration) and keeps_state_on_disk(configuration)
+
+
+def _path(folder: str) -> str:
+    parts = urlsplit(folder)
+    return parts.path if parts.scheme else folder
+
+
+def keyed_operators(stages: Iterable[StagePlan], slot: int) -> int:
+    """Return how many operators with keyed state a slot has."""
+    return sum(
+        plan.operator.keyed
+        for stage in stages
+        for vertex in stage.vertices
+        if slot < vertex.parallelism
+        for chain in vertex.chains
+        for plan in chain.operators
+    )
 
 
 @dataclass(frozen=True)

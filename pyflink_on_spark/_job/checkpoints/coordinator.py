@@ -12,34 +12,60 @@ from typing import Any, Self
 
 from pyflink_on_spark._compat.errors import CheckpointError
 from pyflink_on_spark._job.checkpoints.checkpoint_settings import CheckpointSettings
-from pyflink_on_spark._job.checkpoints.checkpoint_writer import CheckpointWriter
+from pyflink_on_spark._job.checkpoints.checkpoint_writer import (
+    CheckpointWriter,
+    RetainedCheckpoints,
+)
+from pyflink_on_spark._job.checkpoints.commits import SnapshotCommits
 from pyflink_on_spark._job.checkpoints.hosts import Hosts, HostSnapshot
 from pyflink_on_spark._job.checkpoints.layout import layout_of
-from pyflink_on_spark._job.checkpoints.memory_checkpoint import content_of
 from pyflink_on_spark._job.checkpoints.ownership import JobTakenOverError, Ownership
-from pyflink_on_spark._job.checkpoints.retained import RetainedCheckpoints
-from pyflink_on_spark._job.checkpoints.snapshot_commits import SnapshotCommits
 from pyflink_on_spark._job.moving_in import move_in
-from pyflink_on_spark._job.submission.history import JobHistory
-from pyflink_on_spark._job.submission.job import Job
+from pyflink_on_spark._job.submission.job import Job, JobHistory
 from pyflink_on_spark._runtime.checkpoints.checkpoint import (
     Metadata,
+    Restore,
     find_checkpoint,
     read_committables,
     read_metadata,
     read_states,
     verify,
 )
-from pyflink_on_spark._runtime.checkpoints.folder import Folder, folder
+from pyflink_on_spark._runtime.checkpoints.checkpoint_files import Folder, folder
 from pyflink_on_spark._runtime.checkpoints.restore_check import Found, check_restore
-from pyflink_on_spark._runtime.checkpoints.restored_states import Restore
-from pyflink_on_spark._runtime.checkpoints.slot_state import stateful_operators
+from pyflink_on_spark._runtime.checkpoints.slot_state import SlotState, stateful_operators
 from pyflink_on_spark._runtime.checkpoints.steps import step
 from pyflink_on_spark._runtime.contract.connector import Sink
 from pyflink_on_spark._runtime.contract.plan import OperatorPlan, source_meanings, source_names
 from pyflink_on_spark._runtime.contract.state_meaning import Heirs, Meanings
 from pyflink_on_spark._runtime.elements.clock import Clock
 from pyflink_on_spark.flink_state import is_of_flink
+
+
+def content_of(answers: Mapping[int, HostSnapshot], max_state_size: int) -> bytes:
+    """Return the content of a checkpoint.
+
+    Args:
+        answers: the part of each host.
+        max_state_size: how many bytes the state of an operator may have in a subtask.
+
+    Raises:
+        CheckpointError: an operator has more.
+    """
+    whole = SlotState()
+    for answer in answers.values():
+        assert isinstance(answer.state, bytes)
+        whole.merge(SlotState.from_bytes(answer.state))
+    for name, parts in whole.operators.items():
+        for part in parts.values():
+            if part.size > max_state_size:
+                raise CheckpointError(
+                    f"the state of {name!r} has {part.size} bytes in subtask {part.index}; the "
+                    f"memory-backed checkpoint storage takes {max_state_size}. Set "
+                    "execution.checkpointing.dir, or use FileSystemCheckpointStorage."
+                )
+    return whole.to_bytes()
+
 
 MoveIn = Callable[[str, Folder], object]
 """Writes a savepoint of ours, in a folder, with what a job takes over of one of Flink."""

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from pyflink_on_spark._runtime.checkpoints.changelog import WHOLE
 from pyflink_on_spark._runtime.checkpoints.checkpoint_files import StateFile
+from pyflink_on_spark._runtime.checkpoints.snapshot_writer import WHOLE
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 from pyflink_on_spark._compat.errors import CheckpointError, JobExecutionError
 from pyflink_on_spark._runtime.checkpoints.checkpoint import METADATA
-from pyflink_on_spark._runtime.checkpoints.folder import Folder
+from pyflink_on_spark._runtime.checkpoints.checkpoint_files import Folder
 
 OWNER = "_owner"
 _log = logging.getLogger("pyflink_on_spark")

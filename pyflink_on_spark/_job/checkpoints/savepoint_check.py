@@ -10,9 +10,8 @@ from pyflink_on_spark._job.checkpoints.layout import layout_of
 from pyflink_on_spark._job.submission.job import Job
 from pyflink_on_spark._options.own import DROP
 from pyflink_on_spark._runtime.checkpoints.checkpoint import read_committables
-from pyflink_on_spark._runtime.checkpoints.contents import CheckpointContents
+from pyflink_on_spark._runtime.checkpoints.contents import CheckpointContents, Opaque
 from pyflink_on_spark._runtime.checkpoints.restore_check import Found, misfits, unclaimed
-from pyflink_on_spark._runtime.checkpoints.safe_pickles import Opaque
 from pyflink_on_spark._runtime.checkpoints.slot_state import stateful_operators
 from pyflink_on_spark._runtime.contract.plan import OperatorPlan, source_meanings, source_names
 from pyflink_on_spark._runtime.contract.state_meaning import Heirs

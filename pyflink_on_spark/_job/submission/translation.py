@@ -13,15 +13,44 @@ from pyflink_on_spark._graph.state_names import demand_uids
 from pyflink_on_spark._graph.stream_graph import GraphSettings, StreamGraph
 from pyflink_on_spark._graph.transformation import Transformation
 from pyflink_on_spark._job.submission.job import Job, runs_nothing
-from pyflink_on_spark._job.submission.watermark_options import watermark_rhythm
 from pyflink_on_spark._options import pipeline
 from pyflink_on_spark._options.checkpointing import INTERVAL
-from pyflink_on_spark._options.own import CHECKPOINT_ELEMENTS
+from pyflink_on_spark._options.own import CHECKPOINT_ELEMENTS, WATERMARK_INTERVAL_ELEMENTS
+from pyflink_on_spark._options.pipeline import AUTO_WATERMARK_INTERVAL
+from pyflink_on_spark._options.python import BUNDLE_SIZE, BUNDLE_TIME
 from pyflink_on_spark._runtime.contract.plan import JobSettings
 from pyflink_on_spark._runtime.elements.watermark_rhythm import WatermarkRhythm
 from pyflink_on_spark._runtime.operators.sink import SinkOperator
 from pyflink_on_spark._runtime.task.progress import JobProgress
-from pyflink_on_spark._runtime.user_code.main_module import capture_classes
+from pyflink_on_spark._runtime.user_code.user_function import capture_classes
+
+
+def watermark_rhythm(settings: Mapping[str, str], bounded: bool) -> WatermarkRhythm:
+    """Return how often watermarks are emitted.
+
+    An unbounded job follows the clock: a watermark is due after each auto-watermark interval. In a
+    bounded job it is due after a number of elements, so that results repeat where input flows
+    without a pause; only where elements are slow the clock counts: once the time of a bundle
+    (``python.fn-execution.bundle.time``) has passed, or, if bundles are smaller than that number,
+    the auto-watermark interval. The watermark of a table also follows a row that takes it further
+    than the interval, as Flink's does.
+
+    Args:
+        settings: the job's configuration.
+        bounded: whether all its sources end.
+
+    Raises:
+        ValueError: if an option cannot be read.
+    """
+    interval = AUTO_WATERMARK_INTERVAL.read(settings)
+    elements = WATERMARK_INTERVAL_ELEMENTS.read(settings)
+    if interval <= 0:
+        return WatermarkRhythm(None, None, 0)
+    if not bounded:
+        return WatermarkRhythm(None, interval, interval)
+    if BUNDLE_SIZE.is_set(settings) and BUNDLE_SIZE.read(settings) < elements:
+        return WatermarkRhythm(elements, interval, interval)
+    return WatermarkRhythm(elements, max(interval, BUNDLE_TIME.read(settings)), interval)
 
 
 def translate(

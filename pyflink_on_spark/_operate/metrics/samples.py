@@ -10,9 +10,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from pyflink_on_spark._job.submission.history import CheckpointRecord
-from pyflink_on_spark._operate.view.job_tasks import JobTask
-from pyflink_on_spark._operate.view.operated_job import TASK_MANAGER, OperatedJob
+from pyflink_on_spark._job.submission.job import CheckpointRecord
+from pyflink_on_spark._operate.view.jobs import TASK_MANAGER, JobTask, OperatedJob
 from pyflink_on_spark._runtime.elements.bundle import MAX_WATERMARK, MIN_TIMESTAMP
 from pyflink_on_spark._runtime.metrics.group import Measurement
 from pyflink_on_spark._runtime.task.progress import TaskProgress

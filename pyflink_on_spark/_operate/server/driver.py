@@ -11,27 +11,21 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pyflink_on_spark._job.submission.history import JobListener
-from pyflink_on_spark._job.submission.job import Job
+from pyflink_on_spark._job.submission.job import Job, JobListener
 from pyflink_on_spark._operate.metrics.reporters import Reporters
 from pyflink_on_spark._operate.server.network import NetworkServer
-from pyflink_on_spark._operate.server.operations import Operations
 from pyflink_on_spark._operate.server.rest.checkpoints import Checkpoints
-from pyflink_on_spark._operate.server.rest.control import Control
+from pyflink_on_spark._operate.server.rest.control import Control, Operations
 from pyflink_on_spark._operate.server.rest.job import JobDetails
 from pyflink_on_spark._operate.server.rest.metrics import Metrics
-from pyflink_on_spark._operate.server.rest.overview import Overview
-from pyflink_on_spark._operate.server.rest.page import Page
-from pyflink_on_spark._operate.server.rest.process import Process
+from pyflink_on_spark._operate.server.rest.overview import Overview, Process
 from pyflink_on_spark._operate.server.rest.routing import Router
+from pyflink_on_spark._operate.server.rest.server import Page
 from pyflink_on_spark._operate.server.rest.state import JobState
 from pyflink_on_spark._operate.server.rest.task import TaskDetails
-from pyflink_on_spark._operate.view.home import jobs_folder
-from pyflink_on_spark._operate.view.job_log import JobLog
-from pyflink_on_spark._operate.view.job_records import JobRecord, JobRecords
-from pyflink_on_spark._operate.view.jobs import OperatedJobs
-from pyflink_on_spark._operate.view.log_tail import LogTail
-from pyflink_on_spark._operate.view.operated_job import OperableHandle, OperatedJob
+from pyflink_on_spark._operate.view.job_log import JobLog, LogTail
+from pyflink_on_spark._operate.view.job_records import JobRecord, JobRecords, jobs_folder
+from pyflink_on_spark._operate.view.jobs import OperableHandle, OperatedJob, OperatedJobs
 from pyflink_on_spark.common import JobStatus
 
 if TYPE_CHECKING:

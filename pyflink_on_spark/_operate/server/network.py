@@ -8,9 +8,9 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from pyflink_on_spark._compat.errors import EnvironmentSetupError
-from pyflink_on_spark._operate.server.rest.access import Access, is_loopback
 from pyflink_on_spark._operate.server.rest.routing import Router
-from pyflink_on_spark._operate.view.log_tail import LogTail
+from pyflink_on_spark._operate.server.rest.server import Access, is_loopback
+from pyflink_on_spark._operate.view.job_log import LogTail
 from pyflink_on_spark._operate.view.ports import port_range
 from pyflink_on_spark._options.operation import REST_BIND_ADDRESS, REST_PORT
 from pyflink_on_spark._options.own import REST_TOKEN

@@ -5,11 +5,12 @@ from __future__ import annotations
 import logging
 import threading
 import time
+from collections import deque
 from collections.abc import Callable
 
-from pyflink_on_spark._job.display.progress_display import line_of
-from pyflink_on_spark._job.submission.history import COMPLETED, CheckpointRecord, JobListener
-from pyflink_on_spark._operate.view.operated_job import OperatedJob
+from pyflink_on_spark._job.display.progress import line_of
+from pyflink_on_spark._job.submission.job import COMPLETED, CheckpointRecord, JobListener
+from pyflink_on_spark._operate.view.jobs import OperatedJob
 from pyflink_on_spark._options.own import HEARTBEAT
 from pyflink_on_spark._runtime.elements.bundle import MAX_WATERMARK
 from pyflink_on_spark.common import JobStatus
@@ -105,3 +106,24 @@ class JobLog(JobListener):
 
 def _first_line(error: BaseException | None) -> str:
     return next(iter(str(error).splitlines()), "") or repr(error)
+
+
+_LINES = 500
+_FORMAT = "%(asctime)s %(levelname)-7s %(name)s - %(message)s"
+
+
+class LogTail(logging.Handler):
+    """Keeps the last lines that are logged."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.setFormatter(logging.Formatter(_FORMAT))
+        self._lines: deque[str] = deque(maxlen=_LINES)
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Keep a record."""
+        self._lines.append(self.format(record))
+
+    def text(self) -> str:
+        """Return the lines."""
+        return "".join(f"{line}\n" for line in list(self._lines))

@@ -1,12 +1,231 @@
-"""The jobs of this process that can be operated."""
+"""The jobs of this process that can be operated, and their tasks."""
 
 from __future__ import annotations
 
+import functools
+import hashlib
 import threading
+import time
 from collections import OrderedDict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
 
 from pyflink_on_spark._compat.errors import PyFlinkOnSparkError
-from pyflink_on_spark._operate.view.operated_job import OperatedJob
+from pyflink_on_spark._job.submission.job import Job, JobHistory
+from pyflink_on_spark._runtime.contract.plan import (
+    ExchangePlan,
+    LocalPlan,
+    OperatorPlan,
+    VertexPlan,
+    chain_name,
+)
+from pyflink_on_spark._runtime.task.progress import JobProgress, TaskProgress
+from pyflink_on_spark.common import JobStatus
+
+
+@dataclass(frozen=True)
+class TaskEdge:
+    """An edge that ends in a task.
+
+    Args:
+        source: the id of the task that it comes from.
+        strategy: how elements are spread, for people.
+    """
+
+    source: str
+    strategy: str
+
+
+@dataclass(frozen=True)
+class JobTask:
+    """A chain of operators.
+
+    Args:
+        id: 32 hexadecimal digits, the same in each run of a script.
+        name: the names of its operators.
+        parallelism: how many subtasks.
+        max_parallelism: how many key groups.
+        operators: first to last.
+        has_source: whether it begins with a source.
+        inputs: the edges that end in it.
+    """
+
+    id: str
+    name: str
+    parallelism: int
+    max_parallelism: int
+    operators: tuple[OperatorPlan, ...]
+    has_source: bool
+    inputs: tuple[TaskEdge, ...]
+
+
+def tasks_of(job: Job) -> tuple[JobTask, ...]:
+    """Return the tasks of a job, in the order of the flow."""
+    places = list(_places(job))
+    ids = {place: _id(number, chain_name(*place_of)) for number, place, place_of in places}
+    edges = _edges(job, ids)
+    return tuple(
+        _task(vertex, chain, ids[place], edges.get(place, ()))
+        for _, place, (vertex, chain) in places
+    )
+
+
+Place = tuple[int, int]
+"""The number of a vertex's first subtask, and of the chain in it."""
+
+
+def _places(job: Job) -> Iterator[tuple[int, Place, tuple[VertexPlan, int]]]:
+    number = 0
+    for stage in job.stages:
+        for vertex in stage.vertices:
+            for chain in range(len(vertex.chains)):
+                yield number, (vertex.first_subtask_id, chain), (vertex, chain)
+                number += 1
+
+
+def _edges(job: Job, ids: dict[Place, str]) -> dict[Place, tuple[TaskEdge, ...]]:
+    receivers = {
+        channel.exchange.first_channel: (vertex.first_subtask_id, channel.chain)
+        for stage in job.stages
+        for vertex in stage.vertices
+        for channel in vertex.inputs
+    }
+    found: dict[Place, tuple[TaskEdge, ...]] = {}
+    for _, place, (vertex, chain) in _places(job):
+        for output in vertex.chains[chain].outputs:
+            edge = output.edge
+            target = (
+                (vertex.first_subtask_id, edge.chain)
+                if isinstance(edge, LocalPlan)
+                else receivers[edge.first_channel]
+            )
+            found[target] = (*found.get(target, ()), TaskEdge(ids[place], _strategy(edge)))
+    return found
+
+
+def _strategy(edge: LocalPlan | ExchangePlan) -> str:
+    if isinstance(edge, LocalPlan):
+        return "FORWARD"
+    name = type(edge.partitioner).__name__.removesuffix("Partitioner")
+    return "HASH" if edge.keyed else name.upper()
+
+
+def _task(vertex: VertexPlan, chain: int, task_id: str, inputs: tuple[TaskEdge, ...]) -> JobTask:
+    plan = vertex.chains[chain]
+    return JobTask(
+        task_id,
+        chain_name(vertex, chain),
+        vertex.parallelism,
+        max((operator.max_parallelism for operator in plan.operators), default=128),
+        plan.operators,
+        plan.source is not None,
+        inputs,
+    )
+
+
+def _id(number: int, name: str) -> str:
+    return hashlib.md5(f"{number} {name}".encode(), usedforsecurity=False).hexdigest()
+
+
+TASK_MANAGER = "driver"
+"""The name of the only task manager that tools see: hosts come and go with a job's attempts."""
+
+
+class OperableHandle(Protocol):
+    """What an engine's handle of a job offers to operation."""
+
+    def status(self) -> JobStatus:
+        """Return where the job is in its life."""
+        ...
+
+    def accumulators(self) -> dict[str, Any]:
+        """Return the accumulators by name."""
+        ...
+
+    def cancel(self) -> None:
+        """End the job and wait until it has ended."""
+        ...
+
+    def interrupt(self) -> None:
+        """End the job as if its process was killed, and wait until it has ended."""
+        ...
+
+    def trigger_savepoint(self, savepoint_directory: str | None) -> str:
+        """Write a savepoint; return its path."""
+        ...
+
+    def stop_with_savepoint(
+        self, advance_to_end_of_event_time: bool, savepoint_directory: str | None
+    ) -> str:
+        """Write a savepoint and end the job; return the savepoint's path."""
+        ...
+
+
+class OperatedJob:
+    """A job with its handle.
+
+    Args:
+        job: the job.
+        handle: the engine's.
+    """
+
+    def __init__(self, job: Job, handle: OperableHandle) -> None:
+        self.job, self.handle = job, handle
+
+    @property
+    def id(self) -> str:
+        """32 hexadecimal digits."""
+        return self.job.settings.job_id
+
+    @property
+    def history(self) -> JobHistory:
+        """What has happened to the job."""
+        return self.job.history
+
+    @property
+    def status(self) -> JobStatus:
+        """Where the job is in its life."""
+        return self.handle.status()
+
+    @functools.cached_property
+    def tasks(self) -> tuple[JobTask, ...]:
+        """The chains of the job."""
+        return tasks_of(self.job)
+
+    @property
+    def over(self) -> bool:
+        """Whether the job has ended."""
+        return self.status.is_globally_terminal_state()
+
+    @property
+    def started(self) -> int:
+        """When the job was submitted, in ms since the epoch."""
+        return self.history.times[JobStatus.CREATED]
+
+    @property
+    def ended(self) -> int | None:
+        """When the job ended, in ms since the epoch; None while it runs."""
+        return self.history.times.get(self.status) if self.over else None
+
+    @property
+    def duration(self) -> int:
+        """How long the job runs or has run, in ms."""
+        ended = self.ended
+        return (round(time.time() * 1000) if ended is None else ended) - self.started
+
+    @property
+    def progress(self) -> JobProgress | None:
+        """How far the job is; None before the first report, and for a job in BATCH mode."""
+        progress: JobProgress | None = getattr(self.handle, "progress", None)
+        return progress
+
+    @property
+    def parts(self) -> Sequence[TaskProgress]:
+        """How far each chain of each subtask is."""
+        parts: Sequence[TaskProgress] = getattr(self.handle, "parts", ())
+        return parts
+
 
 _KEPT = 50
 

@@ -7,18 +7,29 @@ from __future__ import annotations
 
 import json
 import zlib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 from pyflink_on_spark._compat.errors import CheckpointError
-from pyflink_on_spark._runtime.checkpoints.checkpoint_files import StateFile, write_whole
-from pyflink_on_spark._runtime.checkpoints.folder import Folder, folder
-from pyflink_on_spark._runtime.checkpoints.slot_state import SlotState
+from pyflink_on_spark._runtime.checkpoints.checkpoint_files import (
+    SHARED,
+    Folder,
+    StateFile,
+    folder,
+    write_whole,
+)
+from pyflink_on_spark._runtime.checkpoints.slot_state import (
+    SlotState,
+    TaskStateSnapshot,
+    positions_of,
+    shares,
+)
 from pyflink_on_spark._runtime.checkpoints.state_file import StoredFile, stored_records
 from pyflink_on_spark._runtime.checkpoints.steps import step
 from pyflink_on_spark._runtime.checkpoints.stored_frames import files_of_frames, in_folder
+from pyflink_on_spark._runtime.contract.plan import StagePlan
 from pyflink_on_spark._runtime.contract.state_meaning import Meanings, StateMeaning
 from pyflink_on_spark._runtime.elements.immutability import deserialize, serialize
 
@@ -197,3 +208,119 @@ def find_checkpoint(path: str, configuration: Mapping[str, str] | None = None) -
         configuration: the job's; says how file systems are reached.
     """
     return folder(path.rstrip("/").removesuffix(f"/{METADATA}"), configuration or {})
+
+
+_DEPTH = 2
+"""A savepoint is in the folder of savepoints, a checkpoint in a folder of its job."""
+
+
+def latest_checkpoint(*folders: str, configuration: Mapping[str, str] | None = None) -> str | None:
+    """Return the path of the latest complete checkpoint or savepoint.
+
+    Args:
+        folders: folders of checkpoints (``execution.checkpointing.dir``) and savepoints
+            (``execution.checkpointing.savepoint-dir``) of one job; those that do not exist are
+            empty.
+        configuration: says how file systems are reached.
+
+    Returns:
+        None if there is none.
+
+    Raises:
+        CheckpointError: one is damaged, or of another version.
+    """
+    found = [
+        (metadata.time, metadata.checkpoint_id, place.uri)
+        for name in folders
+        for place in _places(folder(name, configuration), _DEPTH)
+        for metadata in _complete(place)
+    ]
+    return max(found)[2] if found else None
+
+
+def _places(place: Folder, depth: int) -> Iterator[Folder]:
+    names = place.names()
+    if METADATA in names:
+        yield place
+    elif depth:
+        for name in names:
+            if name != SHARED and not name.startswith("."):
+                yield from _places(place.inside(name), depth - 1)
+
+
+def _complete(place: Folder) -> Iterator[Metadata]:
+    try:
+        yield read_metadata(place)
+    except CheckpointError as error:
+        if not isinstance(error.__cause__, FileNotFoundError):  # it was removed meanwhile
+            raise
+
+
+class Restore(NamedTuple):
+    """What an attempt begins with.
+
+    Args:
+        checkpoint_id: the checkpoint's number.
+        where: its folder, or its content.
+        names: the stable names that operators and sources have in the job, by those in the
+            checkpoint, where they differ; None for what the job leaves out.
+    """
+
+    checkpoint_id: int
+    where: str | bytes
+    names: Mapping[str, str | None] = {}
+
+
+def restored_states(
+    restore: Restore,
+    stages: Sequence[StagePlan],
+    slots: Iterable[int],
+    configuration: Mapping[str, str],
+) -> dict[int, TaskStateSnapshot]:
+    """Return the state of each subtask of some slots in a checkpoint, by its number.
+
+    Args:
+        restore: the checkpoint.
+        stages: those of the job.
+        slots: those of the host that asks.
+        configuration: says how to reach the folder.
+    """
+    whole, savepoint = _whole(restore, configuration)
+    found: dict[int, TaskStateSnapshot] = {}
+    for slot in slots:
+        found |= shares(stages, slot, whole, restore.checkpoint_id, savepoint=savepoint)
+    return found
+
+
+def restored_positions(
+    restore: Restore | None,
+    sources: Collection[str],
+    configuration: Mapping[str, str],
+) -> dict[str, list[Any]]:
+    """Return all that a checkpoint has of some sources, by their stable names.
+
+    Args:
+        restore: the checkpoint; None for a fresh start.
+        sources: the stable names.
+        configuration: says how to reach the folder.
+    """
+    if restore is None or not sources:
+        return {}
+    whole, _ = _whole(restore, configuration)
+    return {
+        name: positions_of(contents.values())
+        for name, contents in whole.sources.items()
+        if name in sources
+    }
+
+
+def _whole(restore: Restore, configuration: Mapping[str, str]) -> tuple[SlotState, bool]:
+    """Return the state of all slots under the job's names, and whether it is of a savepoint."""
+    where, savepoint = restore.where, False
+    if isinstance(where, bytes):
+        whole = SlotState.from_bytes(where)
+    else:
+        place = find_checkpoint(where, configuration)
+        metadata = read_metadata(place)
+        whole, savepoint = read_states(place, metadata), metadata.savepoint
+    return whole.renamed(restore.names), savepoint

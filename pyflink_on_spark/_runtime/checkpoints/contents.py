@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+import io
+import pickle
+from collections import Counter, OrderedDict, deque
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any, Self
 
 from pyflink_on_spark._compat.errors import CheckpointError
 from pyflink_on_spark._runtime.checkpoints.checkpoint import (
@@ -15,13 +18,220 @@ from pyflink_on_spark._runtime.checkpoints.checkpoint import (
     read_metadata,
     read_states,
 )
-from pyflink_on_spark._runtime.checkpoints.key_group_contents import KeyGroupContents, reader_of
-from pyflink_on_spark._runtime.checkpoints.safe_pickles import Opaque, load_safely
 from pyflink_on_spark._runtime.checkpoints.slot_state import OperatorPart, SlotState
 from pyflink_on_spark._runtime.checkpoints.state_file import Content, read_in_turn
 from pyflink_on_spark._runtime.elements.immutability import deserialize
-from pyflink_on_spark._runtime.elements.keys import unwrap_key
+from pyflink_on_spark._runtime.elements.keys import Key, unwrap_key
+from pyflink_on_spark._runtime.moved_in.coders import own_module
+from pyflink_on_spark._runtime.state.moved_in import MAP, PIECES
 from pyflink_on_spark._runtime.state.operator_state import OperatorSnapshot
+from pyflink_on_spark._runtime.state.snapshot import KeyGroupState, Piece, StateMeta, Tables, Timer
+
+_UNSTAMPED: dict[str, Callable[[Any], Any]] = {
+    "list": lambda entry: [value for _, value in entry],
+    "map": lambda entry: {key: value for key, (_, value) in entry.items()},
+}
+_UNSTAMPED |= {PIECES: _UNSTAMPED["list"], MAP: _UNSTAMPED["map"]}
+_STAMPED: dict[str, Callable[[int, Any], Any]] = {
+    "list": lambda stamp, value: [(stamp, one) for one in value],
+    "map": lambda stamp, value: {key: (stamp, one) for key, one in value.items()},
+}
+_STAMP: dict[str, Callable[[Any], int]] = {
+    "list": lambda entry: max(stamp for stamp, _ in entry),
+    "map": lambda entry: max(stamp for stamp, _ in entry.values()),
+}
+
+
+@dataclass(slots=True)
+class KeyGroupContents:
+    """The states and timers of the keys of one key group.
+
+    Args:
+        states: what has to be known of each state.
+        tables: the entries.
+        timers: the timers, in the order in which they were registered.
+    """
+
+    states: dict[str, StateMeta] = field(default_factory=dict)
+    tables: Tables = field(default_factory=dict)
+    timers: dict[Timer, None] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, pieces: Iterable[Piece]) -> KeyGroupContents:
+        """Return what the pieces of a key group make together, the older ones first."""
+        contents = cls()
+        for piece in pieces:
+            contents._take(piece)
+        return contents
+
+    def to_piece(self) -> KeyGroupState:
+        """Return the contents as a checkpoint has them."""
+        return KeyGroupState(self.states, self.tables, list(self.timers))
+
+    def __bool__(self) -> bool:
+        return bool(self.timers) or any(
+            entries for namespaces in self.tables.values() for entries in namespaces.values()
+        )
+
+    def _take(self, piece: Piece) -> None:
+        self.states |= piece.states
+        for name, namespace, key, value in piece.entries:
+            table = self.tables.setdefault(name, {}).setdefault(namespace, {})
+            if value is None:
+                table.pop(key, None)
+            else:
+                table[key] = value
+        if isinstance(piece, KeyGroupState):
+            self.timers |= dict.fromkeys(piece.timers)
+            return
+        for timer, present in piece.timers:
+            if present:
+                self.timers[timer] = None
+            else:
+                self.timers.pop(timer, None)
+
+
+Reader = Callable[[Any], Any]
+
+
+def reader_of(meta: StateMeta) -> Reader:
+    """Return what takes the stamps of a time to live off an entry."""
+    if not meta.stamped:
+        return lambda entry: entry
+    return _UNSTAMPED.get(meta.kind, lambda entry: entry[1])
+
+
+def rewritten(meta: StateMeta, entry: Any, value: Any) -> Any:
+    """Return an entry with another value, which is as old as the entry.
+
+    Args:
+        meta: of the state.
+        entry: as it was.
+        value: the new value, without stamps; not empty.
+    """
+    if not meta.stamped:
+        return value
+    if meta.kind not in _STAMPED:
+        return entry[0], value
+    return _STAMPED[meta.kind](_STAMP[meta.kind](entry), value)
+
+
+_PLAIN = {
+    "builtins": {"complex", "range"},
+    "datetime": {"date", "datetime", "time", "timedelta", "timezone"},
+    "decimal": {"Decimal"},
+    "fractions": {"Fraction"},
+    "uuid": {"SafeUUID", "UUID"},
+    "pyflink_on_spark.common.time": {"Duration", "Instant", "Time"},
+    "pyflink_on_spark.common.types": {"Row", "RowKind", "_create_row"},
+    "pyflink_on_spark.datastream.window.windows": {"CountWindow", "GlobalWindow", "TimeWindow"},
+    "pyflink_on_spark._runtime.state.operator_state": {"OperatorSnapshot"},
+    "pyflink_on_spark._runtime.state.snapshot": {"KeyGroupState", "StateDelta", "StateMeta"},
+}
+"""What a pickle may make, by module: nothing of it runs anything else."""
+
+_KEY = ("pyflink_on_spark._runtime.elements.keys", "_restore")
+_CONTAINERS: dict[tuple[str, str], Callable[..., Any]] = {
+    ("builtins", "bytearray"): bytearray,
+    ("builtins", "dict"): dict,
+    ("builtins", "frozenset"): frozenset,
+    ("builtins", "list"): list,
+    ("builtins", "set"): set,
+    ("builtins", "tuple"): tuple,
+    ("collections", "OrderedDict"): OrderedDict,
+    ("collections", "deque"): deque,
+}
+_CONTENTS = (bytes, dict, list, set, tuple)
+"""The contents of containers in a pickle. A number or a range could fill the memory."""
+
+
+class Opaque:
+    """Stands for an object of a class that is not loaded.
+
+    Attributes:
+        of: the name of the class.
+        content: what the object was made of.
+    """
+
+    of = ""
+
+    def __init__(self, *arguments: Any, **named: Any) -> None:
+        self.content: list[Any] = [*arguments, *([named] if named else [])]
+
+    def __new__(cls, *_: Any, **__: Any) -> Self:
+        """Return one that has no content yet; pickles often make objects without ``__init__``."""
+        made = super().__new__(cls)
+        made.content = []
+        return made
+
+    def __setstate__(self, state: Any) -> None:
+        self.content.append(state)
+
+    def append(self, item: Any) -> None:
+        """Take an item of a list."""
+        self.content.append(item)
+
+    def extend(self, items: Any) -> None:
+        """Take items of a list."""
+        self.content.extend(items)
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        self.content.append((key, value))
+
+    def __call__(self, *arguments: Any, **named: Any) -> Opaque:
+        return type(self)(*arguments, **named)
+
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        raise CheckpointError(
+            f"there is an object of the class {self.of}, which was not loaded: load the classes of "
+            "the job to write the object (trusted=True, or --trusted)"
+        )
+
+    def __repr__(self) -> str:
+        return f"<{self.of}: {', '.join(map(repr, self.content))}>"
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Opaque) and repr(self) == repr(other)
+
+    def __hash__(self) -> int:
+        return hash(self.of)
+
+
+class _SafeUnpickler(pickle.Unpickler):
+    def find_class(self, module: str, name: str) -> Any:
+        module = own_module(module)
+        if (module, name) == _KEY:
+            return _key
+        if (module, name) in _CONTAINERS:
+            return partial(_container, _CONTAINERS[module, name])
+        if name in _PLAIN.get(module, ()):
+            return super().find_class(module, name)
+        return type("Opaque", (Opaque,), {"of": f"{module}.{name}"})
+
+
+def _container(kind: Callable[..., Any], *arguments: Any) -> Any:
+    if arguments and not isinstance(arguments[0], _CONTENTS):
+        raise ValueError(f"a {kind.__name__} of a {type(arguments[0]).__name__}")
+    return kind(*arguments)
+
+
+def _key(value: bytes, identity: Hashable) -> Key:
+    return Key(load_safely(value), identity)
+
+
+def load_safely(content: bytes) -> Any:
+    """Return the pickled object; objects of the job's own classes are ``Opaque``.
+
+    Raises:
+        CheckpointError: the content is no pickle, or is damaged.
+    """
+    try:
+        return _SafeUnpickler(io.BytesIO(content)).load()
+    except CheckpointError:
+        raise
+    except (Exception, RecursionError) as error:
+        raise CheckpointError(f"a pickle in the checkpoint is damaged: {error!r}") from error
+
 
 TIMERS = "timers"
 

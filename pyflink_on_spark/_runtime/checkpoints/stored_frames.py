@@ -9,11 +9,11 @@ from typing import Any
 
 from pyflink_on_spark._compat.errors import CheckpointError
 from pyflink_on_spark._runtime.checkpoints.checkpoint_files import (
+    Folder,
     StateFile,
     StateFileWriter,
     state_file,
 )
-from pyflink_on_spark._runtime.checkpoints.folder import Folder
 from pyflink_on_spark._runtime.checkpoints.state_file import (
     FRAME,
     RecordHead,
@@ -21,7 +21,7 @@ from pyflink_on_spark._runtime.checkpoints.state_file import (
     contents_between,
 )
 from pyflink_on_spark._runtime.checkpoints.steps import step
-from pyflink_on_spark._runtime.contract.connector.large_committable import LargeCommittable
+from pyflink_on_spark._runtime.contract.connector.sink import LargeCommittable
 
 Committables = list[tuple[Any, Any]]
 """Pairs of what names a sink and a committable."""

@@ -2,18 +2,146 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 from pyflink_on_spark._runtime.elements.clock import Clock
-from pyflink_on_spark._runtime.metrics.kinds import (
-    CounterValue,
-    DistributionValue,
-    GaugeValue,
-    MeterValue,
-)
+from pyflink_on_spark._runtime.types.java_numbers import whole
 from pyflink_on_spark.metrics import Counter, Distribution, Meter, MetricGroup
+
+_SAMPLE_INTERVAL = 5_000
+
+
+class CounterValue(Counter):
+    """A number that goes up and down.
+
+    On Spark: it counts on as long as the subtask lives, while PyFlink's process mode begins again
+    at 0 with each bundle.
+    """
+
+    kind = "counter"
+    __slots__ = ("_count",)
+
+    def __init__(self) -> None:
+        self._count = 0
+
+    def inc(self, n: int = 1) -> None:
+        """Add ``n``, cut to a whole number."""
+        self._count += n if type(n) is int else whole(n)
+
+    def dec(self, n: int = 1) -> None:
+        """Subtract ``n``, cut to a whole number."""
+        self._count -= n if type(n) is int else whole(n)
+
+    def get_count(self) -> int:
+        """Return the number as it is now."""
+        return self._count
+
+    def report(self) -> int:
+        """Return the number."""
+        return self._count
+
+
+class MeterValue(Meter):
+    """How many events there were, and how many in a second of late.
+
+    Args:
+        time_span_in_seconds: over which time the rate is averaged.
+        clock: processing time.
+    """
+
+    kind = "meter"
+    __slots__ = ("_clock", "_count", "_next", "_samples", "_span")
+
+    def __init__(self, time_span_in_seconds: int, clock: Clock) -> None:
+        self._span = max(whole(time_span_in_seconds) * 1000, _SAMPLE_INTERVAL)
+        self._clock = clock
+        self._count = 0
+        self._samples: deque[tuple[int, int]] = deque()
+        self._next = 0
+
+    def mark_event(self, value: int = 1) -> None:
+        """Say that ``value`` events have happened."""
+        now = self._clock.now()
+        if now >= self._next:
+            self._sample(now)
+        self._count += value if type(value) is int else whole(value)
+
+    def get_count(self) -> int:
+        """Return how many events have been marked altogether."""
+        return self._count
+
+    def report(self) -> tuple[int, float]:
+        """Return the count, and the events per second over the time span."""
+        now = self._clock.now()
+        before = 0
+        for time, count in self._samples:
+            if time > now - self._span:
+                break
+            before = count
+        return self._count, (self._count - before) * 1000 / self._span
+
+    def _sample(self, now: int) -> None:
+        samples = self._samples
+        samples.append((now, self._count))
+        while len(samples) > 1 and samples[1][0] <= now - self._span:
+            samples.popleft()
+        self._next = now + _SAMPLE_INTERVAL
+
+
+class DistributionValue(Distribution):
+    """Number, sum, smallest and largest of the values that it was given."""
+
+    kind = "distribution"
+    __slots__ = ("_count", "_max", "_min", "_sum")
+
+    def __init__(self) -> None:
+        self._count = 0
+        self._sum: Any = 0
+        self._min: Any = None
+        self._max: Any = None
+
+    def update(self, value: Any) -> None:
+        """Take one more number into account.
+
+        On Spark: fractions are kept, where PyFlink cuts them off.
+        """
+        if type(value) is not int and type(value) is not float:
+            value = whole(value)
+        if not self._count:
+            self._min = self._max = value
+        elif value < self._min:
+            self._min = value
+        elif value > self._max:
+            self._max = value
+        self._count += 1
+        self._sum += value
+
+    def report(self) -> tuple[int, Any, Any, Any]:
+        """Return number, sum, smallest and largest."""
+        return self._count, self._sum, self._min, self._max
+
+
+class GaugeValue:
+    """A function of the user's, called for each report.
+
+    Args:
+        function: returns a number.
+    """
+
+    kind = "gauge"
+    __slots__ = ("_function",)
+
+    def __init__(self, function: Callable[[], Any]) -> None:
+        self._function = function
+
+    def report(self) -> Any:
+        """Return what the function returns; what is no number has to be convertible to one."""
+        value = self._function()
+        return value if type(value) is int or type(value) is float else int(value)
+
 
 Registered = CounterValue | MeterValue | DistributionValue | GaugeValue
 

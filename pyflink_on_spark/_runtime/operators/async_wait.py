@@ -2,21 +2,246 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+import asyncio
+import threading
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from queue import Empty, SimpleQueue
 from typing import TYPE_CHECKING, Any
 
-from pyflink_on_spark._runtime.operators.async_calls import (
-    Call,
-    CallsAsReady,
-    CallsInOrder,
-    EventLoop,
-)
 from pyflink_on_spark._runtime.operators.rich_function import RichFunctionOperator
-from pyflink_on_spark._runtime.operators.select_key import keyed_rows
+from pyflink_on_spark._runtime.operators.stateless import keyed_rows
 
 if TYPE_CHECKING:
     from pyflink_on_spark._runtime.contract.context import OperatorContext
     from pyflink_on_spark._runtime.user_code.user_function import UserFunction
+
+
+_SECONDS_TO_STOP = 5
+_NONE = "cannot be none"
+_NO_LIST = "should be of list type"
+
+
+class EventLoop:
+    """An asyncio event loop in a thread of its own.
+
+    Args:
+        name: of the thread.
+    """
+
+    def __init__(self, name: str) -> None:
+        self._loop = asyncio.new_event_loop()
+        self._thread = threading.Thread(target=self._main, name=name, daemon=True)
+        self._thread.start()
+
+    def run(self, callback: Callable[[], None]) -> None:
+        """Have something called in the loop's thread."""
+        self._loop.call_soon_threadsafe(callback)
+
+    def stop(self) -> None:
+        """Cancel what still runs, and end the thread."""
+        if self._thread.is_alive():
+            self._loop.call_soon_threadsafe(self._loop.stop)
+            self._thread.join(_SECONDS_TO_STOP)
+
+    def _main(self) -> None:
+        loop = self._loop
+        asyncio.set_event_loop(loop)
+        try:
+            loop.run_forever()
+            tasks = asyncio.all_tasks(loop)
+            for task in tasks:
+                task.cancel()
+            if tasks:
+                loop.run_until_complete(asyncio.wait(tasks, timeout=_SECONDS_TO_STOP / 2))
+            loop.run_until_complete(loop.shutdown_asyncgens())
+        finally:
+            loop.close()
+
+
+class Call:
+    """All attempts for one element. Everything but ``results`` happens in the loop's thread.
+
+    Args:
+        function: the user's AsyncFunction.
+        value: the element.
+        timestamp: its timestamp in ms, or None.
+        timeout: how long all attempts together may take, in ms; 0 for no limit.
+        strategy: the user's AsyncRetryStrategy; None for a single attempt.
+        finished: called with this call when its outcome is known.
+    """
+
+    __slots__ = (
+        "_attempts",
+        "_error",
+        "_finished",
+        "_function",
+        "_next_attempt",
+        "_result",
+        "_strategy",
+        "_task",
+        "_timeout",
+        "_timer",
+        "done",
+        "timestamp",
+        "value",
+    )
+
+    def __init__(
+        self,
+        function: Any,
+        value: Any,
+        timestamp: int | None,
+        timeout: int,
+        strategy: Any,
+        finished: Callable[[Call], None],
+    ) -> None:
+        self._function, self.value, self.timestamp = function, value, timestamp
+        self._timeout, self._strategy, self._finished = timeout, strategy, finished
+        self._attempts = 0
+        self._result: Any = None
+        self._error: BaseException | None = None
+        self._task: asyncio.Task[None] | None = None
+        self._timer: asyncio.TimerHandle | None = None
+        self._next_attempt: asyncio.TimerHandle | None = None
+        self.done = False
+
+    def start(self) -> None:
+        """Make the first attempt."""
+        if self._timeout > 0:
+            loop = asyncio.get_running_loop()
+            self._timer = loop.call_later(self._timeout / 1000, self._time_out)
+        self._attempt()
+
+    def results(self) -> Iterable[Any]:
+        """Return what becomes of the element, or raise what the function raised."""
+        if self._error is not None:
+            raise self._error
+        return self._result  # type: ignore[no-any-return]
+
+    def _attempt(self) -> None:
+        self._attempts += 1
+        self._task = asyncio.get_running_loop().create_task(self._invoke())
+
+    async def _invoke(self) -> None:
+        result, error = None, None
+        try:
+            result = await self._function.async_invoke(self.value)
+        except BaseException as raised:  # noqa: BLE001 - also what would end the loop
+            error = raised
+        if not self.done:
+            self._judge(result, error)
+
+    def _judge(self, result: Any, error: BaseException | None) -> None:
+        """Finish, or make another attempt after a while."""
+        try:
+            delay = self._delay_of_retry(result, error)
+        except BaseException as raised:  # noqa: BLE001 - it fails the job, not the loop
+            delay, error = None, raised
+        if delay is None:
+            self._finish(result, error)
+        else:
+            loop = asyncio.get_running_loop()
+            self._next_attempt = loop.call_later(delay / 1000, self._attempt)
+
+    def _delay_of_retry(self, result: Any, error: BaseException | None) -> int | None:
+        strategy = self._strategy
+        if strategy is None:
+            return None
+        predicate = strategy.get_retry_predicate()
+        if error is not None:
+            judge, outcome = predicate.exception_predicate(), error
+        else:
+            judge, outcome = predicate.result_predicate(), result
+        if judge is None or outcome is None or not judge(outcome):
+            return None
+        if not strategy.can_retry(self._attempts):
+            return None
+        return strategy.get_backoff_time_millis(self._attempts)  # type: ignore[no-any-return]
+
+    def _time_out(self) -> None:
+        """Let the user's ``timeout`` decide instead of the attempts."""
+        self.done = True
+        if self._next_attempt is not None:
+            self._next_attempt.cancel()
+        if self._task is not None:
+            self._task.cancel()
+        try:
+            self._finish(self._function.timeout(self.value), None)
+        except BaseException as error:  # noqa: BLE001 - it fails the job, not the loop
+            self._finish(None, error)
+
+    def _finish(self, result: Any, error: BaseException | None) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+        if error is None and not isinstance(result, Iterable):
+            error = RuntimeError(
+                f"The result of AsyncFunction {_NONE if result is None else _NO_LIST}, "
+                "please check the methods 'async_invoke' and 'timeout' of class "
+                f"'{type(self._function)}'."
+            )
+        self._result, self._error = result, error
+        self.done = True
+        self._finished(self)
+
+
+class CallsInOrder:
+    """Calls whose results come in the order of the elements."""
+
+    def __init__(self) -> None:
+        self._calls: deque[Call] = deque()
+        self._news: SimpleQueue[Call] = SimpleQueue()
+        self.finished = self._news.put
+
+    def __len__(self) -> int:
+        """Return how many have not been given out."""
+        return len(self._calls)
+
+    def add(self, call: Call) -> None:
+        """Take a call that is about to start."""
+        self._calls.append(call)
+
+    def ready(self) -> Call | None:
+        """Give out the next call if it is done, else None."""
+        return self._calls.popleft() if self._calls and self._calls[0].done else None
+
+    def wait(self) -> Call:
+        """Give out the next call once it is done."""
+        while not self._calls[0].done:
+            self._news.get()
+        return self._calls.popleft()
+
+
+class CallsAsReady:
+    """Calls whose results come as they are there."""
+
+    def __init__(self) -> None:
+        self._in_flight = 0
+        self._news: SimpleQueue[Call] = SimpleQueue()
+        self.finished = self._news.put
+
+    def __len__(self) -> int:
+        """Return how many have not been given out."""
+        return self._in_flight
+
+    def add(self, call: Call) -> None:
+        """Take a call that is about to start."""
+        self._in_flight += 1
+
+    def ready(self) -> Call | None:
+        """Give out a call that is done, or None."""
+        try:
+            call = self._news.get_nowait()
+        except Empty:
+            return None
+        self._in_flight -= 1
+        return call
+
+    def wait(self) -> Call:
+        """Give out a call once one is done."""
+        call = self._news.get()
+        self._in_flight -= 1
+        return call
 
 
 class AsyncWaitOperator(RichFunctionOperator):

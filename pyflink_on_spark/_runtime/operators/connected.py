@@ -1,18 +1,28 @@
-"""Functions on two connected streams: both keyed, or none of them."""
+"""Operators with two inputs, one of which may be broadcast."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from pyflink_on_spark._runtime.contract.operator import Process
-from pyflink_on_spark._runtime.operators.function_contexts import (
+from pyflink_on_spark._runtime.elements.bundle import MAX_WATERMARK
+from pyflink_on_spark._runtime.elements.cursor import noting, timed
+from pyflink_on_spark._runtime.operators.process import (
+    BroadcastElementContext,
+    BroadcastOnTimerContext,
     ElementContext,
     KeyedElementContext,
+    OtherKeyedElementContext,
+    ReadOnlyContext,
+    TimeDomains,
     TimerContext,
+    TimerDrivenOperator,
 )
 from pyflink_on_spark._runtime.operators.rich_function import RichFunctionOperator, keyed_state_of
-from pyflink_on_spark._runtime.operators.timer_driven import TimerDrivenOperator
+from pyflink_on_spark._runtime.state.backend import NO_KEY
+from pyflink_on_spark._runtime.state.timers import BroadcastTimerService
 
 if TYPE_CHECKING:
     from pyflink_on_spark._runtime.contract.context import OperatorContext
@@ -116,3 +126,84 @@ class CoProcessOperator(TimerDrivenOperator):
     def _called(self, elements: Iterator[Any], call: Callable[[Any, Any], Any]) -> Iterator[Any]:
         for_each = self._for_each_pair if self.keyed else self._for_each
         return for_each(elements, call, self._element_context)
+
+
+class BroadcastProcessOperator(TimerDrivenOperator):
+    """Calls ``process_element`` or ``process_broadcast_element``, and ``on_timer``.
+
+    The second input is the broadcast one; it has no keys. In BATCH all of it comes first.
+
+    Args:
+        function: the user's BroadcastProcessFunction or KeyedBroadcastProcessFunction.
+        keyed: whether elements of the first input are pairs of key and value.
+        state_descriptors: a tuple of the MapStateDescriptors of the broadcast states.
+        time_domains: the members of the enum TimeDomain, for event time and for processing time.
+    """
+
+    methods = ("process_element", "process_broadcast_element", "on_timer")
+    unkeyed_inputs = (1,)
+
+    def __init__(
+        self,
+        function: UserFunction,
+        keyed: bool,
+        state_descriptors: UserFunction,
+        time_domains: TimeDomains,
+    ) -> None:
+        super().__init__(function, keyed, time_domains)
+        self._state_descriptors = state_descriptors
+
+    def open(self, context: OperatorContext) -> None:
+        """Load and open the function."""
+        for descriptor in self._state_descriptors.load():
+            context.operator_state.broadcast_state(descriptor)
+        self._held: list[Any] = []
+        self._held_timestamps: list[int | None] = []
+        self._holds = context.task.batch and not self.keyed
+        super().open(context)
+
+    def inputs(self) -> tuple[Process, ...]:
+        """Return what processes the elements of each input."""
+        return self._other, self._broadcast
+
+    def advance_watermark(self, watermark: int) -> Iterable[Any]:
+        """Yield what comes out of due timers, and in BATCH at the end of elements."""
+        if self._holds and watermark == MAX_WATERMARK:
+            return chain(self._released(), super().advance_watermark(watermark))
+        return super().advance_watermark(watermark)
+
+    def _make_contexts(self, context: OperatorContext) -> None:
+        cursor, service, state = context.cursor, self._timer_service, context.operator_state
+        keyless = BroadcastTimerService(self._timers) if self.keyed else service
+        self._broadcast_context = BroadcastElementContext(state, cursor, keyless)
+        if self.keyed:
+            keyed = cursor, service, self._backend
+            self._other_context: Any = OtherKeyedElementContext(state, *keyed)
+            self._timer_context = BroadcastOnTimerContext(state, *keyed)
+        else:
+            self._other_context = ReadOnlyContext(state, cursor, service)
+
+    def _other(self, elements: Iterator[Any]) -> Iterator[Any]:
+        call = self._loaded.process_element
+        if self.keyed:
+            return self._for_each_pair(elements, call, self._other_context)
+        if self._holds:
+            self._held.extend(noting(elements, self._cursor, self._held_timestamps))
+            return iter(())
+        return self._for_each(elements, call, self._other_context)
+
+    def _broadcast(self, elements: Iterator[Any]) -> Iterator[Any]:
+        call = self._loaded.process_broadcast_element
+        if self.keyed:
+            elements = self._without_key(elements)
+        return self._for_each(elements, call, self._broadcast_context)
+
+    def _without_key(self, elements: Iterator[Any]) -> Iterator[Any]:
+        for value in elements:
+            self._backend.key = NO_KEY
+            yield value
+
+    def _released(self) -> Iterator[Any]:
+        held = timed(self._held, self._held_timestamps, self._cursor)
+        self._held, self._held_timestamps = [], []
+        return self._for_each(held, self._loaded.process_element, self._other_context)

@@ -1,16 +1,153 @@
-"""ProcessFunction, and what all process functions have in common."""
+"""Process functions, with timers and without."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-from pyflink_on_spark._runtime.operators.function_contexts import ElementContext
-from pyflink_on_spark._runtime.operators.rich_function import RichFunctionOperator
-from pyflink_on_spark._runtime.state.timers import NonKeyedTimerService
+from pyflink_on_spark._runtime.elements.bundle import MIN_TIMESTAMP
+from pyflink_on_spark._runtime.elements.keys import unwrap_key
+from pyflink_on_spark._runtime.operators.rich_function import RichFunctionOperator, keyed_state_of
+from pyflink_on_spark._runtime.state.timers import KeyedTimerService, NonKeyedTimerService
 
 if TYPE_CHECKING:
     from pyflink_on_spark._runtime.contract.context import OperatorContext
+    from pyflink_on_spark._runtime.state.backend import KeyedStateBackend
+    from pyflink_on_spark._runtime.user_code.user_function import UserFunction
+
+
+if TYPE_CHECKING:
+    from pyflink_on_spark._runtime.elements.cursor import Cursor
+    from pyflink_on_spark._runtime.state.backend import KeyedStateBackend
+    from pyflink_on_spark._runtime.state.operator_state import OperatorState
+    from pyflink_on_spark._runtime.state.timers import (
+        BroadcastTimerService,
+        KeyedTimerService,
+        NonKeyedTimerService,
+    )
+
+    TimerService = KeyedTimerService | BroadcastTimerService | NonKeyedTimerService
+
+
+class ElementContext:
+    """For an element of a stream without key.
+
+    Args:
+        cursor: has the element's timestamp.
+        timer_service: tells the time.
+    """
+
+    __slots__ = ("_cursor", "_timer_service")
+
+    def __init__(self, cursor: Cursor, timer_service: TimerService) -> None:
+        self._cursor = cursor
+        self._timer_service = timer_service
+
+    def __getattr__(self, name: str) -> Any:
+        if name == "get_current_key":
+            raise AttributeError(
+                "there is no get_current_key() here: the element has no key. Call key_by() before "
+                "this operator; elements of a broadcast stream never have one"
+            )
+        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+
+    def timer_service(self) -> TimerService:
+        """Return what tells the time and registers timers."""
+        return self._timer_service
+
+    def timestamp(self) -> int:
+        """Return the element's timestamp in ms; -2**63 if it has none."""
+        timestamp = self._cursor.timestamp
+        return MIN_TIMESTAMP if timestamp is None else timestamp
+
+
+class KeyedElementContext(ElementContext):
+    """For an element of a keyed stream.
+
+    Args:
+        cursor: has the element's timestamp.
+        timer_service: tells the time and registers timers.
+        backend: knows the current key.
+    """
+
+    __slots__ = ("_backend",)
+
+    def __init__(
+        self, cursor: Cursor, timer_service: TimerService, backend: KeyedStateBackend
+    ) -> None:
+        super().__init__(cursor, timer_service)
+        self._backend = backend
+
+    def get_current_key(self) -> Any:
+        """Return the element's key."""
+        return unwrap_key(self._backend.key)
+
+
+class TimerContext(KeyedElementContext):
+    """For a timer."""
+
+    __slots__ = ("domain", "time")
+
+    time: int
+    domain: Any
+
+    def timestamp(self) -> int:
+        """Return the timer's time in ms."""
+        return self.time
+
+    def time_domain(self) -> Any:
+        """Return whether it is an event-time or a processing-time timer."""
+        return self.domain
+
+
+class _WithBroadcastState:
+    """Adds the times of the base class of broadcast functions' contexts, and broadcast state.
+
+    Args:
+        operator_state: has the broadcast states.
+        context: the arguments of the other base class.
+    """
+
+    _timer_service: TimerService
+
+    def __init__(self, operator_state: OperatorState, *context: Any) -> None:
+        super().__init__(*context)
+        self._operator_state = operator_state
+
+    def current_processing_time(self) -> int:
+        """Return the clock's time in ms."""
+        return self._timer_service.current_processing_time()
+
+    def current_watermark(self) -> int:
+        """Return the event time in ms; -2**63 before the first watermark."""
+        return self._timer_service.current_watermark()
+
+
+class _ReadingBroadcastState(_WithBroadcastState):
+    def get_broadcast_state(self, state_descriptor: Any) -> Any:
+        """Return a broadcast state for reading."""
+        return self._operator_state.broadcast_state(state_descriptor).read_only()
+
+
+class BroadcastElementContext(_WithBroadcastState, ElementContext):
+    """For an element of the broadcast stream."""
+
+    def get_broadcast_state(self, state_descriptor: Any) -> Any:
+        """Return a broadcast state for reading and writing."""
+        return self._operator_state.broadcast_state(state_descriptor)
+
+
+class ReadOnlyContext(_ReadingBroadcastState, ElementContext):
+    """For an element of the other stream, without key."""
+
+
+class OtherKeyedElementContext(_ReadingBroadcastState, KeyedElementContext):
+    """For an element of the other stream, with key."""
+
+
+class BroadcastOnTimerContext(_ReadingBroadcastState, TimerContext):
+    """For a timer of a function with broadcast state."""
+
 
 Call = Callable[[Any, Any], Any]
 
@@ -69,3 +206,129 @@ class ProcessOperator(AnyProcessOperator):
         """Note the event time."""
         self._timer_service.watermark = watermark
         return ()
+
+
+TimeDomains = tuple[Any, Any]
+"""What ``time_domain()`` returns for event-time and for processing-time timers."""
+
+
+class TimerDrivenOperator(AnyProcessOperator):
+    """A process function; on a keyed stream it has ``on_timer``.
+
+    Args:
+        function: the user's.
+        keyed: whether it is on a keyed stream.
+        time_domains: the members of the enum TimeDomain, for event time and for processing time.
+    """
+
+    _timer_context: TimerContext
+    _backend: Any
+    """Keyed state, on a keyed stream."""
+    _waiting: Sequence[int] = ()
+    """When processing-time timers are due that may fire between two elements."""
+
+    def __init__(self, function: UserFunction, keyed: bool, time_domains: TimeDomains) -> None:
+        super().__init__(function)
+        self.keyed = keyed
+        self.emits_timestamps = keyed
+        self._event_domain, self._processing_domain = time_domains
+
+    def open(self, context: OperatorContext) -> None:
+        """Load and open the function."""
+        self._timer_service: KeyedTimerService | NonKeyedTimerService
+        if self.keyed:
+            self._backend = backend = keyed_state_of(context)
+            self._timers = backend.timers
+            self._event_times = backend.timers.event.times
+            if not context.task.batch:
+                self._waiting = backend.timers.processing.times
+            self._timer_service = KeyedTimerService(backend.timers, backend)
+        else:
+            self._timer_service = NonKeyedTimerService(context.clock)
+        self._make_contexts(context)
+        super().open(context)
+
+    def advance_watermark(self, watermark: int) -> Iterable[Any]:
+        """Yield what comes out of the timers that are due."""
+        if isinstance(self._timer_service, NonKeyedTimerService):
+            self._timer_service.watermark = watermark
+            return ()
+        self._timers.watermark = watermark
+        times = self._event_times
+        if not times or times[0] > watermark:
+            return ()
+        return self._for_each_timer(self._timers.due_by_watermark(watermark), self._event_domain)
+
+    def advance_processing_time(self, now: int) -> Iterable[Any]:
+        """Yield what comes out of the timers that are due."""
+        if not self.keyed:
+            return ()
+        earliest = self._timers.next_processing_time()
+        if earliest is None or earliest > now:
+            return ()
+        return self._for_each_timer(self._timers.due_by_clock(now), self._processing_domain)
+
+    def _make_contexts(self, context: OperatorContext) -> None:
+        """Make what the function's methods get; the timer service is there."""
+        raise NotImplementedError
+
+    def _for_each_pair(self, pairs: Iterator[Any], call: Call, context: Any) -> Iterator[Any]:
+        backend: KeyedStateBackend = self._backend
+        side_output, waiting = self._context.side_output, self._waiting
+        pairs = backend.observed(pairs)
+        for backend.key, value in pairs:
+            if waiting:
+                yield from self._due_before_element()
+            results = call(value, context)
+            if results:
+                for result in results:
+                    if type(result) is tuple and len(result) == 2 and IS_TAG[type(result[0])]:
+                        side_output(result[0].tag_id, result[1])
+                    else:
+                        yield result
+
+    def _due_before_element(self) -> Iterator[Any]:
+        """Yield what comes out of timers that the clock has passed; leave the element as it was."""
+        backend, cursor = self._backend, self._cursor
+        key, timestamp = backend.key, cursor.timestamp
+        yield from self.advance_processing_time(self._timers.clock.now())
+        backend.key, cursor.timestamp = key, timestamp
+
+    def _for_each_timer(self, due: Iterator[Any], domain: Any) -> Iterator[Any]:
+        backend: KeyedStateBackend = self._backend
+        context: TimerContext = self._timer_context
+        side_output, cursor = self._context.side_output, self._cursor
+        on_timer = self._loaded.on_timer
+        for time, backend.key, _ in due:
+            context.time, context.domain = time, domain
+            cursor.timestamp = time
+            for result in on_timer(time, context):
+                cursor.timestamp = time
+                if type(result) is tuple and len(result) == 2 and IS_TAG[type(result[0])]:
+                    side_output(result[0].tag_id, result[1])
+                else:
+                    yield result
+
+
+class KeyedProcessOperator(TimerDrivenOperator):
+    """Calls ``process_element`` for each element, and ``on_timer``.
+
+    Args:
+        function: the user's KeyedProcessFunction.
+        time_domains: the members of the enum TimeDomain, for event time and for processing time.
+    """
+
+    keyed = True
+    methods = ("process_element", "on_timer")
+
+    def __init__(self, function: UserFunction, time_domains: TimeDomains) -> None:
+        super().__init__(function, True, time_domains)
+
+    def process(self, pairs: Iterator[Any]) -> Iterator[Any]:
+        """Yield what comes out for each element."""
+        return self._for_each_pair(pairs, self._loaded.process_element, self._element_context)
+
+    def _make_contexts(self, context: OperatorContext) -> None:
+        cursor, service = context.cursor, self._timer_service
+        self._element_context = KeyedElementContext(cursor, service, self._backend)
+        self._timer_context = TimerContext(cursor, service, self._backend)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from pyflink_on_spark._compat.own_frames import user_traceback
@@ -18,6 +19,7 @@ from pyflink_on_spark._runtime.user_code.user_function import (
 if TYPE_CHECKING:
     from pyflink_on_spark._runtime.contract.context import OperatorContext
     from pyflink_on_spark._runtime.state.backend import KeyedStateBackend
+
 
 _log = logging.getLogger(__name__)
 
@@ -111,3 +113,43 @@ def keyed_state_of(context: OperatorContext) -> KeyedStateBackend:
     if context.keyed_state is None:
         raise ValueError(f"{context.task.task_name}: there is no keyed state")
     return context.keyed_state
+
+
+class KeyedMapOperator(KeyedFunctionOperator):
+    """Calls ``map`` for each element."""
+
+    methods = ("map",)
+
+    def process(self, pairs: Iterator[Any]) -> Iterator[Any]:
+        """Yield the result for each element."""
+        backend, call = self._backend, self._loaded.map
+        pairs = backend.observed(pairs)
+        for backend.key, value in pairs:
+            yield call(value)
+
+
+class KeyedFlatMapOperator(KeyedFunctionOperator):
+    """Calls ``flat_map`` for each element."""
+
+    methods = ("flat_map",)
+
+    def process(self, pairs: Iterator[Any]) -> Iterator[Any]:
+        """Yield the results for each element."""
+        backend, call = self._backend, self._loaded.flat_map
+        pairs = backend.observed(pairs)
+        for backend.key, value in pairs:
+            yield from call(value)
+
+
+class KeyedFilterOperator(KeyedFunctionOperator):
+    """Calls ``filter`` for each element."""
+
+    methods = ("filter",)
+
+    def process(self, pairs: Iterator[Any]) -> Iterator[Any]:
+        """Yield the elements that pass."""
+        backend, passes = self._backend, self._loaded.filter
+        pairs = backend.observed(pairs)
+        for backend.key, value in pairs:
+            if passes(value):
+                yield value

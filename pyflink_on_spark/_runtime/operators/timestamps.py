@@ -10,7 +10,7 @@ from pyflink_on_spark._runtime.contract.operator import Operator
 from pyflink_on_spark._runtime.elements.bundle import MAX_WATERMARK, MIN_TIMESTAMP
 from pyflink_on_spark._runtime.elements.cursor import Cursor
 from pyflink_on_spark._runtime.elements.watermark_rhythm import WatermarkRhythm
-from pyflink_on_spark._runtime.types.int64 import time_in_ms
+from pyflink_on_spark._runtime.types.java_numbers import time_in_ms
 from pyflink_on_spark._runtime.user_code.user_function import UserFunction
 
 

@@ -9,7 +9,6 @@ from pyflink_on_spark._compat.errors import CheckpointError
 from pyflink_on_spark._options.own import CHANGED_STATE, DROP, REFUSE, TAKE
 from pyflink_on_spark._runtime.elements.clock import Clock
 from pyflink_on_spark._runtime.key_groups.assignment import KeyGroups
-from pyflink_on_spark._runtime.state.aggregate_states import AggregatingState, ReducingState
 from pyflink_on_spark._runtime.state.disk.store import DiskStore
 from pyflink_on_spark._runtime.state.expiring_states import (
     Expiring,
@@ -20,11 +19,15 @@ from pyflink_on_spark._runtime.state.expiring_states import (
     ExpiringValueState,
 )
 from pyflink_on_spark._runtime.state.keyed_rows import KeyedRows
-from pyflink_on_spark._runtime.state.keyed_state import KeyedState
-from pyflink_on_spark._runtime.state.list_state import ListState
+from pyflink_on_spark._runtime.state.keyed_state import (
+    AggregatingState,
+    KeyedState,
+    ListState,
+    ReducingState,
+    ValueState,
+)
 from pyflink_on_spark._runtime.state.map_state import MapState
 from pyflink_on_spark._runtime.state.moved_in import interpret, is_moved_in, read_windows
-from pyflink_on_spark._runtime.state.no_key import NO_KEY
 from pyflink_on_spark._runtime.state.snapshot import (
     Entry,
     KeyGroupState,
@@ -34,11 +37,28 @@ from pyflink_on_spark._runtime.state.snapshot import (
     StateMeta,
 )
 from pyflink_on_spark._runtime.state.sorter import KeyGroupPartitioner, changes_by_group
-from pyflink_on_spark._runtime.state.stamping import set_stamped
 from pyflink_on_spark._runtime.state.table import StateTable
-from pyflink_on_spark._runtime.state.time_to_live import TimeToLive
+from pyflink_on_spark._runtime.state.time_to_live import TimeToLive, set_stamped
 from pyflink_on_spark._runtime.state.timers import Timers
-from pyflink_on_spark._runtime.state.value_state import ValueState
+
+
+class _NoKey:
+    """Fails when it is looked up, so that no access has to ask whether there is a key."""
+
+    __slots__ = ()
+
+    def __hash__(self) -> int:
+        raise RuntimeError(
+            "No key set: keyed state belongs to the key of an element or of a timer. There is no "
+            "key in open(), nor for an element of a broadcast stream."
+        )
+
+    def __repr__(self) -> str:
+        return "<no key>"
+
+
+NO_KEY = _NoKey()
+
 
 S = TypeVar("S", bound=KeyedState)
 

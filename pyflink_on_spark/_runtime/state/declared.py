@@ -12,8 +12,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
+from pyflink_on_spark._runtime.types.codec import ConversionError
 from pyflink_on_spark._runtime.types.codecs import codec_of
-from pyflink_on_spark._runtime.types.errors import ConversionError
 from pyflink_on_spark._runtime.types.stream import one_by_one
 from pyflink_on_spark.common.typeinfo import (
     BasicType,

@@ -8,12 +8,15 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
-from pyflink_on_spark._runtime.state.aggregate_states import AggregatingState, ReducingState
-from pyflink_on_spark._runtime.state.list_state import Elements, ListState
+from pyflink_on_spark._runtime.state.keyed_state import (
+    AggregatingState,
+    Elements,
+    ListState,
+    ReducingState,
+    ValueState,
+)
 from pyflink_on_spark._runtime.state.map_state import MapState
-from pyflink_on_spark._runtime.state.stamping import Stamps, stamps_of
-from pyflink_on_spark._runtime.state.time_to_live import Sweep, TimeToLive
-from pyflink_on_spark._runtime.state.value_state import ValueState
+from pyflink_on_spark._runtime.state.time_to_live import Stamps, Sweep, TimeToLive, stamps_of
 
 if TYPE_CHECKING:
     from pyflink_on_spark._runtime.state.keyed_state import KeyedState

@@ -1,11 +1,12 @@
-"""What all kinds of keyed state have in common."""
+"""The kinds of state of a key: a value, a list, what is reduced or aggregated."""
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable
+from collections.abc import Hashable, Iterable, Iterator
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from pyflink_on_spark._runtime.state.declared import Coercion, fit_of
+from pyflink_on_spark._runtime.elements.immutability import deserialize, serialize
+from pyflink_on_spark._runtime.state.declared import Coercion, element_fit, fit_of, fitting_ints
 
 if TYPE_CHECKING:
     from pyflink_on_spark._runtime.state.backend import KeyedStateBackend
@@ -107,3 +108,236 @@ class MergingState(KeyedState):
     def _merged(self, first: Any, second: Any) -> Any:
         """Return one entry for two."""
         raise NotImplementedError
+
+
+class ValueState(KeyedState):
+    """The single value of the current key; None when there is none."""
+
+    __slots__ = ("_high", "_low")
+    kind = "value"
+
+    def __init__(self, backend: KeyedStateBackend, table: StateTable) -> None:
+        super().__init__(backend, table)
+        self._low, self._high = fitting_ints(None)
+
+    def declare(self, name: str, type_info: Any, converted: bool) -> None:
+        """Say of which type the value has to be."""
+        super().declare(name, type_info, converted)
+        self._low, self._high = fitting_ints(type_info)
+
+    def value(self) -> Any:
+        """Return the value, or None."""
+        return self._table.current.get(self._backend.key)
+
+    def update(self, value: Any) -> None:
+        """Set the value; None removes an untyped one, and has no declared type."""
+        if type(value) is not int or not self._low <= value <= self._high:
+            if self._fit is not None:
+                value = self._fit(value)
+            if value is None:
+                self.clear()
+                return
+        table = self._table
+        key = self._backend.key
+        table.current[key] = value
+        if table.changed is not None:
+            table.changed[table.namespace].add(key)
+
+    def put_whole(self, value: Any) -> None:
+        """Replace what the current key has."""
+        self.update(value)
+
+
+class Elements:
+    """What a list state holds: can be iterated over, more than once, and nothing else.
+
+    Args:
+        elements: a list.
+    """
+
+    __slots__ = ("_elements",)
+
+    def __init__(self, elements: Iterable[Any]) -> None:
+        self._elements = elements
+
+    def __iter__(self) -> Iterator[Any]:
+        """Iterate over the elements."""
+        return iter(self._elements)
+
+
+class ListState(MergingState):
+    """The list of the current key."""
+
+    __slots__ = ()
+    kind = "list"
+
+    def get(self) -> Iterable[Any]:
+        """Return the elements; nothing to iterate over when there are none."""
+        return Elements(self._table.current.get(self._backend.key, ()))
+
+    def add(self, value: Any) -> None:
+        """Append an element."""
+        if self._fit is not None:
+            value = self._fit(value)
+        table = self._table
+        key = self._backend.key
+        elements = table.current.get(key)
+        if elements is None:
+            table.current[key] = [value]
+        else:
+            elements.append(value)
+        if table.changed is not None:
+            table.changed[table.namespace].add(key)
+
+    def add_all(self, values: Iterable[Any]) -> None:
+        """Append elements."""
+        self._append(self._fitting(values))
+
+    def update(self, values: Iterable[Any]) -> None:
+        """Replace the list."""
+        elements = self._fitting(values)
+        self.clear()
+        self._append(elements)
+
+    def put_whole(self, value: Any) -> None:
+        """Replace what the current key has."""
+        self.update(value)
+
+    def __iter__(self) -> Iterator[Any]:
+        """Iterate over the elements."""
+        return iter(self.get())
+
+    def declare(self, name: str, type_info: Any, converted: bool) -> None:
+        """Say of which type the list has to be."""
+        self._fit = element_fit(name, type_info, converted)
+
+    def _fitting(self, values: Iterable[Any]) -> list[Any]:
+        fit = self._fit
+        return list(values) if fit is None else [fit(value) for value in values]
+
+    def _append(self, elements: list[Any]) -> None:
+        if elements:
+            known = self._load()
+            if known is None:
+                self._store(elements)
+            else:
+                known += elements
+                self._store(known)
+
+    def _merged(self, first: list[Any], second: list[Any]) -> list[Any]:
+        return first + second
+
+
+class ReducingState(MergingState):
+    """Reduces what is added to the current key's value.
+
+    Args:
+        backend: knows the current key.
+        table: where the values are.
+        function: has ``reduce``.
+    """
+
+    __slots__ = ("_reduce",)
+    kind = "reducing"
+
+    def __init__(self, backend: KeyedStateBackend, table: StateTable, function: Any) -> None:
+        super().__init__(backend, table)
+        self._reduce = function.reduce
+
+    @classmethod
+    def arguments(cls, descriptor: Any) -> tuple[Any, ...]:
+        """Return the function."""
+        return (descriptor.get_reduce_function(),)
+
+    def get(self) -> Any:
+        """Return the value, or None."""
+        return self._load()
+
+    def add(self, value: Any) -> None:
+        """Reduce the value and another one to the new value."""
+        current = self._load()
+        self._keep(value if current is None else self._reduce(current, value))
+
+    def _merged(self, first: Any, second: Any) -> Any:
+        return self._reduce(first, second)
+
+
+class AggregatingState(MergingState):
+    """Aggregates what is added in the current key's accumulator.
+
+    Args:
+        backend: knows the current key.
+        table: where the accumulators are.
+        function: has ``create_accumulator``, ``add``, ``get_result`` and ``merge``.
+    """
+
+    __slots__ = ("_function",)
+    kind = "aggregating"
+
+    def __init__(self, backend: KeyedStateBackend, table: StateTable, function: Any) -> None:
+        super().__init__(backend, table)
+        self._function = function
+
+    @classmethod
+    def arguments(cls, descriptor: Any) -> tuple[Any, ...]:
+        """Return the function."""
+        return (descriptor.get_agg_function(),)
+
+    def get(self) -> Any:
+        """Return the result for the accumulator; None if nothing was added."""
+        accumulator = self._load()
+        return None if accumulator is None else self._function.get_result(accumulator)
+
+    def add(self, value: Any) -> None:
+        """Add a value; None clears the state."""
+        if value is None:
+            self.clear()
+            return
+        accumulator = self._load()
+        if accumulator is None:
+            accumulator = self._function.create_accumulator()
+        self._keep(self._function.add(value, accumulator))
+
+    def _merged(self, first: Any, second: Any) -> Any:
+        return self._function.merge(first, second)
+
+
+class FoldingState(KeyedState):
+    """Folds what is added into the current key's value.
+
+    Args:
+        backend: knows the current key.
+        table: where the values are.
+        function: has ``fold``.
+        initial: what each key begins with a copy of.
+    """
+
+    __slots__ = ("_fold", "_initial")
+    kind = "folding"
+
+    def __init__(
+        self, backend: KeyedStateBackend, table: StateTable, function: Any, initial: Any
+    ) -> None:
+        super().__init__(backend, table)
+        self._fold = function.fold
+        self._initial = serialize(initial)
+
+    @classmethod
+    def arguments(cls, descriptor: Any) -> tuple[Any, ...]:
+        """Return the function and the initial value."""
+        return descriptor.get_fold_function(), descriptor.get_initial_value()
+
+    def get(self) -> Any:
+        """Return the value; None if nothing was added."""
+        return self._load()
+
+    def add(self, value: Any) -> None:
+        """Fold one more value in."""
+        current = self._load()
+        if current is None:
+            current = deserialize(self._initial)
+        folded = self._fold(current, value)
+        if folded is None:
+            self.clear()
+        else:
+            self._store(folded)

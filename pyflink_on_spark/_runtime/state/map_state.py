@@ -1,17 +1,152 @@
-"""A map per key."""
+"""Maps in keyed state: as they come, and sorted."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from bisect import bisect_left, insort
+from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from pyflink_on_spark._runtime.state.declared import Coercion, entry_fits
 from pyflink_on_spark._runtime.state.keyed_state import KeyedState
-from pyflink_on_spark._runtime.state.map_access import WritableMap
 
 if TYPE_CHECKING:
     from pyflink_on_spark._runtime.state.backend import KeyedStateBackend
     from pyflink_on_spark._runtime.state.table import StateTable
+
+
+class MapIterator:
+    """Iterates over a map; fails when the map is changed in other ways than by ``remove``.
+
+    Args:
+        view: the state.
+        items: pairs of the map's key and value.
+        pick: makes of such a pair what is yielded.
+    """
+
+    __slots__ = ("_detached", "_items", "_last", "_pick", "_version", "_view")
+
+    def __init__(
+        self, view: ReadableMap, items: Iterable[Any], pick: Callable[[Any], Any] | None
+    ) -> None:
+        self._view = view
+        self._version = view._version
+        self._items: Iterator[Any] = iter(items)
+        self._pick = pick
+        self._last: Any = None
+        self._detached = False
+
+    def __iter__(self) -> MapIterator:
+        """Return itself."""
+        return self
+
+    def __next__(self) -> Any:
+        """Return the next one."""
+        if self._version != self._view._version:
+            raise _modified()
+        self._last = item = next(self._items)
+        return item if self._pick is None else self._pick(item)
+
+    def remove(self) -> None:
+        """Remove the entry that came last."""
+        if self._last is None:
+            raise RuntimeError("You need to call the '__next__' method before calling this method.")
+        if self._version != self._view._version:
+            raise _modified()
+        if not self._detached:
+            self._items = iter(list(self._items))
+            self._detached = True
+        self._view._discard(self._last[0])
+        self._version = self._view._version
+        self._last = None
+
+
+def _modified() -> Exception:
+    return RuntimeError(
+        "Concurrent modification detected. You can not modify the map state when iterating it "
+        "except using the 'remove' method of this iterator."
+    )
+
+
+def _key(item: tuple[Any, Any]) -> Any:
+    return item[0]
+
+
+def _value(item: tuple[Any, Any]) -> Any:
+    return item[1]
+
+
+class ReadableMap:
+    """Reads a map. An entry with the value None is not contained, yet iterated over."""
+
+    __slots__ = ()
+
+    _version: int
+    """Counts the changes."""
+
+    def _entries(self) -> dict[Any, Any]:
+        """Return the map as it is now; not for writing."""
+        raise NotImplementedError
+
+    def _discard(self, key: Any) -> None:
+        """Remove an entry, if it is there."""
+        raise NotImplementedError
+
+    def get(self, key: Any) -> Any:
+        """Return a value, or None."""
+        return self._entries().get(key)
+
+    def contains(self, key: Any) -> bool:
+        """Tell whether there is a value, and it is not None."""
+        return self.get(key) is not None
+
+    def items(self) -> Iterator[tuple[Any, Any]]:
+        """Iterate over the entries, in the order in which they were first put."""
+        return MapIterator(self, self._entries().items(), None)
+
+    def keys(self) -> Iterator[Any]:
+        """Iterate over the keys."""
+        return MapIterator(self, self._entries().items(), _key)
+
+    def values(self) -> Iterator[Any]:
+        """Iterate over the values."""
+        return MapIterator(self, self._entries().items(), _value)
+
+    def is_empty(self) -> bool:
+        """Tell whether there are no entries."""
+        return not self._entries()
+
+    def __getitem__(self, key: Any) -> Any:
+        return self.get(key)
+
+    def __contains__(self, key: Any) -> bool:
+        return self.contains(key)
+
+    def __iter__(self) -> Iterator[Any]:
+        return self.keys()
+
+
+class WritableMap(ReadableMap):
+    """Reads and writes a map."""
+
+    __slots__ = ()
+
+    def put(self, key: Any, value: Any) -> None:
+        """Set an entry."""
+        self.put_all(((key, value),))
+
+    def put_all(self, dict_value: Iterable[tuple[Any, Any]]) -> None:
+        """Set entries, given as pairs: ``d.items()``, not ``d``."""
+        raise NotImplementedError
+
+    def remove(self, key: Any) -> None:
+        """Remove an entry, if it is there."""
+        self._discard(key)
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        self.put(key, value)
+
+    def __delitem__(self, key: Any) -> None:
+        self.remove(key)
 
 
 class MapState(KeyedState, WritableMap):
@@ -109,6 +244,197 @@ class MapState(KeyedState, WritableMap):
         self._version += 1
         if key in entries:
             del entries[key]
+            if entries:
+                self._store(entries)
+            else:
+                super().clear()
+
+
+_INSERT_ONE_BY_ONE = 8
+
+
+class SortedEntries:
+    """A dict with a sorted list of its keys, brought up to date when the order is asked for.
+
+    Whoever only puts and gets pays next to nothing for the order, and keys that come in order cost
+    nothing either. One new key is inserted, many are sorted in at once. A pickle
+    does not contain the list.
+
+    Args:
+        values: the entries. Keys must be comparable with each other.
+    """
+
+    __slots__ = ("_keys", "_new", "values")
+
+    def __init__(self, values: dict[Any, Any] | None = None) -> None:
+        self.values = {} if values is None else values
+        self._keys: list[Any] = []
+        self._new: list[Any] = list(self.values)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return SortedEntries, (self.values,)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, SortedEntries) and self.values == other.values
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __bool__(self) -> bool:
+        return bool(self.values)
+
+    def put(self, key: Any, value: Any) -> None:
+        """Set an entry.
+
+        Raises:
+            TypeError: the key cannot be compared with the others.
+            ValueError: the key is not equal to itself, as NaN.
+        """
+        if key not in self.values:
+            self._add_key(key)
+        self.values[key] = value
+
+    def remove(self, key: Any) -> None:
+        """Remove an entry that is there."""
+        del self.values[key]
+        keys = self.keys()
+        del keys[bisect_left(keys, key)]
+
+    def keys(self) -> list[Any]:
+        """Return the keys in order; not for writing."""
+        new = self._new
+        if new:
+            if len(new) <= _INSERT_ONE_BY_ONE and self._keys:
+                for key in new:
+                    insort(self._keys, key)
+            else:
+                self._keys += new
+                self._keys.sort()
+            new.clear()
+        return self._keys
+
+    def items(self, start: int = 0, stop: int | None = None) -> Iterator[tuple[Any, Any]]:
+        """Yield entries in order, by position; nothing must be changed meanwhile."""
+        values, keys = self.values, self.keys()
+        for position in range(start, len(keys) if stop is None else stop):
+            key = keys[position]
+            yield key, values[key]
+
+    def position(self, key: Any) -> int:
+        """Return how many keys are smaller than one."""
+        return bisect_left(self.keys(), key)
+
+    def _add_key(self, key: Any) -> None:
+        if key != key:  # noqa: PLR0124
+            raise ValueError(f"{key!r} has no place in an order")
+        known = self._new or self._keys
+        follows = not known or known[-1] < key
+        if follows and known is self._keys:
+            known.append(key)
+        else:
+            self._new.append(key)
+
+
+Pair = tuple[Any, Any]
+_NO_ENTRIES = SortedEntries()
+
+
+class SortedMapState(KeyedState, WritableMap):
+    """The map of the current key; iterates in the order of the map's keys."""
+
+    __slots__ = ("_version",)
+    kind = "sorted map"
+
+    def __init__(self, backend: KeyedStateBackend, table: StateTable) -> None:
+        super().__init__(backend, table)
+        self._version = 0
+
+    def put(self, key: Any, value: Any) -> None:
+        """Set an entry."""
+        self._writable().put(key, value)
+
+    def put_all(self, dict_value: Iterable[Pair]) -> None:
+        """Set entries, given as pairs: ``d.items()``, not ``d``."""
+        for key, value in dict_value:
+            self.put(key, value)
+
+    def put_whole(self, value: Any) -> None:
+        """Set the entries of a dict."""
+        self.put_all(value.items())
+
+    def clear(self) -> None:
+        """Remove all entries."""
+        self._version += 1
+        super().clear()
+
+    def first_entry(self) -> Pair | None:
+        """Return the entry with the smallest key, or None."""
+        return self._at(0)
+
+    def last_entry(self) -> Pair | None:
+        """Return the entry with the largest key, or None."""
+        return self._at(-1)
+
+    def head_map(self, to_key: Any) -> Iterator[Pair]:
+        """Iterate over the entries with smaller keys, in order."""
+        entries = self._sorted()
+        return self._iterate(entries.items(0, entries.position(to_key)))
+
+    def tail_map(self, from_key: Any) -> Iterator[Pair]:
+        """Iterate over the entries with this key and larger ones, in order."""
+        entries = self._sorted()
+        return self._iterate(entries.items(entries.position(from_key)))
+
+    def sub_map(self, from_key: Any, to_key: Any) -> Iterator[Pair]:
+        """Iterate over the entries from a key to one that is not included, in order."""
+        entries = self._sorted()
+        return self._iterate(entries.items(entries.position(from_key), entries.position(to_key)))
+
+    def items(self) -> Iterator[Pair]:
+        """Iterate over the entries, in order."""
+        return self._iterate(self._sorted().items())
+
+    def keys(self) -> Iterator[Any]:
+        """Iterate over the keys, in order."""
+        return self._iterate(self._sorted().items(), lambda item: item[0])
+
+    def values(self) -> Iterator[Any]:
+        """Iterate over the values, in the order of their keys."""
+        return self._iterate(self._sorted().items(), lambda item: item[1])
+
+    def _sorted(self) -> SortedEntries:
+        entries: SortedEntries = self._table.current.get(self._backend.key, _NO_ENTRIES)
+        return entries
+
+    def _entries(self) -> dict[Any, Any]:
+        return self._sorted().values
+
+    def _at(self, position: int) -> Pair | None:
+        entries = self._sorted()
+        if not entries:
+            return None
+        key = entries.keys()[position]
+        return key, entries.values[key]
+
+    def _iterate(
+        self, items: Iterator[Pair], pick: Callable[[Any], Any] | None = None
+    ) -> Iterator[Any]:
+        return MapIterator(self, items, pick)
+
+    def _writable(self) -> SortedEntries:
+        entries = self._load()
+        if entries is None:
+            entries = SortedEntries()
+        self._version += 1
+        self._store(entries)
+        return entries  # type: ignore[no-any-return]
+
+    def _discard(self, key: Any) -> None:
+        entries = self._load()
+        if entries is None:
+            return
+        self._version += 1
+        if key in entries.values:
+            entries.remove(key)
             if entries:
                 self._store(entries)
             else:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from pyflink_on_spark._runtime.state.declared import Coercion, entry_fits
-from pyflink_on_spark._runtime.state.map_access import ReadableMap, WritableMap
+from pyflink_on_spark._runtime.state.map_state import ReadableMap, WritableMap
 from pyflink_on_spark._runtime.state.moved_in import ENCODED, decoder
 
 

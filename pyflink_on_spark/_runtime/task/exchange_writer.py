@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Iterator
-from itertools import chain
-from typing import Any
+from collections.abc import Callable, Container, Iterator, Sequence
+from contextlib import suppress
+from itertools import chain, filterfalse
+from typing import Any, Generic, TypeVar
 
 from pyflink_on_spark._runtime.contract.partitioners import (
     BroadcastPartitioner,
@@ -32,9 +33,49 @@ from pyflink_on_spark._runtime.elements.immutability import (
     is_immutable,
     serialize,
 )
-from pyflink_on_spark._runtime.key_groups.assignment import KeyGroups
+from pyflink_on_spark._runtime.key_groups.assignment import KeyGroups, subtask_of_key_group
 from pyflink_on_spark._runtime.task.exchange import ChannelRow, encode
-from pyflink_on_spark._runtime.task.key_routes import KeyRoutes
+
+ROUTES_KEPT = 1_000_000
+
+Receiver = TypeVar("Receiver")
+
+
+class KeyRoutes(Generic[Receiver]):
+    """Remembers the receivers of keys, since hashing a key costs more than to find it again.
+
+    Args:
+        receivers: one for each receiving subtask.
+        key_groups: the key groups of keys.
+    """
+
+    def __init__(self, receivers: Sequence[Receiver], key_groups: KeyGroups) -> None:
+        self.known: dict[Any, Receiver] = {}
+        self._key_groups = key_groups
+        count = key_groups.count
+        self._of_group = [
+            receivers[subtask_of_key_group(group, count, len(receivers))] for group in range(count)
+        ]
+
+    def find(self, key: Any) -> Receiver:
+        """Return the receiver of a key that is not known."""
+        if len(self.known) >= ROUTES_KEPT:
+            self.known.clear()
+        receiver = self.known[key] = self._of_group[self._key_groups.of(key)]
+        return receiver
+
+    def find_all(self, keys: Sequence[Any]) -> list[Receiver]:
+        """Return the receiver of each of many keys; of new ones in less time than one by one."""
+        with suppress(KeyError):
+            return list(map(self.known.__getitem__, keys))
+        new = dict.fromkeys(filterfalse(self.known.__contains__, keys))
+        if len(self.known) + len(new) > ROUTES_KEPT:
+            self.known.clear()
+            new = dict.fromkeys(keys)
+        groups = self._key_groups.of_all(new)
+        self.known.update(zip(new, map(self._of_group.__getitem__, groups), strict=True))
+        return list(map(self.known.__getitem__, keys))
+
 
 BUFFER_BYTES = 512 * 1024
 NEW_KEYS_ONE_BY_ONE = 128

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import time
 from collections import deque
 from collections.abc import Callable, Container, Hashable, Iterable, Iterator
 from itertools import chain
 from typing import Any
 
 from pyflink_on_spark._runtime.contract.operator import Operator, Process
-from pyflink_on_spark._runtime.diagnosis.blame import OperatorLine
+from pyflink_on_spark._runtime.diagnosis.failure import OperatorLine
 from pyflink_on_spark._runtime.elements.bundle import (
     MAX_WATERMARK,
     MIN_TIMESTAMP,
@@ -20,7 +21,7 @@ from pyflink_on_spark._runtime.elements.bundle import (
 from pyflink_on_spark._runtime.elements.cursor import Cursor
 from pyflink_on_spark._runtime.operators.boundary import ConvertOperator
 from pyflink_on_spark._runtime.operators.function_loop import processes
-from pyflink_on_spark._runtime.operators.select_key import SelectKeyOperator
+from pyflink_on_spark._runtime.operators.stateless import SelectKeyOperator
 from pyflink_on_spark._runtime.task.exchange_writer import ExchangeWriter
 from pyflink_on_spark._runtime.task.outputs import (
     ChannelEvent,
@@ -29,9 +30,46 @@ from pyflink_on_spark._runtime.task.outputs import (
     SideOutput,
     ends_of,
 )
-from pyflink_on_spark._runtime.task.pacing import Pacing
-from pyflink_on_spark._runtime.task.watermark_output import WatermarkOutput
-from pyflink_on_spark._runtime.task.watermark_valve import WatermarkValve
+from pyflink_on_spark._runtime.task.watermarks import WatermarkOutput, WatermarkValve
+
+_LONGEST_SECONDS = 0.005
+_MOST = 128
+
+
+class Pacing:
+    """Hands out a bundle in slices until a deadline has passed.
+
+    A chain draws the next slice when it is through with the last one. So the clock is read once for
+    each slice, not for each element, and a slow function gets slices of one element.
+
+    Args:
+        now: the time in seconds; any clock that never goes back.
+    """
+
+    __slots__ = ("_now", "_size", "taken")
+
+    def __init__(self, now: Callable[[], float] = time.monotonic) -> None:
+        self._now, self._size = now, 1
+        self.taken = 0
+        """How many elements were handed out."""
+
+    def slices(self, count: int, deadline: float) -> Iterator[slice]:
+        """Yield slices of ``count`` elements, at least one, until the deadline (s) has passed."""
+        now, before = self._now, self._now()
+        self.taken = 0
+        while self.taken < count:
+            begin, size = self.taken, self._size
+            self.taken = min(begin + size, count)
+            yield slice(begin, self.taken)
+            after = now()
+            took, before = after - before, after
+            if took > _LONGEST_SECONDS:
+                self._size = max(1, int(size * _LONGEST_SECONDS / took))
+            elif size < _MOST:
+                self._size = size * 2
+            if after >= deadline:
+                return
+
 
 SOURCE_CHANNEL = "source"
 """The channel of a chain's own source."""

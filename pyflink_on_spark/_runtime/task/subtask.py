@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import copy
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections import deque
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Any, TypeVar
+from typing import Any, Generic, TypeVar
 
 from pyflink_on_spark._options import python
-from pyflink_on_spark._runtime.checkpoints.task_state import OperatorSubtaskState, TaskStateSnapshot
+from pyflink_on_spark._runtime.checkpoints.slot_state import OperatorSubtaskState, TaskStateSnapshot
 from pyflink_on_spark._runtime.contract.connector import SinkWriter, SourceReader
 from pyflink_on_spark._runtime.contract.operator import Operator
 from pyflink_on_spark._runtime.contract.plan import chain_name
@@ -19,21 +20,178 @@ from pyflink_on_spark._runtime.diagnosis.function_log import LogPlace
 from pyflink_on_spark._runtime.elements.bundle import Barrier, Bundle, Event
 from pyflink_on_spark._runtime.metrics.accumulators import METRICS, MetricReport
 from pyflink_on_spark._runtime.state.backend import KeyedStateBackend
-from pyflink_on_spark._runtime.task.activity import Activity
-from pyflink_on_spark._runtime.task.alignment import BarrierAlignment
-from pyflink_on_spark._runtime.task.chain_progress import ChainProgress
 from pyflink_on_spark._runtime.task.exchange import ChannelRow, decode
 from pyflink_on_spark._runtime.task.operator_chain import OperatorChain
 from pyflink_on_spark._runtime.task.outputs import LocalOutput
-from pyflink_on_spark._runtime.task.progress import TaskProgress
+from pyflink_on_spark._runtime.task.progress import StateEntries, TaskProgress, event_time
 from pyflink_on_spark._runtime.task.source_input import SourceInput
 from pyflink_on_spark._runtime.task.subtask_builder import SubtaskBuilder, SubtaskIdentity
+
+
+class Activity:
+    """How long a subtask has worked, and how long backpressure has held it up, in s.
+
+    In the rest of the time it was idle, or another subtask of its host worked.
+    """
+
+    __slots__ = ("_backpressured", "busy", "held_since")
+
+    def __init__(self) -> None:
+        self.busy = 0.0
+        self._backpressured = 0.0
+        self.held_since: float | None = None
+
+    def released(self, now: float) -> None:
+        """Note that the subtask can work again."""
+        self._backpressured = self.backpressured(now)
+        self.held_since = None
+
+    def held_up(self, now: float) -> None:
+        """Note that the subtask could not work since those downstream have too much to do."""
+        if self.held_since is None:
+            self.held_since = now
+
+    def backpressured(self, now: float) -> float:
+        """Return for how long backpressure has held the subtask up."""
+        since = self.held_since
+        return self._backpressured + (0.0 if since is None else now - since)
+
+
+class BarrierAlignment:
+    """What comes after a barrier waits until all channels have brought theirs.
+
+    Args:
+        channels: the subtask's input channels.
+    """
+
+    def __init__(self, channels: Iterable[Hashable]) -> None:
+        self._channels = frozenset(channels)
+        self.arrived: set[Hashable] = set()
+        """The channels whose barriers have arrived: what follows there belongs to after it."""
+        self._held: list[ChannelRow] = []
+        self._aligned: deque[int] = deque()
+        self.aligned: int | None = None
+        """The checkpoint whose barriers have all arrived, until ``release``."""
+
+    def hold(self, row: ChannelRow) -> None:
+        """Keep a row of a channel whose barrier has arrived."""
+        self._held.append(row)
+
+    def arrive(self, channel: Hashable, checkpoint_id: int) -> None:
+        """Take a channel's barrier."""
+        self.arrived.add(channel)
+        if self.arrived == self._channels:
+            self._align(checkpoint_id)
+
+    def trigger(self, checkpoint_id: int) -> None:
+        """Begin a checkpoint in a subtask without input channels; nothing happens in others.
+
+        If the one before was aborted, but has not been released yet, this one comes after it: each
+        receiver has to get all barriers.
+        """
+        if not self._channels:
+            self._align(checkpoint_id)
+
+    def release(self) -> list[ChannelRow]:
+        """End the alignment; return what waited, in the order in which it came."""
+        self.arrived.clear()
+        self._aligned.popleft()
+        self.aligned = self._aligned[0] if self._aligned else None
+        held, self._held = self._held, []
+        return held
+
+    def _align(self, checkpoint_id: int) -> None:
+        self._aligned.append(checkpoint_id)
+        self.aligned = self._aligned[0]
+
+
+T = TypeVar("T")
+_SHARE = 0.01
+
+
+class ThrottledGauge(Generic[T]):
+    """Computes a figure again when that takes less than a hundredth of the time since the last one.
+
+    Args:
+        find: finds the figure.
+        clock: seconds.
+    """
+
+    __slots__ = ("_clock", "_due", "_figure", "_find")
+
+    def __init__(
+        self, find: Callable[[], T], clock: Callable[[], float] = time.perf_counter
+    ) -> None:
+        self._find, self._clock = find, clock
+        self._figure: T | None = None
+        self._due = float("-inf")
+
+    def __call__(self) -> T:
+        """Return the figure, as it was when it was last found."""
+        begun, figure = self._clock(), self._figure
+        if figure is None or begun >= self._due:
+            figure = self._figure = self._find()
+            ended = self._clock()
+            self._due = ended + (ended - begun) / _SHARE
+        return figure
+
+
+class ChainProgress:
+    """Reports the progress of a chain.
+
+    Args:
+        name: the names of its operators.
+        subtask: which subtask, from 0.
+        chain: the chain.
+        states: the keyed state of its operators, with the name of each. To count it is to visit
+            each namespace, and there may be a million of them: it is done seldom.
+    """
+
+    __slots__ = ("_chain", "_entries", "_name", "_subtask")
+
+    def __init__(
+        self,
+        name: str,
+        subtask: int,
+        chain: OperatorChain,
+        states: Sequence[tuple[str, KeyedStateBackend]],
+    ) -> None:
+        self._name, self._subtask, self._chain = name, subtask, chain
+        self._entries = ThrottledGauge(
+            lambda: tuple(
+                StateEntries(operator, name, entries)
+                for operator, state in states
+                for name, entries in state.sizes().items()
+            )
+        )
+
+    def now(self, source: SourceInput | None, busy: float, backpressured: float) -> TaskProgress:
+        """Return the progress.
+
+        Args:
+            source: what feeds the chain, if a source does.
+            busy: how long the subtask has worked, in s.
+            backpressured: how long backpressure has held the subtask up, in s.
+        """
+        states = self._entries()
+        return TaskProgress(
+            name=self._name,
+            subtasks=1,
+            records=self._chain.records,
+            watermark=event_time(self._chain.watermark),
+            state_entries=sum(state.entries for state in states),
+            backlog=None if source is None else source.backlog,
+            subtask=self._subtask,
+            busy=busy,
+            backpressured=backpressured,
+            states=states,
+        )
+
 
 _REPORT_INTERVAL = 1_000
 _FIRST_CUT = -(1 << 31)
 """Below are the channels between parts of what was one chain."""
 NEVER = float("inf")
-T = TypeVar("T")
 Run = Callable[[Callable[[], T]], T]
 """Calls something in a thread, and returns what it returns."""
 

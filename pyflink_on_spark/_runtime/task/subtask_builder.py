@@ -8,9 +8,13 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from pyflink_on_spark._options import python
-from pyflink_on_spark._runtime.checkpoints.task_state import OperatorSubtaskState, TaskStateSnapshot
-from pyflink_on_spark._runtime.contract.connector.split_times import SplitTimes
-from pyflink_on_spark._runtime.contract.context import OperatorContext
+from pyflink_on_spark._runtime.checkpoints.slot_state import OperatorSubtaskState, TaskStateSnapshot
+from pyflink_on_spark._runtime.contract.context import (
+    OperatorContext,
+    RuntimeContext,
+    SplitTimes,
+    TaskInfo,
+)
 from pyflink_on_spark._runtime.contract.plan import (
     JobSettings,
     LocalPlan,
@@ -18,8 +22,6 @@ from pyflink_on_spark._runtime.contract.plan import (
     OutputPlan,
     VertexPlan,
 )
-from pyflink_on_spark._runtime.contract.runtime_context import RuntimeContext
-from pyflink_on_spark._runtime.contract.task_info import TaskInfo
 from pyflink_on_spark._runtime.elements.clock import Clock
 from pyflink_on_spark._runtime.elements.cursor import Cursor
 from pyflink_on_spark._runtime.key_groups.assignment import KeyGroups
@@ -30,7 +32,7 @@ from pyflink_on_spark._runtime.state.operator_state import OperatorState
 from pyflink_on_spark._runtime.task.exchange import ChannelRow
 from pyflink_on_spark._runtime.task.exchange_writer import ExchangeWriter
 from pyflink_on_spark._runtime.task.key_group_check import in_their_key_groups
-from pyflink_on_spark._runtime.task.operator_chain import SOURCE_CHANNEL, OperatorChain
+from pyflink_on_spark._runtime.task.operator_chain import SOURCE_CHANNEL, OperatorChain, Pacing
 from pyflink_on_spark._runtime.task.outputs import (
     ForkOutput,
     LocalOutput,
@@ -38,8 +40,7 @@ from pyflink_on_spark._runtime.task.outputs import (
     Output,
     SideOutput,
 )
-from pyflink_on_spark._runtime.task.pacing import Pacing
-from pyflink_on_spark._runtime.task.watermark_output import WatermarkOutput
+from pyflink_on_spark._runtime.task.watermarks import WatermarkOutput
 
 Driver = Callable[[str], Callable[[list[Any]], None]]
 Ask = Callable[[int, int, int], None]

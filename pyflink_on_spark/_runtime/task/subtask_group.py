@@ -12,16 +12,14 @@ from itertools import islice
 from typing import Any
 
 from pyflink_on_spark._options import own
-from pyflink_on_spark._runtime.checkpoints.task_state import TaskStateSnapshot
+from pyflink_on_spark._runtime.checkpoints.slot_state import TaskStateSnapshot
 from pyflink_on_spark._runtime.contract.plan import JobSettings, StagePlan
 from pyflink_on_spark._runtime.elements.clock import Clock
 from pyflink_on_spark._runtime.task.exchange import ChannelRow, Outlet
 from pyflink_on_spark._runtime.task.exchange_writer import FEW_RECEIVERS
-from pyflink_on_spark._runtime.task.group_checkpoints import GroupCheckpoints
-from pyflink_on_spark._runtime.task.places import Places
+from pyflink_on_spark._runtime.task.group_checkpoints import GroupCheckpoints, SnapshotRequest
 from pyflink_on_spark._runtime.task.progress import TaskProgress
-from pyflink_on_spark._runtime.task.schedule import Schedule, Unit
-from pyflink_on_spark._runtime.task.snapshot_request import SnapshotRequest
+from pyflink_on_spark._runtime.task.schedule import Places, Schedule, Unit
 from pyflink_on_spark._runtime.task.source_input import SourceInput
 from pyflink_on_spark._runtime.task.subtask import NEVER, Subtask
 from pyflink_on_spark._runtime.task.subtask_builder import Ask, Driver, SubtaskIdentity

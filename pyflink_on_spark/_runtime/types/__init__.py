@@ -9,10 +9,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from pyflink_on_spark._runtime.types.codec import ConversionError, NullValueError, plain_error
 from pyflink_on_spark._runtime.types.codecs import codec_of
-from pyflink_on_spark._runtime.types.errors import ConversionError, NullValueError, plain_error
-from pyflink_on_spark._runtime.types.explanation import bounded_repr, explain_source
-from pyflink_on_spark._runtime.types.stream import StreamConverter, one_by_one
+from pyflink_on_spark._runtime.types.stream import (
+    StreamConverter,
+    bounded_repr,
+    explain_source,
+    one_by_one,
+)
 from pyflink_on_spark.common.typeinfo import ExternalTypeInfo, PickledBytesTypeInfo, RowTypeInfo
 from pyflink_on_spark.common.types import Row
 

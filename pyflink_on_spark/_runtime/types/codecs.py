@@ -6,13 +6,9 @@ from collections.abc import Callable
 from typing import Any
 
 from pyflink_on_spark._runtime.java_hashes.objects import java_hash
-from pyflink_on_spark._runtime.types import (
-    collections,
-    composite,
-    numbers,
-    temporal,
-    text,
-)
+from pyflink_on_spark._runtime.types import basic as numbers
+from pyflink_on_spark._runtime.types import basic as text
+from pyflink_on_spark._runtime.types import collections, composite, temporal
 from pyflink_on_spark._runtime.types.codec import Codec
 from pyflink_on_spark.common.typeinfo import (
     BasicArrayTypeInfo,

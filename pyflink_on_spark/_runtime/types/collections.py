@@ -17,7 +17,29 @@ from pyflink_on_spark._runtime.types.codec import (
     null_if_unfit,
     unfit,
 )
-from pyflink_on_spark._runtime.types.java_map_order import in_java_order
+
+_MASK = 0xFFFFFFFF
+
+
+def in_java_order(keys: Iterable[Any], key_hash: Callable[[Any], int]) -> list[Any]:
+    """Sort keys as a HashMap that was made for that many lists them.
+
+    Args:
+        keys: the keys in the order in which they were put.
+        key_hash: Java's hash code of a key; only its low 32 bits count.
+    """
+    ordered = list(keys)
+    capacity = 1
+    while capacity * 3 < len(ordered) * 4:
+        capacity *= 2
+
+    def bucket(key: Any) -> int:
+        code = key_hash(key) & _MASK
+        return (code ^ code >> 16) & (capacity - 1)
+
+    ordered.sort(key=bucket)
+    return ordered
+
 
 _PLAIN_MODULES = frozenset(("builtins", "datetime", "decimal"))
 _ATOMS = frozenset((type(None), bool, int, float, complex, str, bytes))

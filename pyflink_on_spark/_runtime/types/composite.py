@@ -7,13 +7,15 @@ from typing import Any
 
 from pyflink_on_spark._runtime.types.codec import (
     Codec,
+    ConversionError,
+    ConversionValueError,
     Convert,
     ConvertColumn,
+    NullPart,
     Part,
     accept_null,
     null_if_unfit,
 )
-from pyflink_on_spark._runtime.types.errors import ConversionError, ConversionValueError, NullPart
 from pyflink_on_spark.common.types import Row, RowKind
 
 _TUPLE = {tuple}

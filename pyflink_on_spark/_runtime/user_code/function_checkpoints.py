@@ -11,8 +11,7 @@ from pyflink_on_spark._runtime.state.operator_state import (
 )
 
 if TYPE_CHECKING:
-    from pyflink_on_spark._runtime.contract.context import OperatorContext
-    from pyflink_on_spark._runtime.contract.runtime_context import RuntimeContext
+    from pyflink_on_spark._runtime.contract.context import OperatorContext, RuntimeContext
 
 _LIST_CHECKPOINTED = "_list_checkpointed"
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import inspect
 import pickle
+import sys
 from dataclasses import dataclass
 from typing import Any
 
@@ -112,3 +113,30 @@ def close_function(function: Any) -> None:
     """Call the user's ``close`` if there is one."""
     if hasattr(function, "close"):
         function.close()
+
+
+def capture_classes() -> dict[str, bytes]:
+    """Return the classes that the running script defines at its top level, pickled by value.
+
+    Pickles name a class by its module. Elements of the script's own classes name ``__main__``,
+    which is another program in a worker: there, ``install_classes`` puts them beside what is in it.
+    """
+    found: dict[str, bytes] = {}
+    for name, value in list(vars(sys.modules["__main__"]).items()):
+        if isinstance(value, type) and value.__module__ == "__main__":
+            try:
+                found[name] = cloudpickle.dumps(value, protocol=5)
+            except Exception:  # noqa: BLE001 - it only counts if an element is of that class
+                continue
+    return found
+
+
+def install_classes(captured: dict[str, bytes]) -> None:
+    """Make the classes of a script known to this process.
+
+    Args:
+        captured: what ``capture_classes`` returned in the process of the script.
+    """
+    main: Any = sys.modules["__main__"]
+    for name, pickled in captured.items():
+        setattr(main, name, cloudpickle.loads(pickled))

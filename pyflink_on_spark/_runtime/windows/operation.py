@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -10,11 +10,195 @@ from pyflink_on_spark._runtime.elements.bundle import MAX_WATERMARK
 from pyflink_on_spark._runtime.elements.keys import unwrap_key
 from pyflink_on_spark._runtime.operators.late_rows import LateRows
 from pyflink_on_spark._runtime.operators.process import IS_TAG
-from pyflink_on_spark._runtime.windows.contexts import AssignerContext, FunctionContext
+from pyflink_on_spark._runtime.state.keyed_state import MergingState
 
 if TYPE_CHECKING:
-    from pyflink_on_spark._runtime.contract.context import OperatorContext
+    from pyflink_on_spark._runtime.contract.context import OperatorContext, RuntimeContext
+    from pyflink_on_spark._runtime.elements.clock import Clock
     from pyflink_on_spark._runtime.state.backend import KeyedStateBackend
+
+
+class AssignerContext:
+    """For ``assign_windows``.
+
+    Args:
+        clock: processing time.
+        runtime_context: where the operator runs.
+    """
+
+    __slots__ = ("_clock", "_runtime_context")
+
+    def __init__(self, clock: Clock, runtime_context: RuntimeContext) -> None:
+        self._clock = clock
+        self._runtime_context = runtime_context
+
+    def get_current_processing_time(self) -> int:
+        """Return the clock's time in ms."""
+        return self._clock.now()
+
+    def get_runtime_context(self) -> RuntimeContext:
+        """Return where the operator runs, and the state of the current key."""
+        return self._runtime_context
+
+
+class TriggerContext:
+    """For a trigger: the time, and the timers and the state of the current key and one window.
+
+    Args:
+        backend: has the states and the timers.
+        runtime_context: has the metrics.
+    """
+
+    __slots__ = ("_backend", "_runtime_context", "_timers", "merged", "window")
+
+    def __init__(self, backend: KeyedStateBackend, runtime_context: Any) -> None:
+        self._backend = backend
+        self._timers = backend.timers
+        self._runtime_context = runtime_context
+        self.window: Any = None
+        self.merged: Collection[Any] = ()
+
+    def get_current_processing_time(self) -> int:
+        """Return the clock's time in ms."""
+        return self._timers.clock.now()
+
+    def get_metric_group(self) -> Any:
+        """Return the operator's metric group."""
+        return self._runtime_context.get_metrics_group()
+
+    def get_current_watermark(self) -> int:
+        """Return the event time in ms; -2**63 before the first watermark."""
+        return self._timers.watermark
+
+    def register_processing_time_timer(self, time: int) -> None:
+        """Ask for ``on_processing_time`` once the clock has passed a time (ms)."""
+        self._timers.processing.register(time, self._backend.key, self.window)
+
+    def register_event_time_timer(self, time: int) -> None:
+        """Ask for ``on_event_time`` once the watermark has reached a time (ms)."""
+        self._timers.event.register(time, self._backend.key, self.window)
+
+    def delete_processing_time_timer(self, time: int) -> None:
+        """Take back a timer; nothing happens if it is not there."""
+        self._timers.processing.delete(time, self._backend.key, self.window)
+
+    def delete_event_time_timer(self, time: int) -> None:
+        """Take back a timer; nothing happens if it is not there."""
+        self._timers.event.delete(time, self._backend.key, self.window)
+
+    def get_partitioned_state(self, state_descriptor: Any) -> Any:
+        """Return a state of the current key and the window."""
+        state = state_of(self._backend, state_descriptor)
+        state.set_current_namespace(self.window)
+        return state
+
+    def merge_partitioned_state(self, state_descriptor: Any) -> None:
+        """Add a state of the windows that were merged to that of the window."""
+        if not self.merged:
+            return
+        state = state_of(self._backend, state_descriptor)
+        if not isinstance(state, MergingState):
+            raise TypeError(
+                "The given state descriptor does not refer to a mergeable state (MergingState)"
+            )
+        state.merge_namespaces(self.window, self.merged)
+
+
+class FunctionContext:
+    """For window functions, and for their ``clear``.
+
+    Args:
+        backend: has the states and the timers.
+        merging: whether windows merge: then they have no state of their own.
+    """
+
+    __slots__ = ("_global_state", "_timers", "_window_state", "window")
+
+    def __init__(self, backend: KeyedStateBackend, merging: bool) -> None:
+        self._timers = backend.timers
+        self._window_state = NoWindowState(backend) if merging else StateOfNamespace(backend)
+        self._global_state = StateOfNamespace(backend)
+        self.window: Any = None
+
+    def current_processing_time(self) -> int:
+        """Return the clock's time in ms."""
+        return self._timers.clock.now()
+
+    def current_watermark(self) -> int:
+        """Return the event time in ms; -2**63 before the first watermark."""
+        return self._timers.watermark
+
+    def window_state(self) -> StateOfNamespace:
+        """Return the state of the current key and the window."""
+        self._window_state.namespace = self.window
+        return self._window_state
+
+    def global_state(self) -> StateOfNamespace:
+        """Return the state of the current key."""
+        return self._global_state
+
+
+class StateOfNamespace:
+    """Gives a function the states of the current key: those of a window, or those of none.
+
+    Args:
+        backend: has the states.
+    """
+
+    __slots__ = ("_backend", "namespace")
+
+    def __init__(self, backend: KeyedStateBackend) -> None:
+        self._backend = backend
+        self.namespace: Any = None
+
+    def get_state(self, state_descriptor: Any) -> Any:
+        """Return the single value."""
+        return self._used(self._backend.value_state(state_descriptor))
+
+    def get_list_state(self, state_descriptor: Any) -> Any:
+        """Return the list."""
+        return self._used(self._backend.list_state(state_descriptor))
+
+    def get_map_state(self, state_descriptor: Any) -> Any:
+        """Return the map."""
+        return self._used(self._backend.map_state(state_descriptor))
+
+    def get_reducing_state(self, state_descriptor: Any) -> Any:
+        """Return the reduced value."""
+        return self._used(self._backend.reducing_state(state_descriptor))
+
+    def get_aggregating_state(self, state_descriptor: Any) -> Any:
+        """Return the aggregate."""
+        return self._used(self._backend.aggregating_state(state_descriptor))
+
+    def _used(self, state: Any) -> Any:
+        state.set_current_namespace(self.namespace)
+        return state
+
+
+class NoWindowState(StateOfNamespace):
+    """Refuses: a window that may be merged into another has no state of its own."""
+
+    __slots__ = ()
+
+    def get_state(self, state_descriptor: Any) -> Any:
+        """Raise an error."""
+        raise _not_with_merging_windows()
+
+    get_list_state = get_map_state = get_state
+    get_reducing_state = get_aggregating_state = get_state
+
+
+def _not_with_merging_windows() -> Exception:
+    return RuntimeError("Per-window state is not allowed when using merging windows.")
+
+
+def state_of(backend: KeyedStateBackend, descriptor: Any) -> Any:
+    """Return the state that a descriptor of whatever kind describes."""
+    try:
+        return backend.described(descriptor)
+    except TypeError:
+        raise TypeError(f"Unsupported state descriptor: {type(descriptor)}") from None
 
 
 class WindowDescription(Protocol):

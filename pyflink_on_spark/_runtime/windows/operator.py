@@ -9,8 +9,8 @@ from pyflink_on_spark._runtime.operators.rich_function import UdfOperator, keyed
 from pyflink_on_spark._runtime.user_code.user_function import UserFunction
 from pyflink_on_spark._runtime.windows.aligned_windows import AlignedWindows
 from pyflink_on_spark._runtime.windows.contents import contents_of
+from pyflink_on_spark._runtime.windows.general_windows import STATE_NAME as MERGING
 from pyflink_on_spark._runtime.windows.general_windows import GeneralWindows
-from pyflink_on_spark._runtime.windows.merging import STATE_NAME as MERGING
 from pyflink_on_spark._runtime.windows.operation import (
     WindowDescription,
     WindowGrid,

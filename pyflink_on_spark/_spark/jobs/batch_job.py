@@ -5,10 +5,8 @@ from __future__ import annotations
 from pyflink_on_spark._job.attempts.attempt_control import check_may_be_saved
 from pyflink_on_spark._job.submission.job import Job
 from pyflink_on_spark._runtime.task.stage import DRIVER
-from pyflink_on_spark._spark.jobs.description import description_of
-from pyflink_on_spark._spark.jobs.prepared import PREPARED, PreparedCommits
-from pyflink_on_spark._spark.jobs.running_job import GivesServer, RunningJob
-from pyflink_on_spark._spark.jobs.stage_rows import run_stages
+from pyflink_on_spark._spark.jobs.running_job import GivesServer, RunningJob, description_of
+from pyflink_on_spark._spark.jobs.stage_function import PREPARED, PreparedCommits, run_stages
 
 
 class BatchJob(RunningJob):

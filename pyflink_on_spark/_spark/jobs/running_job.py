@@ -5,29 +5,162 @@ from __future__ import annotations
 import contextlib
 import itertools
 import logging
+import re
 import threading
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, Protocol, Self
 
 from pyspark.sql import SparkSession
 
 from pyflink_on_spark._cluster.transport.network_settings import NetworkSettings
 from pyflink_on_spark._cluster.transport.result_channel import Channel, ResultServer
+from pyflink_on_spark._cluster.transport.rpc import HostLost
 from pyflink_on_spark._compat.errors import JobCancelledError, JobExecutionError
 from pyflink_on_spark._job.attempts.restarts import check_may_restart, restart_strategy
 from pyflink_on_spark._job.submission.job import Job
+from pyflink_on_spark._runtime.diagnosis.failure import SubtaskFailure
 from pyflink_on_spark._runtime.elements.clock import SteadyClock
-from pyflink_on_spark._spark.jobs.collected import CollectedElements
-from pyflink_on_spark._spark.jobs.failures import job_error, print_error
-from pyflink_on_spark._spark.jobs.stage_rows import channel_names, driver_channel
-from pyflink_on_spark._spark.session.dependencies import ShippedDependencies, ship, spark_settings
-from pyflink_on_spark._spark.session.liveness import why_gone
-from pyflink_on_spark._spark.session.own_package import ship_own_package
-from pyflink_on_spark._spark.session.session import obtain_session
+from pyflink_on_spark._runtime.elements.immutability import deserialize
+from pyflink_on_spark._spark.jobs.stage_function import (
+    FAILURE_BEGINS,
+    FAILURE_ENDS,
+    channel_names,
+    driver_channel,
+)
+from pyflink_on_spark._spark.session.dependencies import (
+    ShippedDependencies,
+    ship,
+    ship_own_package,
+    spark_settings,
+)
+from pyflink_on_spark._spark.session.java_text import gist
+from pyflink_on_spark._spark.session.session import obtain_session, why_gone
 from pyflink_on_spark.common import JobExecutionResult, JobStatus
 from pyflink_on_spark.common.job_execution_result import JobOutcome
+
+
+class EndsEarly(Protocol):
+    """A job that can end before its input does."""
+
+    def cancel(self) -> None:
+        """End the job, and wait until it has ended."""
+        ...
+
+    def interrupt(self) -> None:
+        """End the job as if its process was killed, and wait until it has ended."""
+        ...
+
+    def abandon(self) -> None:
+        """Let the job end, without waiting for that."""
+        ...
+
+
+class CollectedElements:
+    """Iterates over the elements of a running job; closing it ends the job.
+
+    Args:
+        channel: where pickled elements come in.
+        finish: called after the last element; raises what the job failed with.
+        job: the job, to end it early.
+    """
+
+    def __init__(self, channel: Channel, finish: Callable[[], Any], job: EndsEarly) -> None:
+        self._elements = _elements(channel)
+        self._finish, self._job = finish, job
+        self._over = False
+
+    def __iter__(self) -> Self:
+        return self
+
+    def __next__(self) -> Any:
+        if self._over:
+            raise StopIteration
+        try:
+            return next(self._elements)
+        except StopIteration:
+            self._over = True
+            self._finish()
+            raise
+        except KeyboardInterrupt:
+            self._over = True
+            self._job.interrupt()
+            raise
+        except BaseException:  # an element that cannot be unpickled here, for example
+            self.close()
+            raise
+
+    def close(self) -> None:
+        """End the job, unless all its elements were seen."""
+        if not self._over:
+            self._over = True
+            self._job.cancel()
+
+    def __del__(self) -> None:
+        if not self._over:
+            with contextlib.suppress(Exception):
+                self._job.abandon()
+
+
+def _elements(channel: Channel) -> Iterator[Any]:
+    for sealed in channel.batches():
+        for payload in sealed:
+            yield deserialize(payload)
+
+
+_FAILURE = re.compile(re.escape(FAILURE_BEGINS) + "(.*?)" + re.escape(FAILURE_ENDS), re.DOTALL)
+_LOST_WORKER = re.compile(r"Python worker (?:exited unexpectedly|process .*?terminated)")
+_LOST = (
+    "a Python worker process ended unexpectedly: it was killed, ran out of memory, or crashed in "
+    "native code"
+)
+
+
+def job_error(job_name: str, error: BaseException, tasks: Iterable[str] = ()) -> JobExecutionError:
+    """Return the one error of a failed job: what a user did wrong, or the gist of what Spark said.
+
+    Args:
+        job_name: the job's name.
+        error: what Spark raised; kept as ``spark_error``.
+        tasks: the names of the job's tasks.
+    """
+    if isinstance(error, JobExecutionError):
+        return error
+    if isinstance(error, SubtaskFailure):
+        return JobExecutionError(str(error))
+    if isinstance(error, HostLost):
+        return JobExecutionError(f"the job {job_name!r} failed: {_LOST}{_ran(tasks)} ({error})")
+    told = JobExecutionError(_text(job_name, str(error) or repr(error), tasks))
+    told.spark_error = error
+    return told
+
+
+def print_error(job_name: str, error: BaseException) -> JobExecutionError:
+    """Return the error of a job whose lines could not be printed.
+
+    Args:
+        job_name: the job's name.
+        error: what the driver's standard output raised.
+    """
+    return JobExecutionError(
+        f"the job {job_name!r} failed: print() could not write to the program's standard output: "
+        f"{type(error).__name__}: {error}"
+    )
+
+
+def _text(job_name: str, text: str, tasks: Iterable[str]) -> str:
+    found = _FAILURE.search(text)
+    if found is not None:
+        return found[1]
+    if _LOST_WORKER.search(text):
+        return f"the job {job_name!r} failed: {_LOST}{_ran(tasks)}"
+    return f"the job {job_name!r} failed in Spark: {gist(text)}"
+
+
+def _ran(tasks: Iterable[str]) -> str:
+    return "; it ran " + " or ".join(map(repr, tasks)) if tasks else ""
+
 
 GivesServer = Callable[[SparkSession, tuple[int, ...]], ResultServer]
 _log = logging.getLogger("pyflink_on_spark")
@@ -255,3 +388,15 @@ class RunningJob(ABC):
         # Not Thread.join: when Ctrl-C interrupts that, the thread seems to have ended (bpo-45274).
         while not self._ended.wait(1.0):
             pass
+
+
+def description_of(job: Job, attempt: int = 0) -> str:
+    """Return the job's name, its operators, and the attempt if it is not the first one.
+
+    Args:
+        job: the job.
+        attempt: how often the job was restarted.
+    """
+    operators = " | ".join(vertex.name for stage in job.stages for vertex in stage.vertices)
+    restarted = f" (restart {attempt})" if attempt else ""
+    return f"{job.name}: {operators}{restarted}"

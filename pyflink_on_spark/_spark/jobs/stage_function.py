@@ -4,30 +4,87 @@ from __future__ import annotations
 
 import contextlib
 import pickle
+import threading
 import uuid
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from pyflink_on_spark._cluster.transport.result_sender import (
+from pyflink_on_spark._cluster.transport.result_channel import (
     ChannelAddress,
     ChannelClosed,
     ChannelFailed,
     Sender,
     connect,
 )
+from pyflink_on_spark._job.checkpoints.commits import Commits
+from pyflink_on_spark._job.submission.job import Job
+from pyflink_on_spark._runtime.contract.connector import Sink
+from pyflink_on_spark._runtime.contract.plan import StagePlan
 from pyflink_on_spark._runtime.diagnosis.failure import SubtaskFailure
-from pyflink_on_spark._runtime.diagnosis.function_log import (
-    LOGS,
-    FunctionLog,
-    install_function_log,
-)
+from pyflink_on_spark._runtime.diagnosis.function_log import LOGS, FunctionLog, install_function_log
 from pyflink_on_spark._runtime.elements.clock import SystemClock
+from pyflink_on_spark._runtime.elements.immutability import deserialize
 from pyflink_on_spark._runtime.task.exchange import ChannelRow
 from pyflink_on_spark._runtime.task.stage import DRIVER, START, StageRunner
-from pyflink_on_spark._runtime.user_code.main_module import install_classes
-from pyflink_on_spark._spark.jobs.prepared import PREPARED
+from pyflink_on_spark._runtime.user_code.user_function import install_classes
 from pyflink_on_spark._spark.jobs.worker_environment import WorkerEnvironment
+from pyflink_on_spark._spark.session.dependencies import ShippedDependencies
+
+if TYPE_CHECKING:
+    from pyspark import RDD, SparkContext
+
+
+PREPARED = "prepared"
+"""The name of the channel through which tasks say what they have prepared."""
+
+
+class PreparedCommits:
+    """Collects what tasks have prepared, and ends with a commit or an abort.
+
+    Tasks say it at once, since what they return is lost if another task fails.
+
+    Args:
+        sinks: the job's sinks by number.
+    """
+
+    def __init__(self, sinks: Mapping[int, Sink]) -> None:
+        self._commits = Commits(sinks)
+        self._told: set[bytes] = set()
+        self._aborted = False
+        self._lock = threading.Lock()
+
+    def add(self, payloads: Iterable[bytes]) -> None:
+        """Take note of what tasks have prepared; after an abort it is thrown away at once."""
+        with self._lock:
+            self._told.update(payloads)
+            if self._aborted:
+                self._throw_away()
+
+    def commit(self, payloads: Iterable[bytes]) -> None:
+        """Make visible what the tasks of the job returned; what others prepared is thrown away."""
+        wanted = list(payloads)
+        with self._lock:
+            self._commits.checkpoint_complete(_unsealed(wanted), 0, final=True)
+            self._commits.commit()
+            self._told.difference_update(wanted)
+            self._throw_away()
+
+    def abort(self) -> None:
+        """Throw everything away."""
+        with self._lock:
+            self._aborted = True
+            self._throw_away()
+
+    def _throw_away(self) -> None:
+        told, self._told = self._told, set()
+        self._commits.abort(thing for payload in told for thing in deserialize(payload))
+
+
+def _unsealed(payloads: Iterable[bytes]) -> Iterator[tuple[int, Any]]:
+    for payload in payloads:
+        yield from deserialize(payload)
+
 
 Row = tuple[tuple[int, int, int], Any]
 """A row between two stages: its subtask, its place on the channel and the channel; its payload."""
@@ -142,3 +199,56 @@ def _start_rows(subtask_ids: Iterable[int]) -> Iterator[ChannelRow]:
 def _channel_rows(rows: Iterable[Row]) -> Iterator[ChannelRow]:
     for (subtask_id, seq, channel), payload in rows:
         yield ChannelRow(subtask_id, channel, seq, payload)
+
+
+def run_stages(
+    context: SparkContext,
+    job: Job,
+    address: ChannelAddress,
+    attempt: int,
+    dependencies: ShippedDependencies,
+) -> RDD[Row]:
+    """Return the rows that the last stage leaves for the driver; nothing runs before an action.
+
+    Args:
+        context: where the stages run.
+        job: the job.
+        address: how workers reach the driver.
+        attempt: how often the job was restarted.
+        dependencies: what the workers import from.
+    """
+    count = _subtasks_of(job.stages[0])
+    rows: RDD[Any] = context.parallelize(range(count), count)
+    for number, stage in enumerate(job.stages):
+        if number > 0:
+            rows = _exchanged(rows, stage)
+        function = StageFunction(
+            plan=pickle.dumps((stage, job.settings), 5),
+            number=number,
+            attempt=attempt,
+            environment=WorkerEnvironment.of_driver(dependencies),
+            address=address,
+            channels={name: driver_channel(job, name) for name in (*channel_names(job), PREPARED)},
+        )
+        rows = rows.mapPartitions(function.__call__)
+    return rows
+
+
+def channel_names(job: Job) -> Iterable[str]:
+    """Return the names of the channels through which a job's subtasks send to the driver."""
+    return [*job.printers, *([job.collected] if job.collected else [])]
+
+
+def driver_channel(job: Job, name: str) -> str:
+    """Return the name that a job's channel has in the driver, where other jobs have theirs."""
+    return f"{job.settings.job_id}/{name}"
+
+
+def _exchanged(rows: RDD[Row], stage: StagePlan) -> RDD[Row]:
+    """Bring each subtask's rows into a partition of their own, in the order of their channels."""
+    first = min(vertex.first_subtask_id for vertex in stage.vertices)
+    return rows.repartitionAndSortWithinPartitions(_subtasks_of(stage), lambda key: key[0] - first)
+
+
+def _subtasks_of(stage: StagePlan) -> int:
+    return sum(vertex.parallelism for vertex in stage.vertices)

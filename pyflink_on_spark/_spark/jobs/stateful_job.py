@@ -8,8 +8,7 @@ from concurrent.futures import wait
 
 from pyflink_on_spark._compat.errors import CheckpointError
 from pyflink_on_spark._job.attempts.attempt_control import SavepointRequest
-from pyflink_on_spark._job.display.progress_display import display_for
-from pyflink_on_spark._job.display.progress_line import Progress
+from pyflink_on_spark._job.display.progress import Progress, display_for
 from pyflink_on_spark._job.submission.job import Job
 from pyflink_on_spark._options import own
 from pyflink_on_spark._runtime.task.progress import JobProgress, TaskProgress

@@ -19,18 +19,16 @@ from pyflink_on_spark._job.attempts.attempt_control import AttemptControl
 from pyflink_on_spark._job.attempts.split_distribution import SplitDistribution
 from pyflink_on_spark._job.checkpoints.coordinator import CheckpointCoordinator
 from pyflink_on_spark._job.submission.job import Job
+from pyflink_on_spark._runtime.task.key_group_check import with_key_groups
 from pyflink_on_spark._runtime.task.progress import TaskProgress
-from pyflink_on_spark._runtime.task.restored_key_groups import with_key_groups
-from pyflink_on_spark._spark.jobs.description import description_of
-from pyflink_on_spark._spark.jobs.failures import job_error
 from pyflink_on_spark._spark.jobs.host_task import HostTask
-from pyflink_on_spark._spark.jobs.running_job import GivesServer
-from pyflink_on_spark._spark.jobs.stage_rows import channel_names, driver_channel
+from pyflink_on_spark._spark.jobs.running_job import GivesServer, description_of, job_error
+from pyflink_on_spark._spark.jobs.stage_function import channel_names, driver_channel
 from pyflink_on_spark._spark.jobs.stateful_job import StatefulJob
 from pyflink_on_spark._spark.jobs.worker_environment import WorkerEnvironment
 from pyflink_on_spark._spark.session.driver_endpoint import driver_endpoint
-from pyflink_on_spark._spark.session.liveness import why_gone
-from pyflink_on_spark._spark.session.scratch import scratch_subfolder
+from pyflink_on_spark._spark.session.session import why_gone
+from pyflink_on_spark._spark.session.spark_defaults import scratch_subfolder
 from pyflink_on_spark._spark.session.task_slots import has_room, hosts_for
 
 _log = logging.getLogger("pyflink_on_spark")

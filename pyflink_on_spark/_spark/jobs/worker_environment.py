@@ -3,15 +3,53 @@
 from __future__ import annotations
 
 import contextlib
+import gc
+import os
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import NoReturn
 
 from pyflink_on_spark._compat.import_hook import install, is_installed
-from pyflink_on_spark._runtime.user_code.refused_exit import refused_exit
-from pyflink_on_spark._runtime.user_code.worker_dependencies import in_use
-from pyflink_on_spark._spark.jobs.gc_tuning import tune_garbage_collection
+from pyflink_on_spark._runtime.user_code.dependencies import in_use
 from pyflink_on_spark._spark.session.dependencies import ShippedDependencies
+
+_YOUNG, _MIDDLE, _OLD = 50_000, 20, 50
+_frozen_with = 0  # so many modules were loaded when objects were frozen
+
+
+def tune_garbage_collection() -> None:
+    """Let Python search for cycles after 50,000 new objects and not after 700, in new ones only.
+
+    A bundle alone has more than those, and hardly ever a cycle among them: the searches took a
+    tenth of the time of a job that counts words. PySpark's workers collect garbage after each task.
+    So what lives when a task begins are mostly modules, which need no search.
+    """
+    global _frozen_with  # noqa: PLW0603 - of the process
+    gc.set_threshold(_YOUNG, _MIDDLE, _OLD)
+    if len(sys.modules) > _frozen_with:
+        gc.freeze()
+        _frozen_with = len(sys.modules)
+
+
+@contextlib.contextmanager
+def refused_exit() -> Iterator[None]:
+    """Let ``os._exit`` raise SystemExit, so that the job's error says who called it.
+
+    Processes that a function forks end as they want.
+    """
+    leave, worker = os._exit, os.getpid()
+
+    def refuse(status: int) -> NoReturn:
+        if os.getpid() == worker:
+            raise SystemExit(f"os._exit({status}) was called, which would end the worker process")
+        leave(status)
+
+    os._exit = refuse
+    try:
+        yield
+    finally:
+        os._exit = leave
 
 
 @dataclass(frozen=True)

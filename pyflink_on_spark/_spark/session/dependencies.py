@@ -6,23 +6,32 @@ import os
 import shutil
 import sys
 import tarfile
+import zipfile
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from pathlib import Path
 
+import cloudpickle
 from pyspark import SparkFiles
 from pyspark.sql import SparkSession
 
 from pyflink_on_spark._compat.errors import EnvironmentSetupError
 from pyflink_on_spark._options import python
-from pyflink_on_spark._runtime.user_code.dependency_folders import (
+from pyflink_on_spark._runtime.user_code.dependencies import (
     DependencyFolder,
     FolderKind,
+    PythonDependencies,
     lay_out,
 )
-from pyflink_on_spark._runtime.user_code.python_dependencies import PythonDependencies
-from pyflink_on_spark._spark.session.scratch import scratch_subfolder
 from pyflink_on_spark._spark.session.session import INTERPRETER
-from pyflink_on_spark._spark.session.spark_defaults import command_line, is_local, master_of
+from pyflink_on_spark._spark.session.spark_defaults import (
+    PACKAGE_ROOT,
+    command_line,
+    is_local,
+    master_of,
+    scratch_subfolder,
+)
+from pyflink_on_spark.version import __version__
 
 _FOLDER = "dependencies"
 _shipped: set[tuple[str, str]] = set()
@@ -112,3 +121,31 @@ def _interpreter(executable: str, configuration: Mapping[str, str]) -> str:
 def _archives_for_spark(configuration: Mapping[str, str]) -> str:
     archives = PythonDependencies.of(configuration).archives
     return ",".join(f"{archive.path}#{archive.target}" for archive in archives)
+
+
+_shipped_package: set[str] = set()
+
+
+def ship_own_package(session: SparkSession) -> None:
+    """Let Spark bring this package, and what it needs beside pyarrow, to workers elsewhere.
+
+    Theirs is then the driver's version, whatever they have. Nothing happens where workers are on
+    the driver's machine.
+    """
+    context = session.sparkContext
+    if is_local(context.master) or context.applicationId in _shipped_package:
+        return
+    context.addPyFile(str(packed_package()))
+    _shipped_package.add(context.applicationId)
+
+
+def packed_package() -> Path:
+    """Return a zip file with this package and what it needs beside pyarrow."""
+    packed = scratch_subfolder("package") / f"pyflink_on_spark-{__version__}.zip"
+    packages = (PACKAGE_ROOT / "pyflink_on_spark", Path(cloudpickle.__file__).parent)
+    with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
+        for package in packages:
+            for file in sorted(package.rglob("*")):
+                if file.is_file() and file.suffix != ".pyc":
+                    archive.write(file, file.relative_to(package.parent))
+    return packed

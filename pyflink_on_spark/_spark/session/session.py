@@ -6,31 +6,129 @@ import atexit
 import contextlib
 import logging
 import os
+import re
 import shutil
 import signal
+import socket
+import sys
 import threading
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from pyflink_on_spark._compat.errors import EnvironmentSetupError
 from pyflink_on_spark._spark.session import spark_defaults
-from pyflink_on_spark._spark.session.application_settings import application_settings
 from pyflink_on_spark._spark.session.java_home import JavaRuntime, find_java
 from pyflink_on_spark._spark.session.java_text import gist
 from pyflink_on_spark._spark.session.jvm_archive import JvmArchive, find_archive
 from pyflink_on_spark._spark.session.jvm_watch import can_watch, watched_launch
-from pyflink_on_spark._spark.session.masters import check_master
-from pyflink_on_spark._spark.session.quiet_loggers import quiet_accumulators, quiet_libraries
-from pyflink_on_spark._spark.session.scratch import remove_scratch_folder, scratch_folder
 from pyflink_on_spark._spark.session.spark_defaults import (
     JAVA_OPTIONS,
     LOOPBACK,
     SQL_DEFAULTS,
+    application_settings,
     joined,
+    remove_scratch_folder,
+    scratch_folder,
 )
 
 if TYPE_CHECKING:
+    from pyspark import SparkContext
     from pyspark.sql import SparkSession
+
+
+_KINDS = re.compile(r"local(?:-cluster)?(?:\[.*\])?|yarn|k8s://.+|spark://.+")
+_ADDRESS = re.compile(r"(?:spark://)?(?P<host>.+):(?P<port>\d+)")
+_SECONDS = 5.0
+
+
+def check_master(master: str) -> None:
+    """Make sure that there can be a Spark with this master.
+
+    Spark would try for a minute to reach a standalone master.
+
+    Args:
+        master: for example ``local[4]`` or ``spark://host:7077``.
+
+    Raises:
+        EnvironmentSetupError: it is no master's URL, or nothing listens where it says.
+    """
+    if not _KINDS.fullmatch(master):
+        raise EnvironmentSetupError(
+            f"there is no Spark master {master!r}: it is local[4], spark://HOST:PORT, yarn or "
+            "k8s://URL"
+        )
+    if not master.startswith("spark://"):
+        return
+    reasons = [_unreachable(address) for address in master.split(",")]
+    if all(reasons):
+        raise EnvironmentSetupError(f"no Spark master answers at {master}: {'; '.join(reasons)}")
+
+
+def _unreachable(address: str) -> str:
+    """Return why nothing can be reached at an address; an empty text if something listens."""
+    found = _ADDRESS.fullmatch(address)
+    if found is None:
+        return f"{address} is not HOST:PORT"
+    host = found["host"].strip("[]")
+    try:
+        socket.create_connection((host, int(found["port"])), _SECONDS).close()
+    except (OSError, OverflowError) as error:
+        return str(error)
+    return ""
+
+
+_LIBRARIES = ("py4j", "pyspark")
+_RAISED_TOO = "while sending command."
+
+
+def quiet_libraries() -> None:
+    """Let Spark's Python libraries log warnings only, unless the script has set their levels.
+
+    At INFO they log each call from the JVM, in every script that logs at INFO itself. Errors of a
+    call to the JVM are raised; py4j logs them with their traceback too, which says nothing more.
+    """
+    for library in _LIBRARIES:
+        logger = logging.getLogger(library)
+        if logger.level == logging.NOTSET:
+            logger.setLevel(logging.WARNING)
+    from py4j import java_gateway
+
+    # The functions of ``logging`` that py4j calls would configure the root logger for the script.
+    java_gateway.logging = java_gateway.logger
+    java_gateway.logger.addFilter(_is_news)
+
+
+def _is_news(record: logging.LogRecord) -> bool:
+    return not str(record.msg).endswith(_RAISED_TOO)
+
+
+def quiet_accumulators(context: SparkContext) -> None:
+    """Let PySpark's server of accumulators print no traceback when Spark's JVM ends first.
+
+    A signal to all processes of a job may end the JVM before the driver, also while it connects.
+    """
+    # PySpark has no public way to this server.
+    server: Any = getattr(context, "_accumulatorServer", None)
+    if server is None:
+        return
+    print_error = server.handle_error
+
+    def handle_error(request: socket.socket, address: Any) -> None:
+        if not isinstance(sys.exception(), (EOFError, ConnectionError)) and not _is_over(request):
+            print_error(request, address)
+
+    server.handle_error = handle_error
+
+
+def _is_over(connection: socket.socket) -> bool:
+    """Whether the other end has closed a connection."""
+    try:
+        return not connection.recv(1, socket.MSG_PEEK | socket.MSG_DONTWAIT)
+    except BlockingIOError:
+        return False
+    except OSError:
+        return True
+
 
 LOG = logging.getLogger("pyflink_on_spark")
 OLDEST_SPARK = (4, 2)
@@ -294,3 +392,22 @@ def _environment(
                 os.environ.pop(name, None)
             else:
                 os.environ[name] = value
+
+
+STOPPED = "its SparkContext was stopped"
+DIED = "Spark's Java process has ended"
+
+
+def why_gone(session: SparkSession) -> str | None:
+    """Return why nothing can run in a session any more; None if something can.
+
+    PySpark tells it nowhere in public: its calls raise the same errors whatever has happened.
+    """
+    # PySpark has no public way to its Java context.
+    java_context = session.sparkContext._jsc
+    if java_context is None:
+        return STOPPED
+    try:
+        return STOPPED if java_context.sc().isStopped() else None
+    except Exception:  # noqa: BLE001 - py4j raises errors of many kinds
+        return STOPPED if session.sparkContext._jsc is None else DIED

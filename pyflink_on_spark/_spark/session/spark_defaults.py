@@ -6,13 +6,52 @@ import contextlib
 import os
 import re
 import shlex
+import shutil
 import sys
 import sysconfig
+import tempfile
+import threading
 from collections.abc import Mapping
 from importlib.util import find_spec
 from pathlib import Path
+from typing import TYPE_CHECKING
+from weakref import WeakKeyDictionary
 
-from pyflink_on_spark._spark.session.scratch import scratch_subfolder
+if TYPE_CHECKING:
+    from pyspark import SparkContext
+
+
+_LOCK = threading.Lock()
+_folders: dict[int, Path] = {}
+
+
+def scratch_folder() -> Path:
+    """Return the folder of this process, made when first asked for; only its user can read it."""
+    with _LOCK:
+        process = os.getpid()
+        if process not in _folders or not _folders[process].is_dir():
+            _folders[process] = Path(tempfile.mkdtemp(prefix="pyflink-on-spark-")).resolve()
+        return _folders[process]
+
+
+def scratch_subfolder(name: str) -> Path:
+    """Return a folder inside the scratch folder, made if need be.
+
+    Args:
+        name: its name.
+    """
+    folder = scratch_folder() / name
+    folder.mkdir(mode=0o700, exist_ok=True)
+    return folder
+
+
+def remove_scratch_folder() -> None:
+    """Remove the folder with all that is in it; what is in the way is left."""
+    with _LOCK:
+        folder = _folders.pop(os.getpid(), None)
+    if folder is not None:
+        shutil.rmtree(folder, ignore_errors=True)
+
 
 GIB = 1024**3
 _LEAST_SLOTS = 16
@@ -186,3 +225,17 @@ def interpreter_for_workers(settings: Mapping[str, str]) -> str | None:
     if chosen is not None:
         return chosen
     return None if "PYSPARK_PYTHON" in os.environ else sys.executable or None
+
+
+_known: WeakKeyDictionary[SparkContext, Mapping[str, str]] = WeakKeyDictionary()
+
+
+def application_settings(context: SparkContext) -> Mapping[str, str]:
+    """Return the settings of an application, which are the same as long as it lives.
+
+    PySpark copies them with hundreds of calls of Java, so each context is asked once.
+    """
+    found = _known.get(context)
+    if found is None:
+        found = _known[context] = dict(context.getConf().getAll())
+    return found

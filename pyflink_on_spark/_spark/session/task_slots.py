@@ -8,8 +8,7 @@ from collections.abc import Callable, Mapping
 from pyspark.sql import SparkSession
 
 from pyflink_on_spark._options.own import HOSTS
-from pyflink_on_spark._spark.session.application_settings import application_settings
-from pyflink_on_spark._spark.session.spark_defaults import cores_of, is_local
+from pyflink_on_spark._spark.session.spark_defaults import application_settings, cores_of, is_local
 
 _YOUNG_SECONDS = 30.0
 """Spark's own limit for the registration of executors."""

@@ -12,7 +12,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any, Self
 
 from pyflink_on_spark._job.checkpoints.coordinator import CheckpointCoordinator
-from pyflink_on_spark._runtime.checkpoints.folder import Folder
+from pyflink_on_spark._runtime.checkpoints.checkpoint_files import Folder
 from pyflink_on_spark._runtime.checkpoints.steps import step
 from pyflink_on_spark._runtime.contract.state_meaning import Meanings, StateMeaning
 from pyflink_on_spark._runtime.elements.immutability import deserialize, serialize

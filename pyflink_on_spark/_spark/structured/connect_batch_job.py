@@ -17,9 +17,12 @@ from pyflink_on_spark._runtime.diagnosis.function_log import LOGS, install_funct
 from pyflink_on_spark._runtime.elements.clock import SystemClock
 from pyflink_on_spark._runtime.task.exchange import ChannelRow
 from pyflink_on_spark._runtime.task.stage import DRIVER, START, StageRunner
-from pyflink_on_spark._runtime.user_code.main_module import install_classes
-from pyflink_on_spark._spark.jobs.prepared import PreparedCommits
-from pyflink_on_spark._spark.jobs.stage_function import FAILURE_BEGINS, FAILURE_ENDS
+from pyflink_on_spark._runtime.user_code.user_function import install_classes
+from pyflink_on_spark._spark.jobs.stage_function import (
+    FAILURE_BEGINS,
+    FAILURE_ENDS,
+    PreparedCommits,
+)
 from pyflink_on_spark._spark.jobs.worker_environment import WorkerEnvironment
 from pyflink_on_spark._spark.structured.connect_job import ConnectJob
 from pyflink_on_spark._spark.structured.server_batches import CommitsRecipe, recipe_of

@@ -71,7 +71,7 @@ class SlotProcessor(StatefulProcessor):
         """Do nothing: the subtasks live on."""
 
     def _level_plan(self) -> LevelPlan:
-        from pyflink_on_spark._runtime.user_code.main_module import install_classes
+        from pyflink_on_spark._runtime.user_code.user_function import install_classes
 
         if self._name not in _plans:
             plan: LevelPlan = pickle.loads(self._plan)
@@ -80,7 +80,7 @@ class SlotProcessor(StatefulProcessor):
         return _plans[self._name]
 
     def _run(self, plan: LevelPlan, number: int, rows: list[Row]) -> list[OutRow]:
-        from pyflink_on_spark._runtime.checkpoints.folder import folder
+        from pyflink_on_spark._runtime.checkpoints.checkpoint_files import folder
         from pyflink_on_spark._runtime.task.exchange import ChannelRow
         from pyflink_on_spark._spark.structured.batches import CONTROL
         from pyflink_on_spark._spark.structured.levels import CHANNEL, PAYLOAD, SEQ, SUBTASK, TICK

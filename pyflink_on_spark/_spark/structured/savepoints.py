@@ -10,10 +10,14 @@ from pyflink_on_spark._compat.errors import CheckpointError
 from pyflink_on_spark._job.checkpoints.hosts import HostSnapshot
 from pyflink_on_spark._job.submission.job import Job
 from pyflink_on_spark._options import checkpointing
-from pyflink_on_spark._runtime.checkpoints.changelog import WHOLE
 from pyflink_on_spark._runtime.checkpoints.checkpoint import complete
-from pyflink_on_spark._runtime.checkpoints.checkpoint_files import StateFile, state_file
-from pyflink_on_spark._runtime.checkpoints.folder import Folder, folder
+from pyflink_on_spark._runtime.checkpoints.checkpoint_files import (
+    Folder,
+    StateFile,
+    folder,
+    state_file,
+)
+from pyflink_on_spark._runtime.checkpoints.snapshot_writer import WHOLE
 from pyflink_on_spark._runtime.elements.clock import SystemClock
 from pyflink_on_spark._spark.session.dependencies import spark_settings
 from pyflink_on_spark._spark.session.session import obtain_session

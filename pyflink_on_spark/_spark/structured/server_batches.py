@@ -11,12 +11,12 @@ import cloudpickle
 
 from pyflink_on_spark._job.checkpoints.checkpoint_settings import CheckpointSettings
 from pyflink_on_spark._job.submission.job import Job
-from pyflink_on_spark._runtime.checkpoints.folder import Folder, folder
+from pyflink_on_spark._runtime.checkpoints.checkpoint_files import Folder, folder
 from pyflink_on_spark._runtime.contract.connector import Sink
 from pyflink_on_spark._runtime.contract.plan import OperatorPlan, source_meanings, source_names
 from pyflink_on_spark._runtime.contract.state_meaning import Meanings
 from pyflink_on_spark._runtime.elements.clock import SystemClock
-from pyflink_on_spark._runtime.user_code.main_module import install_classes
+from pyflink_on_spark._runtime.user_code.user_function import install_classes
 from pyflink_on_spark._spark.jobs.worker_environment import WorkerEnvironment
 from pyflink_on_spark._spark.structured.batches import Batches, QueryCommits, committed_batches
 

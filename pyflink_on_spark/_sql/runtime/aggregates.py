@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from pyflink_on_spark._runtime.elements.bundle import MIN_TIMESTAMP
 from pyflink_on_spark._runtime.operators.late_rows import LateRows
 from pyflink_on_spark._runtime.state.keyed_rows import note_nothing
-from pyflink_on_spark._runtime.state.keyed_timers import millisecond_from
+from pyflink_on_spark._runtime.state.timers import millisecond_from
 from pyflink_on_spark._sql.codegen.program import Program
 from pyflink_on_spark._sql.functions.python.aggregates import AggregateBinding
 from pyflink_on_spark._sql.plan.changes import DELETE, INSERT, UPDATE_AFTER, UPDATE_BEFORE

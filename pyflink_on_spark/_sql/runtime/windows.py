@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from pyflink_on_spark._runtime.elements.bundle import MIN_TIMESTAMP
 from pyflink_on_spark._runtime.operators.late_rows import LateRows, register_watermark_latency
-from pyflink_on_spark._runtime.state.keyed_timers import millisecond_from
+from pyflink_on_spark._runtime.state.timers import millisecond_from
 from pyflink_on_spark._sql.codegen.program import Program
 from pyflink_on_spark._sql.codegen.windows import Slices
 from pyflink_on_spark._sql.plan.nodes import WindowKind

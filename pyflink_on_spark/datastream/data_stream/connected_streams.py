@@ -7,8 +7,8 @@ from typing import Any
 
 from pyflink_on_spark._compat.errors import JobTranslationError
 from pyflink_on_spark._compat.renamed_parameters import renamed
-from pyflink_on_spark._runtime.operators.broadcast import BroadcastProcessOperator
 from pyflink_on_spark._runtime.operators.connected import (
+    BroadcastProcessOperator,
     CoFlatMapOperator,
     CoMapOperator,
     CoProcessOperator,

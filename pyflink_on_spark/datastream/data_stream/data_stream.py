@@ -14,12 +14,12 @@ from pyflink_on_spark._graph.transformation import Edge
 from pyflink_on_spark._runtime.contract.partitioners import Partitioner as RuntimePartitioner
 from pyflink_on_spark._runtime.operators.boundary import PassOperator
 from pyflink_on_spark._runtime.operators.process import ProcessOperator
-from pyflink_on_spark._runtime.operators.select_key import SelectKeyOperator
 from pyflink_on_spark._runtime.operators.stateless import (
     FilterOperator,
     FlatMapOperator,
     MapOperator,
     ProjectOperator,
+    SelectKeyOperator,
     TextOperator,
 )
 from pyflink_on_spark._runtime.operators.timestamps import AssignTimestamps

@@ -18,8 +18,7 @@ from pyflink_on_spark._runtime.contract.partitioners import (
 from pyflink_on_spark._runtime.contract.partitioners import (
     Partitioner as RuntimePartitioner,
 )
-from pyflink_on_spark._runtime.operators.partition import PartitionOperator
-from pyflink_on_spark._runtime.operators.select_key import DropKeyOperator
+from pyflink_on_spark._runtime.operators.stateless import DropKeyOperator, PartitionOperator
 from pyflink_on_spark.common.typeinfo import TypeInformation
 from pyflink_on_spark.datastream.data_stream.emitted_stream import EmittedStream
 from pyflink_on_spark.datastream.data_stream.flow import user_function

@@ -5,17 +5,13 @@ The engine knows nothing of the mirror's abstract classes; here they learn who d
 
 from __future__ import annotations
 
-from pyflink_on_spark._runtime.contract import runtime_context as engine_context
-from pyflink_on_spark._runtime.operators import function_contexts as contexts
-from pyflink_on_spark._runtime.state import (
-    aggregate_states,
-    list_state,
-    map_state,
-    operator_state,
-    timers,
-    value_state,
-)
-from pyflink_on_spark._runtime.windows.contexts import StateOfNamespace
+from pyflink_on_spark._runtime.contract import context as engine_context
+from pyflink_on_spark._runtime.operators import process as contexts
+from pyflink_on_spark._runtime.state import keyed_state as aggregate_states
+from pyflink_on_spark._runtime.state import keyed_state as list_state
+from pyflink_on_spark._runtime.state import keyed_state as value_state
+from pyflink_on_spark._runtime.state import map_state, operator_state, timers
+from pyflink_on_spark._runtime.windows.operation import StateOfNamespace
 from pyflink_on_spark.datastream import state
 from pyflink_on_spark.datastream.functions import broadcast_functions as broadcast
 from pyflink_on_spark.datastream.functions.process_functions import (

@@ -9,7 +9,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from pyflink_on_spark._compat.unsupported import refuse_java
-from pyflink_on_spark._job.checkpoints.state_backend import HASHMAP, ROCKSDB
+from pyflink_on_spark._job.checkpoints.checkpoint_settings import HASHMAP, ROCKSDB
 from pyflink_on_spark._options import checkpointing, state
 from pyflink_on_spark._options.notes import note_option
 from pyflink_on_spark._options.option import Option

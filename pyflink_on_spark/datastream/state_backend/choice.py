@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from pyflink_on_spark._job.checkpoints.state_backend import (
+from pyflink_on_spark._job.checkpoints.checkpoint_settings import (
     FILES,
     HASHMAP,
     MEMORY,

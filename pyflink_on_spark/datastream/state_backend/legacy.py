@@ -4,8 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from pyflink_on_spark._job.checkpoints.checkpoint_storage import UNSET, checkpoint_directory
-from pyflink_on_spark._job.checkpoints.state_backend import FILES, MEMORY, OLD_ROCKSDB
+from pyflink_on_spark._job.checkpoints.checkpoint_settings import (
+    FILES,
+    MEMORY,
+    OLD_ROCKSDB,
+    UNSET,
+    checkpoint_directory,
+)
 from pyflink_on_spark._options import checkpointing, own, state
 from pyflink_on_spark._options.option import Option
 from pyflink_on_spark.common.configuration import Configuration

@@ -7,7 +7,7 @@ from pyflink_on_spark._filesystem.local_path import local_path
 from pyflink_on_spark._options import pipeline, python
 from pyflink_on_spark._options.notes import note_option
 from pyflink_on_spark._options.option import Option
-from pyflink_on_spark._runtime.user_code.python_dependencies import (
+from pyflink_on_spark._runtime.user_code.dependencies import (
     DELIMITER,
     PARAMETER_DELIMITER,
     require,

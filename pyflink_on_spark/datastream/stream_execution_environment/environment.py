@@ -9,7 +9,7 @@ from typing import Any
 from pyflink_on_spark._graph.execution_plan import execution_plan_json
 from pyflink_on_spark._graph.stream_graph import GraphSettings, StreamGraph
 from pyflink_on_spark._graph.transformation import Transformation
-from pyflink_on_spark._job.display.console import console
+from pyflink_on_spark._job.display.progress import console
 from pyflink_on_spark._job.submission.base_configuration import base_configuration
 from pyflink_on_spark._job.submission.job import JobHandle, current_engine
 from pyflink_on_spark._job.submission.translation import translate

@@ -14,7 +14,7 @@ import sys
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from pyflink_on_spark._operate.view.home import VARIABLE as HOME
+from pyflink_on_spark._operate.view.job_records import VARIABLE as HOME
 from pyflink_on_spark._spark.session.jvm_archive import (
     SWITCH,
     JvmArchive,

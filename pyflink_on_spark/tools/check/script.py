@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Sequence
+import contextlib
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from types import FunctionType
 
 from pyflink_on_spark.tools.check import mirror
 from pyflink_on_spark.tools.check.absent import jars_in, verdict_on_module
-from pyflink_on_spark.tools.check.annotations import annotated
 from pyflink_on_spark.tools.check.branches import Names, imports_with_fallback, merged
 from pyflink_on_spark.tools.check.called import never_runs, uncalled
 from pyflink_on_spark.tools.check.findings import Findings
+from pyflink_on_spark.tools.check.lookup import Lookup
 from pyflink_on_spark.tools.check.mistakes import mistakes_in_call, mistakes_in_method
-from pyflink_on_spark.tools.check.notes import Notes
-from pyflink_on_spark.tools.check.scopes import Known, Scopes
 from pyflink_on_spark.tools.check.values import (
     PLAIN,
     UNKNOWN,
@@ -28,6 +28,112 @@ from pyflink_on_spark.tools.check.values import (
     Value,
     join,
 )
+
+
+def annotated(annotation: ast.expr, value_of: Callable[[ast.expr], Value]) -> Value:
+    """Return what is known of a value that has an annotation.
+
+    Args:
+        annotation: what stands after the colon.
+        value_of: returns what is known of an expression.
+    """
+    if isinstance(annotation, ast.Constant) and isinstance(annotation.value, str):
+        try:
+            annotation = ast.parse(annotation.value, mode="eval").body
+        except SyntaxError:
+            return UNKNOWN
+    if isinstance(annotation, ast.BinOp):
+        return join(annotated(annotation.left, value_of), annotated(annotation.right, value_of))
+    if isinstance(annotation, ast.Subscript):
+        optional = ast.unparse(annotation.value).endswith("Optional")
+        return annotated(annotation.slice, value_of) if optional else UNKNOWN
+    value = value_of(annotation)
+    if isinstance(value, ClassValue):
+        return InstanceValue(value.cls)
+    if isinstance(value, AbsentValue):
+        return value
+    return LocalInstance(value.node) if isinstance(value, LocalClass) else UNKNOWN
+
+
+class Notes:
+    """The part of a walk that notes findings.
+
+    Args:
+        findings: where they go.
+    """
+
+    def __init__(self, findings: Findings) -> None:
+        self._findings = findings
+        self._lookup = Lookup(findings)
+
+    @contextmanager
+    def _unless(self, unused: bool) -> Iterator[None]:
+        """Note what is found meanwhile as not called, if that is so."""
+        before = self._findings.called
+        self._findings.called = before and not unused
+        try:
+            yield
+        finally:
+            self._findings.called = before
+
+    @contextmanager
+    def _ignored(self) -> Iterator[None]:
+        """Note nothing of what is found meanwhile."""
+        before = self._findings, self._lookup
+        self._findings = Findings("")
+        self._lookup = Lookup(self._findings)
+        try:
+            yield
+        finally:
+            self._findings, self._lookup = before
+
+
+class Known:
+    """What was found out in earlier passes."""
+
+    def __init__(self) -> None:
+        self.names: Names = {}
+        self.attributes: dict[tuple[ast.AST, str], Value] = {}
+        self.parameters: dict[tuple[ast.AST, str], Value] = {}
+        self.returned: dict[ast.AST, Value] = {}
+
+
+class Scopes:
+    """The module, classes and functions around a statement.
+
+    Args:
+        known: has the names of each scope.
+    """
+
+    def __init__(self, known: Known) -> None:
+        self._known = known
+        self._scopes: list[ast.AST] = []
+
+    @property
+    def innermost(self) -> ast.AST:
+        """The scope that binds names."""
+        return self._scopes[-1]
+
+    @contextlib.contextmanager
+    def inside(self, scope: ast.AST) -> Iterator[None]:
+        """Enter a scope."""
+        self._scopes.append(scope)
+        yield
+        self._scopes.pop()
+
+    def bind(self, name: str, value: Value) -> None:
+        """Let a name stand for a value in the innermost scope."""
+        self._known.names[self.innermost, name] = value
+
+    def value(self, name: str) -> Value:
+        """Return what a name stands for: no function sees the names of a class around it."""
+        for scope in reversed(self._scopes):
+            if isinstance(scope, ast.ClassDef) and scope is not self.innermost:
+                continue
+            if (scope, name) in self._known.names:
+                return self._known.names[scope, name]
+        return UNKNOWN
+
 
 _Function = ast.FunctionDef | ast.AsyncFunctionDef
 _PASSES = 4

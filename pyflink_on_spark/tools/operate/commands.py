@@ -11,8 +11,7 @@ from typing import Any
 
 from pyflink_on_spark._compat.errors import CheckpointError
 from pyflink_on_spark._operate.client.client import OperationError, RemoteJob, find_job
-from pyflink_on_spark._operate.view.home import jobs_folder
-from pyflink_on_spark._operate.view.job_records import JobRecord, JobRecords
+from pyflink_on_spark._operate.view.job_records import JobRecord, JobRecords, jobs_folder
 from pyflink_on_spark._runtime.checkpoints.checkpoint import find_checkpoint, read_metadata
 from pyflink_on_spark.common import JobStatus
 from pyflink_on_spark.tools.operate.run_options import UsageError, without_cluster

@@ -4,20 +4,74 @@ from __future__ import annotations
 
 import contextlib
 import os
+import shutil
 import subprocess
 import sys
+import threading
 import time
 from pathlib import Path
 
 from pyflink_on_spark._job.submission.base_configuration import base_configuration
 from pyflink_on_spark._operate.server.driver import DRIVER
-from pyflink_on_spark._operate.view.home import jobs_folder, log_folder
-from pyflink_on_spark._operate.view.job_records import JobRecord, JobRecords
+from pyflink_on_spark._operate.view.job_records import (
+    JobRecord,
+    JobRecords,
+    jobs_folder,
+    log_folder,
+)
 from pyflink_on_spark._options.operation import LOG_DIRECTORY, LOG_FILES
 from pyflink_on_spark._options.own import LOG_SIZE
-from pyflink_on_spark.tools.operate.log_rotation import RotatedLog
 from pyflink_on_spark.tools.operate.run import check_script
 from pyflink_on_spark.tools.operate.run_options import IN_BACKGROUND, RunOptions
+
+_ROTATION_SECONDS = 10.0
+_CHUNK = 1024 * 1024
+
+
+class RotatedLog:
+    """A log file that several processes append to, and that does not grow without end.
+
+    The driver, Spark's JVM and the hosts append to one file. So the file keeps its name and is
+    cut, once its content is in an older part.
+
+    Args:
+        file: its path; older parts have a number after their name, the newest 1.
+        longest: how many bytes it may have.
+        parts: how many older parts are kept.
+    """
+
+    def __init__(self, file: Path, longest: int, parts: int) -> None:
+        self._file, self._longest, self._parts = file, longest, parts
+
+    def watch(self) -> None:
+        """Look after the file from now on, in a thread."""
+        threading.Thread(target=self._watch, name="log rotation", daemon=True).start()
+
+    def rotate_if_long(self) -> bool:
+        """Move the content to an older part if there is too much; return whether that was done."""
+        if not self._file.exists() or self._file.stat().st_size <= self._longest:
+            return False
+        for number in range(self._parts - 1, 0, -1):
+            older = self._part(number)
+            if older.exists():
+                older.replace(self._part(number + 1))
+        with self._file.open("r+b") as content, self._part(1).open("wb") as part:
+            os.fchmod(part.fileno(), 0o600)
+            shutil.copyfileobj(content, part, _CHUNK)
+            content.truncate(0)
+        return True
+
+    def _part(self, number: int) -> Path:
+        return self._file.with_name(f"{self._file.name}.{number}")
+
+    def _watch(self) -> None:
+        done = threading.Event()
+        while not done.wait(_ROTATION_SECONDS):
+            try:
+                self.rotate_if_long()
+            except OSError:  # the next look may find a disk with room
+                continue
+
 
 _LOOK_SECONDS = 0.1
 _SHOWN_LINES = 20

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import runpy
+import signal
 import sys
+import threading
+from types import FrameType
+from typing import Any
 
 from pyflink_on_spark._compat.errors import JobCancelledError
 from pyflink_on_spark._compat.import_hook import install
@@ -13,13 +18,86 @@ from pyflink_on_spark._job.submission.base_configuration import (
     set_base_configuration,
 )
 from pyflink_on_spark._job.submission.unexecuted import UNEXECUTED
+from pyflink_on_spark._options.operation import LOG_LEVEL, level_number
 from pyflink_on_spark._spark.session.spark_defaults import command_line
 from pyflink_on_spark.common import Configuration
 from pyflink_on_spark.datastream import StreamExecutionEnvironment
-from pyflink_on_spark.tools.operate.driver_log import configure_driver_log
 from pyflink_on_spark.tools.operate.run_options import RunOptions, UsageError
-from pyflink_on_spark.tools.operate.signals import EndAsked, SignalsAsk
 from pyflink_on_spark.tools.script_errors import tell_error
+
+_FORMAT = "%(asctime)s %(levelname)-7s %(name)s - %(message)s"
+
+
+class _UnlessConfigured(logging.StreamHandler[Any]):
+    """Writes to standard error, as long as the script has not configured ``logging`` itself."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Write a record."""
+        if not logging.getLogger().handlers:
+            super().emit(record)
+
+
+def configure_driver_log(default: str | None) -> None:
+    """Log with times, at the level of ``env.log.level``.
+
+    Args:
+        default: the level if the option is not set; None for that of the root logger, which is
+            WARNING unless the script sets another.
+    """
+    level = LOG_LEVEL.read(base_configuration()) or default
+    logger = logging.getLogger("pyflink_on_spark")
+    if not any(isinstance(handler, _UnlessConfigured) for handler in logger.handlers):
+        handler = _UnlessConfigured()
+        handler.setFormatter(logging.Formatter(_FORMAT))
+        logger.addHandler(handler)
+    logger.setLevel(logging.NOTSET if level is None else level_number(level))
+
+
+_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+_ENDED_BY_SIGNAL = 128
+
+
+class EndAsked(KeyboardInterrupt):
+    """A signal asks this process to end.
+
+    Args:
+        number: the signal's.
+    """
+
+    def __init__(self, number: int) -> None:
+        super().__init__()
+        self.number = number
+
+    @property
+    def status(self) -> int:
+        """The exit status, as shells know it."""
+        return _ENDED_BY_SIGNAL + self.number
+
+
+class SignalsAsk:
+    """Takes the signals that end a process, from ``install`` on."""
+
+    def __init__(self) -> None:
+        self._asked = False
+
+    def install(self) -> None:
+        """Take the signals, but those that this process was started to ignore."""
+        if threading.current_thread() is not threading.main_thread():
+            return
+        for number in _SIGNALS:
+            if signal.getsignal(number) != signal.SIG_IGN:
+                signal.signal(number, self._take)
+
+    def _take(self, number: int, frame: FrameType | None) -> None:
+        name = signal.Signals(number).name
+        if self._asked:
+            os.write(2, f"ended by a second signal ({name})\n".encode())
+            os._exit(_ENDED_BY_SIGNAL + number)
+        self._asked = True
+        if sys.stderr.isatty():
+            os.write(2, b"\nThe job ends; press Ctrl-C again to end at once.\n")
+        raise EndAsked(number)
+
 
 _CLOSED_PIPE = 141
 

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from pyflink_on_spark._job.checkpoints.memory_checkpoint import content_of
+from pyflink_on_spark._job.checkpoints.coordinator import content_of
 from pyflink_on_spark.common import Duration, Time, Types, WatermarkStrategy
 from pyflink_on_spark.common.watermark_strategy import TimestampAssigner
 from pyflink_on_spark.datastream import MapFunction, ProcessWindowFunction

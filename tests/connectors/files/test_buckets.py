@@ -6,9 +6,12 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from pyflink_on_spark._compat.errors import UnsupportedFlinkFeature
-from pyflink_on_spark._connectors.files.bucket_naming import BasePathBuckets, DateTimeBuckets
-from pyflink_on_spark._connectors.files.date_pattern import DatePattern
-from pyflink_on_spark._connectors.files.time_zone import parse_time_zone
+from pyflink_on_spark._connectors.files.bucket_naming import (
+    BasePathBuckets,
+    DatePattern,
+    DateTimeBuckets,
+    parse_time_zone,
+)
 
 AFTERNOON = datetime(2026, 11, 21, 19, 5, 9, 127_000, tzinfo=UTC)
 MIDNIGHT = datetime(987, 1, 4, 0, 0, 0, 0, tzinfo=UTC)

@@ -14,12 +14,15 @@ from hypothesis import strategies as st
 
 from pyflink_on_spark._connectors.files import part_file
 from pyflink_on_spark._connectors.files.bucket_naming import BasePathBuckets, DateTimeBuckets
-from pyflink_on_spark._connectors.files.config import FileSinkConfig
-from pyflink_on_spark._connectors.files.part_names import PartAffixes
-from pyflink_on_spark._connectors.files.rolling import ON_CHECKPOINT, RollingLimits
+from pyflink_on_spark._connectors.files.config import (
+    ON_CHECKPOINT,
+    FileSinkConfig,
+    PartAffixes,
+    RollingLimits,
+)
 from pyflink_on_spark._connectors.files.sink import PartFileSink
 from pyflink_on_spark._filesystem import local_files
-from pyflink_on_spark._runtime.contract.task_info import TaskInfo
+from pyflink_on_spark._runtime.contract.context import TaskInfo
 from pyflink_on_spark._runtime.state.operator_state import OperatorState
 from pyflink_on_spark.common.typeinfo import Types
 

@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 
 from pyflink_on_spark._connectors.files.config import FileSourceConfig
 from pyflink_on_spark._connectors.files.source import SplitFileSource
-from pyflink_on_spark._connectors.formats.input_format import FileSplit
+from pyflink_on_spark._connectors.formats.file_format import FileSplit
 from pyflink_on_spark._connectors.formats.text_lines import TextLines
-from pyflink_on_spark._runtime.contract.task_info import TaskInfo
+from pyflink_on_spark._runtime.contract.context import TaskInfo
 
 
 class ManualClock:

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from pyflink_on_spark._connectors.formats.csv_blocks import CsvRecords
 from pyflink_on_spark._connectors.formats.csv_records import CsvDialect
-from pyflink_on_spark._connectors.formats.input_format import FileSplit
+from pyflink_on_spark._connectors.formats.file_format import FileSplit
 
 PIECES = st.sampled_from(
     [*'ab1,#\\ \t"', '""', "\n", "\r", "\r\n", "\n\n", "é", '","', '"\n"', "x,y\n"]

@@ -6,7 +6,7 @@ import gzip
 
 import pytest
 
-from pyflink_on_spark._connectors.formats.input_format import FileSplit
+from pyflink_on_spark._connectors.formats.file_format import FileSplit
 from pyflink_on_spark._connectors.formats.text_lines import LineMessages
 
 CONTENT = b"a\rb\r\n\r\n\xffc\r\r\n\nd\xc3\xa9\ne\r"

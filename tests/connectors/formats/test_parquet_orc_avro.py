@@ -14,7 +14,7 @@ import pytest
 from pyarrow import orc
 
 from pyflink_on_spark._connectors.formats.corrupt import CorruptRecordError, excerpt, locating
-from pyflink_on_spark._connectors.formats.input_format import FileSplit
+from pyflink_on_spark._connectors.formats.file_format import FileSplit
 from pyflink_on_spark._connectors.formats.parquet import ParquetFileWriter
 from pyflink_on_spark._connectors.formats.parquet_options import ParquetOptions
 from pyflink_on_spark.common import Configuration, Instant, Row, Types, WatermarkStrategy

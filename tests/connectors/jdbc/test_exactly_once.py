@@ -11,7 +11,7 @@ import pytest
 
 from pyflink_on_spark._connectors.jdbc.database import JdbcError
 from pyflink_on_spark._connectors.jdbc.exactly_once import RowsOfCheckpoint
-from pyflink_on_spark._runtime.contract.connector.large_committable import pack
+from pyflink_on_spark._runtime.contract.connector.sink import pack
 from pyflink_on_spark.common import Row, Types
 from pyflink_on_spark.datastream import StreamExecutionEnvironment
 from pyflink_on_spark.extensions import jdbc_exactly_once_sink

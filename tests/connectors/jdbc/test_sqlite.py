@@ -15,7 +15,7 @@ from pyflink_on_spark._connectors.jdbc.config import (
     JdbcSinkConfig,
 )
 from pyflink_on_spark._connectors.jdbc.database import JdbcError
-from pyflink_on_spark._connectors.jdbc.writer import JdbcWriter
+from pyflink_on_spark._connectors.jdbc.sink import JdbcWriter
 from pyflink_on_spark.common import Instant, Row, Types
 from pyflink_on_spark.datastream import StreamExecutionEnvironment
 from pyflink_on_spark.datastream.connectors.jdbc import JdbcSink

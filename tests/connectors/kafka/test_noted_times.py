@@ -8,7 +8,7 @@ from collections import Counter, deque
 import pytest
 
 from pyflink_on_spark._connectors.kafka.partitions import BEGINNING
-from pyflink_on_spark._connectors.kafka.runs import runs_by_partition
+from pyflink_on_spark._connectors.kafka.reader import runs_by_partition
 from pyflink_on_spark._runtime.contract.connector import WatermarkRule
 from pyflink_on_spark._runtime.elements.bundle import Bundle, ChannelStatus, Watermark
 from pyflink_on_spark._runtime.elements.watermark_rhythm import WatermarkRhythm

@@ -7,10 +7,9 @@ import time
 import pytest
 
 from pyflink_on_spark._connectors.kafka.partitions import owner
-from pyflink_on_spark._connectors.kafka.watermarks import PartitionWatermarks
+from pyflink_on_spark._connectors.kafka.reader import PartitionWatermarks
 from pyflink_on_spark._runtime.contract.connector import WatermarkRule
-from pyflink_on_spark._runtime.contract.context import OperatorContext
-from pyflink_on_spark._runtime.contract.task_info import TaskInfo
+from pyflink_on_spark._runtime.contract.context import OperatorContext, TaskInfo
 from pyflink_on_spark._runtime.elements.bundle import Bundle, ChannelStatus, Watermark
 from pyflink_on_spark._runtime.elements.clock import SystemClock
 from pyflink_on_spark._runtime.elements.cursor import Cursor

@@ -12,11 +12,12 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from pyflink_on_spark._connectors.kinesis.client import (
+    PROVIDER,
+    Credentials,
     KinesisError,
     make_client,
     note_unused,
 )
-from pyflink_on_spark._connectors.kinesis.credentials import PROVIDER, Credentials
 from tests.connectors.kinesis.moto_server import REGION
 
 ROLE = {

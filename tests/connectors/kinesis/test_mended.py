@@ -11,8 +11,8 @@ from pyflink_on_spark._connectors.kinesis.config import (
     PartitionKeys,
     StreamsSinkConfig,
 )
+from pyflink_on_spark._connectors.kinesis.sink import StreamsWriter
 from pyflink_on_spark._connectors.kinesis.source import StreamsSource
-from pyflink_on_spark._connectors.kinesis.writer import StreamsWriter
 from pyflink_on_spark.common import SimpleStringSchema
 from tests.connectors.rabbitmq.proxy import Proxy
 from tests.connectors.reading import checkpoint, close, context_of, readers_of, take

@@ -13,7 +13,7 @@ from pyflink_on_spark._connectors.kinesis.config import (
     PartitionKeys,
     StreamsSinkConfig,
 )
-from pyflink_on_spark._connectors.kinesis.writer import FirehoseWriter, StreamsWriter
+from pyflink_on_spark._connectors.kinesis.sink import FirehoseWriter, StreamsWriter
 from pyflink_on_spark.common import SimpleStringSchema, Types
 from pyflink_on_spark.datastream import StreamExecutionEnvironment
 from pyflink_on_spark.datastream.connectors.kinesis import (

@@ -6,7 +6,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from pyflink_on_spark._connectors.rabbitmq import reader as module
+from pyflink_on_spark._connectors.rabbitmq import source as module
 from pyflink_on_spark._connectors.rabbitmq.config import RMQConnection, RMQSourceConfig
 from pyflink_on_spark._connectors.rabbitmq.source import QueueSource
 from pyflink_on_spark.common import SimpleStringSchema

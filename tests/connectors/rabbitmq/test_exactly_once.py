@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from pyflink_on_spark._connectors.rabbitmq.client import RabbitMqError
-from pyflink_on_spark._connectors.rabbitmq.pending import PendingMessages
+from pyflink_on_spark._connectors.rabbitmq.source import PendingMessages
 from tests.connectors.rabbitmq.proxy import Proxy
 from tests.connectors.rabbitmq.test_rabbitmq import left, reader, save, send, take
 

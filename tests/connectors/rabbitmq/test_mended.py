@@ -15,8 +15,8 @@ from pyflink_on_spark._connectors.rabbitmq.config import (
     RMQSinkConfig,
     RMQSourceConfig,
 )
+from pyflink_on_spark._connectors.rabbitmq.sink import QueueWriter
 from pyflink_on_spark._connectors.rabbitmq.source import QueueSource
-from pyflink_on_spark._connectors.rabbitmq.writer import QueueWriter
 from pyflink_on_spark.common import SimpleStringSchema
 from tests.connectors.rabbitmq.proxy import Proxy
 from tests.connectors.reading import checkpoint, close, context_of, take

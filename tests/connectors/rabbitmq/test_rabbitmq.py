@@ -14,8 +14,8 @@ from pyflink_on_spark._connectors.rabbitmq.config import (
     RMQSinkConfig,
     RMQSourceConfig,
 )
-from pyflink_on_spark._connectors.rabbitmq.reader import QueueReader
-from pyflink_on_spark._connectors.rabbitmq.writer import QueueWriter
+from pyflink_on_spark._connectors.rabbitmq.sink import QueueWriter
+from pyflink_on_spark._connectors.rabbitmq.source import QueueReader
 from pyflink_on_spark._runtime.elements.bundle import BUNDLE_SIZE
 from pyflink_on_spark._runtime.elements.clock import SystemClock
 from pyflink_on_spark.common import SimpleStringSchema, Types

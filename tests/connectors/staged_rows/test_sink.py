@@ -9,12 +9,9 @@ import pytest
 from pyarrow import parquet
 
 from pyflink_on_spark._compat.errors import CheckpointError
-from pyflink_on_spark._connectors.staged_rows import staged_file
-from pyflink_on_spark._connectors.staged_rows.sink import StagedSink, StagingPlace
+from pyflink_on_spark._connectors.staged_rows.sink import StagedSink, StagingPlace, make_durable
 from pyflink_on_spark._job.checkpoints.commits import Commits
-from pyflink_on_spark._runtime.contract.context import OperatorContext
-from pyflink_on_spark._runtime.contract.runtime_context import RuntimeContext
-from pyflink_on_spark._runtime.contract.task_info import TaskInfo
+from pyflink_on_spark._runtime.contract.context import OperatorContext, RuntimeContext, TaskInfo
 from pyflink_on_spark._runtime.elements.clock import SystemClock
 from pyflink_on_spark._runtime.elements.cursor import Cursor
 from pyflink_on_spark.common import Types
@@ -265,8 +262,8 @@ def test_the_note_is_safe_before_a_file_goes(run, monkeypatch):
 def test_files_are_safe_before_the_checkpoint_is(run, monkeypatch):
     safe = []
     monkeypatch.setattr(
-        "pyflink_on_spark._connectors.staged_rows.writer.make_durable",
-        lambda path: (staged_file.make_durable(path), safe.append(str(path))),
+        "pyflink_on_spark._connectors.staged_rows.sink.make_durable",
+        lambda path: (make_durable(path), safe.append(str(path))),
     )
     (file,) = run.prepared(5, "a")
     assert safe == [file.path]

@@ -8,10 +8,9 @@ from types import SimpleNamespace
 import pytest
 
 from pyflink_on_spark._compat.errors import UnsupportedFlinkFeature
+from pyflink_on_spark._connectors.files.config import ON_CHECKPOINT
 from pyflink_on_spark._connectors.files.enumeration import Enumeration
-from pyflink_on_spark._connectors.files.rolling import ON_CHECKPOINT
-from pyflink_on_spark._runtime.contract.context import OperatorContext
-from pyflink_on_spark._runtime.contract.task_info import TaskInfo
+from pyflink_on_spark._runtime.contract.context import OperatorContext, TaskInfo
 from pyflink_on_spark._runtime.elements.cursor import Cursor
 from pyflink_on_spark.common import Duration, Encoder, Types
 from pyflink_on_spark.common.serialization import BulkWriterFactory

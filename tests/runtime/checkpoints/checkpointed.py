@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from pyflink_on_spark._runtime.checkpoints.changelog import BASE, DELTA, WHOLE, file_name
 from pyflink_on_spark._runtime.checkpoints.checkpoint import (
     Metadata,
     complete,
@@ -13,11 +12,15 @@ from pyflink_on_spark._runtime.checkpoints.checkpoint import (
     read_states,
     verify,
 )
-from pyflink_on_spark._runtime.checkpoints.checkpoint_files import StateFile, state_file
-from pyflink_on_spark._runtime.checkpoints.folder import Folder
-from pyflink_on_spark._runtime.checkpoints.slot_state import records_of, shares
+from pyflink_on_spark._runtime.checkpoints.checkpoint_files import Folder, StateFile, state_file
+from pyflink_on_spark._runtime.checkpoints.slot_state import (
+    OperatorSubtaskState,
+    TaskStateSnapshot,
+    records_of,
+    shares,
+)
+from pyflink_on_spark._runtime.checkpoints.snapshot_writer import BASE, DELTA, WHOLE, file_name
 from pyflink_on_spark._runtime.checkpoints.state_file import Record
-from pyflink_on_spark._runtime.checkpoints.task_state import OperatorSubtaskState, TaskStateSnapshot
 from pyflink_on_spark._runtime.contract.connector import Source
 from pyflink_on_spark._runtime.contract.operator import Operator
 from pyflink_on_spark._runtime.contract.plan import (
@@ -26,8 +29,7 @@ from pyflink_on_spark._runtime.contract.plan import (
     StagePlan,
     VertexPlan,
 )
-from pyflink_on_spark._runtime.key_groups.assignment import KeyGroups
-from pyflink_on_spark._runtime.key_groups.ranges import subtask_of_key_group
+from pyflink_on_spark._runtime.key_groups.assignment import KeyGroups, subtask_of_key_group
 from pyflink_on_spark._runtime.state.backend import KeyedStateBackend
 from pyflink_on_spark._runtime.state.operator_state import OperatorSnapshot
 from tests.runtime.state.backends import new_backend

@@ -11,25 +11,24 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pyflink_on_spark._compat.errors import CheckpointError
-from pyflink_on_spark._runtime.checkpoints.changelog import (
-    BASE,
-    DELTA,
-    WHOLE,
-    Changelog,
-    remove_unneeded,
-)
 from pyflink_on_spark._runtime.checkpoints.checkpoint import (
     find_checkpoint,
     read_committables,
     read_metadata,
     read_states,
 )
-from pyflink_on_spark._runtime.checkpoints.checkpoint_files import SHARED, StateFile
-from pyflink_on_spark._runtime.checkpoints.folder import Folder, folder
+from pyflink_on_spark._runtime.checkpoints.checkpoint_files import SHARED, Folder, StateFile, folder
 from pyflink_on_spark._runtime.checkpoints.slot_state import (
     SlotState,
     shares,
     stateful_operators,
+)
+from pyflink_on_spark._runtime.checkpoints.snapshot_writer import (
+    BASE,
+    DELTA,
+    WHOLE,
+    Changelog,
+    remove_unneeded,
 )
 from pyflink_on_spark._runtime.elements.keys import wrap_key
 from tests.runtime.checkpoints.checkpointed import (

@@ -57,15 +57,15 @@ HOST = textwrap.dedent("""
     import pickle, sys
     plan, state, on_disk = pickle.load(sys.stdin.buffer)
     from dataclasses import replace
-    from pyflink_on_spark._runtime.user_code.main_module import install_classes
+    from pyflink_on_spark._runtime.user_code.user_function import install_classes
     settings_first = pickle.loads(plan)[1]
     install_classes(settings_first.classes)
     stages, settings = pickle.loads(plan)
     from pyflink_on_spark._runtime.elements.clock import SystemClock
     from pyflink_on_spark._runtime.elements.immutability import deserialize
-    from pyflink_on_spark._runtime.state.disk.settings import DiskSettings
+    from pyflink_on_spark._runtime.state.settings import DiskSettings
     from pyflink_on_spark._runtime.state.settings import StateSettings
-    from pyflink_on_spark._runtime.checkpoints.restored_states import Restore
+    from pyflink_on_spark._runtime.checkpoints.checkpoint import Restore
     from pyflink_on_spark.testing.local_hosts import LocalHosts
 
     collected = []

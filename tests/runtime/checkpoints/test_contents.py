@@ -11,10 +11,9 @@ import pytest
 
 from pyflink_on_spark._compat.errors import CheckpointError
 from pyflink_on_spark._connectors.kafka.partitions import PartitionPosition
-from pyflink_on_spark._runtime.checkpoints.changelog import BASE, DELTA, WHOLE
-from pyflink_on_spark._runtime.checkpoints.contents import StateEntry
-from pyflink_on_spark._runtime.checkpoints.folder import folder
-from pyflink_on_spark._runtime.checkpoints.safe_pickles import Opaque, load_safely
+from pyflink_on_spark._runtime.checkpoints.checkpoint_files import folder
+from pyflink_on_spark._runtime.checkpoints.contents import Opaque, StateEntry, load_safely
+from pyflink_on_spark._runtime.checkpoints.snapshot_writer import BASE, DELTA, WHOLE
 from pyflink_on_spark.common import Row
 from pyflink_on_spark.datastream.window import TimeWindow
 from pyflink_on_spark.state import CheckpointContents, to_pandas

@@ -6,8 +6,11 @@ import pytest
 
 from pyflink_on_spark._compat.errors import CheckpointError
 from pyflink_on_spark._runtime.checkpoints.restore_check import Found, JobLayout, check_restore
-from pyflink_on_spark._runtime.checkpoints.slot_state import SlotState
-from pyflink_on_spark._runtime.checkpoints.task_state import OperatorSubtaskState, TaskStateSnapshot
+from pyflink_on_spark._runtime.checkpoints.slot_state import (
+    OperatorSubtaskState,
+    SlotState,
+    TaskStateSnapshot,
+)
 from pyflink_on_spark._runtime.contract.plan import source_names
 from pyflink_on_spark._runtime.state.operator_state import OperatorSnapshot, OperatorState
 from pyflink_on_spark.datastream import MapFunction

@@ -10,15 +10,14 @@ import threading
 import pytest
 
 from pyflink_on_spark._compat.errors import CheckpointError
-from pyflink_on_spark._runtime.checkpoints.changelog import BASE, WHOLE
 from pyflink_on_spark._runtime.checkpoints.checkpoint import complete, read_states
-from pyflink_on_spark._runtime.checkpoints.folder import folder
-from pyflink_on_spark._runtime.checkpoints.slot_state import deserialize
-from pyflink_on_spark._runtime.checkpoints.snapshot_writer import SnapshotWriter
-from pyflink_on_spark._runtime.checkpoints.task_state import (
+from pyflink_on_spark._runtime.checkpoints.checkpoint_files import folder
+from pyflink_on_spark._runtime.checkpoints.slot_state import (
     OperatorSubtaskState,
     TaskStateSnapshot,
+    deserialize,
 )
+from pyflink_on_spark._runtime.checkpoints.snapshot_writer import BASE, WHOLE, SnapshotWriter
 from pyflink_on_spark._runtime.elements.clock import SystemClock
 from pyflink_on_spark._runtime.state.backend import KeyedStateBackend
 from pyflink_on_spark._runtime.state.disk.store import DiskStore

@@ -6,7 +6,7 @@ import pytest
 
 from pyflink_on_spark._compat.errors import CheckpointError
 from pyflink_on_spark._runtime.checkpoints.checkpoint import METADATA, complete
-from pyflink_on_spark._runtime.checkpoints.folder import Folder, folder
+from pyflink_on_spark._runtime.checkpoints.checkpoint_files import Folder, folder
 from pyflink_on_spark.state import latest_checkpoint
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from pyflink_on_spark._runtime.checkpoints.folder import folder
+from pyflink_on_spark._runtime.checkpoints.checkpoint_files import folder
 
 
 def modes(path):

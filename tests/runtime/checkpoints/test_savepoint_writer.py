@@ -6,8 +6,8 @@ import pandas as pd
 import pytest
 
 from pyflink_on_spark._compat.errors import CheckpointError
-from pyflink_on_spark._runtime.checkpoints.changelog import BASE, DELTA
-from pyflink_on_spark._runtime.checkpoints.folder import folder
+from pyflink_on_spark._runtime.checkpoints.checkpoint_files import folder
+from pyflink_on_spark._runtime.checkpoints.snapshot_writer import BASE, DELTA
 from pyflink_on_spark.common import Time, Types
 from pyflink_on_spark.datastream.state import (
     ListStateDescriptor,

@@ -17,14 +17,14 @@ from pyflink_on_spark._runtime.checkpoints.checkpoint import (
     read_committables,
     read_metadata,
 )
-from pyflink_on_spark._runtime.checkpoints.folder import folder
+from pyflink_on_spark._runtime.checkpoints.checkpoint_files import folder
 from pyflink_on_spark._runtime.checkpoints.stored_frames import (
     files_of_frames,
     in_folder,
     store_frames,
 )
 from pyflink_on_spark._runtime.contract.connector import LargeCommittable
-from pyflink_on_spark._runtime.contract.connector.large_committable import pack, unpack
+from pyflink_on_spark._runtime.contract.connector.sink import pack, unpack
 from pyflink_on_spark.state import CheckpointContents, SavepointWriter
 
 MEGABYTE = 1024 * 1024

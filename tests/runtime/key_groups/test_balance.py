@@ -7,8 +7,7 @@ from uuid import UUID
 import pytest
 
 from pyflink_on_spark._runtime.elements.keys import wrap_key
-from pyflink_on_spark._runtime.key_groups.assignment import KeyGroups
-from pyflink_on_spark._runtime.key_groups.ranges import key_groups_of
+from pyflink_on_spark._runtime.key_groups.assignment import KeyGroups, key_groups_of
 
 FAMILIES, SIZE, MAXIMUM = 1000, 200, 128
 WORDS = ["user", "sensor", "device", "order", "host", "id", "k", "shop", "item", "Müller", "客"]

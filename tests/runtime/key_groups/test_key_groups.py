@@ -13,11 +13,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pyflink_on_spark._runtime.elements.keys import wrap_key
-from pyflink_on_spark._runtime.java_hashes import polynomial
+from pyflink_on_spark._runtime.java_hashes import objects as polynomial
 from pyflink_on_spark._runtime.java_hashes.objects import java_hash
 from pyflink_on_spark._runtime.key_groups import assignment
-from pyflink_on_spark._runtime.key_groups.assignment import KeyGroups
-from pyflink_on_spark._runtime.key_groups.ranges import (
+from pyflink_on_spark._runtime.key_groups.assignment import (
+    KeyGroups,
     default_max_parallelism,
     key_groups_of,
     subtask_of_key_group,

@@ -10,12 +10,12 @@ import pytest
 from pyflink_on_spark._runtime.elements.keys import wrap_key
 from pyflink_on_spark._runtime.operators.boundary import IsolateOperator
 from pyflink_on_spark._runtime.operators.function_loop import processes
-from pyflink_on_spark._runtime.operators.select_key import SelectKeyOperator
 from pyflink_on_spark._runtime.operators.stateless import (
     FilterOperator,
     FlatMapOperator,
     MapOperator,
     ProjectOperator,
+    SelectKeyOperator,
 )
 from pyflink_on_spark._runtime.user_code.user_function import PlainFunction, UserFunction
 from pyflink_on_spark.common import Types

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pyflink_on_spark._runtime.operators.partition import PartitionOperator
+from pyflink_on_spark._runtime.operators.stateless import PartitionOperator
 from pyflink_on_spark._runtime.user_code.user_function import PlainFunction, UserFunction
 from tests.runtime.harness import Harness
 

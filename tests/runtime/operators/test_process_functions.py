@@ -10,13 +10,12 @@ from pyflink_on_spark._runtime.operators.connected import (
     CoMapOperator,
     CoProcessOperator,
 )
-from pyflink_on_spark._runtime.operators.keyed_functions import (
+from pyflink_on_spark._runtime.operators.process import KeyedProcessOperator, ProcessOperator
+from pyflink_on_spark._runtime.operators.rich_function import (
     KeyedFilterOperator,
     KeyedFlatMapOperator,
     KeyedMapOperator,
 )
-from pyflink_on_spark._runtime.operators.keyed_process import KeyedProcessOperator
-from pyflink_on_spark._runtime.operators.process import ProcessOperator
 from pyflink_on_spark._runtime.user_code.user_function import UserFunction
 from tests.runtime.harness import Harness, Tag, keyed
 from tests.runtime.state.descriptors import Descriptor

@@ -13,19 +13,18 @@ from hypothesis import strategies as st
 
 from pyflink_on_spark._compat.errors import CheckpointError
 from pyflink_on_spark._runtime.checkpoints import forked_records
-from pyflink_on_spark._runtime.checkpoints.changelog import DELTA, WHOLE
 from pyflink_on_spark._runtime.checkpoints.forked_records import CopyUnusable
-from pyflink_on_spark._runtime.checkpoints.snapshot_writer import SnapshotWriter
-from pyflink_on_spark._runtime.checkpoints.state_file import KEYED, StoredFile, stored_records
-from pyflink_on_spark._runtime.checkpoints.task_state import (
+from pyflink_on_spark._runtime.checkpoints.slot_state import (
     OperatorSubtaskState,
     TaskStateSnapshot,
 )
+from pyflink_on_spark._runtime.checkpoints.snapshot_writer import DELTA, WHOLE, SnapshotWriter
+from pyflink_on_spark._runtime.checkpoints.state_file import KEYED, StoredFile, stored_records
 from pyflink_on_spark._runtime.state.backend import KeyedStateBackend
 from pyflink_on_spark._runtime.state.disk import store as store_module
 from pyflink_on_spark._runtime.state.disk.database import EntryDatabase
-from pyflink_on_spark._runtime.state.disk.settings import DiskSettings
 from pyflink_on_spark._runtime.state.disk.store import DiskStore
+from pyflink_on_spark._runtime.state.settings import DiskSettings
 from tests.runtime.harness import FakeClock
 from tests.runtime.state.copies import WaitingCopy
 from tests.runtime.state.descriptors import Descriptor, ttl

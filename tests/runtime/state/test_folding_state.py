@@ -6,7 +6,7 @@ import pickle
 
 import pytest
 
-from pyflink_on_spark._runtime.state.folding_state import FoldingState
+from pyflink_on_spark._runtime.state.keyed_state import FoldingState
 from tests.runtime.harness import FakeClock
 from tests.runtime.state.backends import new_backend
 

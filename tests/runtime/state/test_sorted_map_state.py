@@ -8,8 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pyflink_on_spark._runtime.state.sorted_entries import SortedEntries
-from pyflink_on_spark._runtime.state.sorted_map_state import SortedMapState
+from pyflink_on_spark._runtime.state.map_state import SortedEntries, SortedMapState
 from tests.runtime.harness import FakeClock
 from tests.runtime.state.backends import new_backend
 from tests.runtime.state.descriptors import Descriptor

@@ -8,7 +8,7 @@ from dataclasses import asdict
 from typing import Any
 
 from pyflink_on_spark._job.checkpoints.checkpoint_settings import CheckpointSettings
-from pyflink_on_spark._job.submission.history import COMPLETED, FAILED, CheckpointRecord
+from pyflink_on_spark._job.submission.job import COMPLETED, FAILED, CheckpointRecord
 from pyflink_on_spark._operate.server.rest.overview import subtasks_of
 from pyflink_on_spark._operate.server.rest.routing import (
     BAD_REQUEST,
@@ -18,8 +18,7 @@ from pyflink_on_spark._operate.server.rest.routing import (
     RestError,
     Router,
 )
-from pyflink_on_spark._operate.view.jobs import OperatedJobs
-from pyflink_on_spark._operate.view.operated_job import OperatedJob
+from pyflink_on_spark._operate.view.jobs import OperatedJob, OperatedJobs
 from pyflink_on_spark._options import checkpointing as options
 
 

@@ -5,13 +5,12 @@ from __future__ import annotations
 import time
 from typing import Any
 
-from pyflink_on_spark._job.submission.history import FailureRecord
+from pyflink_on_spark._job.submission.job import FailureRecord
 from pyflink_on_spark._operate.metrics.samples import records_out
 from pyflink_on_spark._operate.server.rest.overview import task_counts
 from pyflink_on_spark._operate.server.rest.routing import Answer, Request, Router
 from pyflink_on_spark._operate.server.rest.task import accumulators_of, io_of
-from pyflink_on_spark._operate.view.jobs import OperatedJobs
-from pyflink_on_spark._operate.view.operated_job import OperatedJob
+from pyflink_on_spark._operate.view.jobs import OperatedJob, OperatedJobs
 from pyflink_on_spark._options.restart_strategy import STRATEGY
 from pyflink_on_spark._options.secrets import all_masked
 from pyflink_on_spark.common import JobStatus

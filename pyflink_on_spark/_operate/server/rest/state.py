@@ -6,8 +6,7 @@ import threading
 
 from pyflink_on_spark._compat.errors import CheckpointError
 from pyflink_on_spark._operate.server.rest.routing import Answer, Request, Router
-from pyflink_on_spark._operate.view.jobs import OperatedJobs
-from pyflink_on_spark._operate.view.operated_job import OperatedJob
+from pyflink_on_spark._operate.view.jobs import OperatedJob, OperatedJobs
 from pyflink_on_spark._runtime.checkpoints.checkpoint import (
     find_checkpoint,
     read_metadata,

@@ -15,9 +15,7 @@ from pyflink_on_spark._operate.server.rest.routing import (
     RestError,
     Router,
 )
-from pyflink_on_spark._operate.view.job_tasks import JobTask
-from pyflink_on_spark._operate.view.jobs import OperatedJobs
-from pyflink_on_spark._operate.view.operated_job import TASK_MANAGER, OperatedJob
+from pyflink_on_spark._operate.view.jobs import TASK_MANAGER, JobTask, OperatedJob, OperatedJobs
 from pyflink_on_spark._runtime.task.progress import TaskProgress
 from pyflink_on_spark.common import JobStatus
 

@@ -13,8 +13,7 @@ from pyflink_on_spark._runtime.contract.connector.enumerator import (
     UnreadSplit,
 )
 from pyflink_on_spark._runtime.contract.connector.flink_splits import FlinkSplits, Versioned
-from pyflink_on_spark._runtime.contract.connector.large_committable import LargeCommittable
-from pyflink_on_spark._runtime.contract.connector.sink import Sink, SinkWriter
+from pyflink_on_spark._runtime.contract.connector.sink import LargeCommittable, Sink, SinkWriter
 from pyflink_on_spark._runtime.contract.connector.source import (
     OwnPositions,
     Source,

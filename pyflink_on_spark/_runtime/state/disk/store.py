@@ -8,12 +8,11 @@ from typing import TYPE_CHECKING, Any
 from weakref import ref
 
 from pyflink_on_spark._runtime.state.disk.database import Change, EntryDatabase
-from pyflink_on_spark._runtime.state.disk.keys import decode_key, encode_key
-from pyflink_on_spark._runtime.state.disk.settings import DiskSettings
+from pyflink_on_spark._runtime.state.disk.table import decode_key, encode_key
+from pyflink_on_spark._runtime.state.settings import DiskSettings
 
 if TYPE_CHECKING:
-    from pyflink_on_spark._runtime.state.disk.namespace import DiskNamespace
-    from pyflink_on_spark._runtime.state.disk.table import DiskTable
+    from pyflink_on_spark._runtime.state.disk.table import DiskNamespace, DiskTable
 
 _SMALLEST_GENERATION = 128
 _FIRST_GENERATION = 250

@@ -8,8 +8,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from pyflink_on_spark._connectors.builtin.number_sequence import NumberSequence
-from pyflink_on_spark._connectors.generator.rate import PerSecond
+from pyflink_on_spark._connectors.builtin.collection import NumberSequence
+from pyflink_on_spark._connectors.generator.source import PerSecond
 from pyflink_on_spark._runtime.contract.connector import Source, SourceReader, share_of
 from pyflink_on_spark._runtime.elements.bundle import BUNDLE_SIZE, Bundle
 from pyflink_on_spark._sql.errors import ValidationError

@@ -9,13 +9,11 @@ from dataclasses import dataclass, replace
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
-from pyflink_on_spark._connectors.jdbc.batches import BatchWriter
-from pyflink_on_spark._connectors.jdbc.client import JdbcClient
+from pyflink_on_spark._connectors.jdbc.client import JdbcClient, ParameterMaker
 from pyflink_on_spark._connectors.jdbc.config import JdbcConnection, JdbcExecution, JdbcSinkConfig
 from pyflink_on_spark._connectors.jdbc.database import JdbcError, one_line
 from pyflink_on_spark._connectors.jdbc.find_database import find_database
-from pyflink_on_spark._connectors.jdbc.parameters import ParameterMaker
-from pyflink_on_spark._connectors.jdbc.sink import BatchedJdbcSink
+from pyflink_on_spark._connectors.jdbc.sink import BatchedJdbcSink, BatchWriter
 from pyflink_on_spark._runtime.contract.connector import Sink, SinkWriter, Source
 from pyflink_on_spark._runtime.contract.operator import Operator
 from pyflink_on_spark._runtime.elements.bundle import BUNDLE_SIZE, Bundle

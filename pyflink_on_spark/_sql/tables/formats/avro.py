@@ -12,7 +12,7 @@ from pyflink_on_spark._compat.unsupported import Gap, raise_unsupported
 from pyflink_on_spark._connectors.formats.avro_files import AvroFileInput, AvroFileWriter
 from pyflink_on_spark._connectors.formats.avro_schema import fastavro, parsed
 from pyflink_on_spark._connectors.formats.corrupt import excerpt
-from pyflink_on_spark._connectors.formats.output_format import OutputFileFormat
+from pyflink_on_spark._connectors.formats.file_format import OutputFileFormat
 from pyflink_on_spark._runtime.elements.bundle import Bundle
 from pyflink_on_spark._sql.errors import ValidationError
 from pyflink_on_spark._sql.plan.nodes import Schema
@@ -22,8 +22,7 @@ from pyflink_on_spark._sql.types.logical import LogicalType, Root
 from pyflink_on_spark.common.typeinfo import Types
 
 if TYPE_CHECKING:
-    from pyflink_on_spark._connectors.formats.input_format import FileSplit
-    from pyflink_on_spark._connectors.formats.output_format import OutputFileWriter
+    from pyflink_on_spark._connectors.formats.file_format import FileSplit, OutputFileWriter
 
 
 _RECORD = "org.apache.flink.avro.generated.record"

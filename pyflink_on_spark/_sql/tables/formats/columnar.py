@@ -13,9 +13,8 @@ from typing import TYPE_CHECKING, Any, BinaryIO, ClassVar
 import pyarrow as pa
 
 from pyflink_on_spark._connectors.formats.arrow_batches import reading
-from pyflink_on_spark._connectors.formats.input_format import InputFileFormat
+from pyflink_on_spark._connectors.formats.file_format import InputFileFormat, OutputFileFormat
 from pyflink_on_spark._connectors.formats.orc import OrcFileWriter, orc_arguments, orc_batches
-from pyflink_on_spark._connectors.formats.output_format import OutputFileFormat
 from pyflink_on_spark._connectors.formats.parquet import ParquetFileWriter, batches
 from pyflink_on_spark._connectors.formats.parquet_options import ParquetOptions
 from pyflink_on_spark._runtime.elements.bundle import Bundle
@@ -27,8 +26,7 @@ from pyflink_on_spark._sql.types.logical import LogicalType, Root
 from pyflink_on_spark.common.typeinfo import TypeInformation, Types
 
 if TYPE_CHECKING:
-    from pyflink_on_spark._connectors.formats.input_format import FileSplit
-    from pyflink_on_spark._connectors.formats.output_format import OutputFileWriter
+    from pyflink_on_spark._connectors.formats.file_format import FileSplit, OutputFileWriter
 
 
 _SECOND = 1_000_000

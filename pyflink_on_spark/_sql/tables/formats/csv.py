@@ -17,8 +17,7 @@ from pyflink_on_spark._connectors.formats import csv_records, java_parsing
 from pyflink_on_spark._connectors.formats.corrupt import null_if_corrupt
 from pyflink_on_spark._connectors.formats.csv_blocks import CsvRecords
 from pyflink_on_spark._connectors.formats.csv_reader import sql_date
-from pyflink_on_spark._connectors.formats.csv_records import first_record, message_text
-from pyflink_on_spark._connectors.formats.csv_text import quoting
+from pyflink_on_spark._connectors.formats.csv_records import first_record, message_text, quoting
 from pyflink_on_spark._connectors.formats.java_parsing import to_single
 from pyflink_on_spark._runtime.elements.bundle import BUNDLE_SIZE
 from pyflink_on_spark._runtime.types.java_numbers import double_text, float_text
@@ -47,7 +46,7 @@ from pyflink_on_spark._sql.types.temporal import (
 from pyflink_on_spark._sql.types.text import moment_text, number_text
 
 if TYPE_CHECKING:
-    from pyflink_on_spark._connectors.formats.input_format import InputFileFormat
+    from pyflink_on_spark._connectors.formats.file_format import InputFileFormat
 
 
 @dataclass(frozen=True)

@@ -15,8 +15,7 @@ from pyflink_on_spark._sql.plan.options import Option, TableOptions
 from pyflink_on_spark._sql.types.logical import LogicalType, Root
 
 if TYPE_CHECKING:
-    from pyflink_on_spark._connectors.formats.input_format import InputFileFormat
-    from pyflink_on_spark._connectors.formats.output_format import OutputFileFormat
+    from pyflink_on_spark._connectors.formats.file_format import InputFileFormat, OutputFileFormat
     from pyflink_on_spark._runtime.contract.context import OperatorContext
     from pyflink_on_spark._sql.plan.nodes import Schema
 

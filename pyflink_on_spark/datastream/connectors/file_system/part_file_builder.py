@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any, Self
 
-from pyflink_on_spark._connectors.files.config import FileSinkConfig
-from pyflink_on_spark._connectors.files.rolling import ON_CHECKPOINT
+from pyflink_on_spark._connectors.files.config import ON_CHECKPOINT, FileSinkConfig
 from pyflink_on_spark._filesystem.location import absolute
 from pyflink_on_spark.common import Encoder
 from pyflink_on_spark.common._java_handles import own_handle

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from pyflink_on_spark._connectors.files import bucket_naming as bucket
-from pyflink_on_spark._connectors.files.part_names import PartAffixes
+from pyflink_on_spark._connectors.files.config import PartAffixes
 from pyflink_on_spark.common._java_handles import own_handle
 from pyflink_on_spark.common.utils import JavaObjectWrapper
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from pyflink_on_spark._connectors.files import rolling
+from pyflink_on_spark._connectors.files import config as rolling
 from pyflink_on_spark.common._java_handles import own_handle
 from pyflink_on_spark.common.utils import JavaObjectWrapper
 

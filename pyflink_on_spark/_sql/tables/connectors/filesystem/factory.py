@@ -7,20 +7,25 @@ from dataclasses import dataclass, replace
 from typing import Any, BinaryIO
 
 from pyflink_on_spark._compat.unsupported import Gap, raise_unsupported
-from pyflink_on_spark._connectors.files.bucket_naming import BasePathBuckets
+from pyflink_on_spark._connectors.files.bucket_naming import BasePathBuckets, parse_time_zone
 from pyflink_on_spark._connectors.files.compaction import (
     Compaction,
     CompactionStrategy,
     Compactor,
     Concatenation,
 )
-from pyflink_on_spark._connectors.files.config import FileSinkConfig, FileSourceConfig
+from pyflink_on_spark._connectors.files.config import (
+    FileSinkConfig,
+    FileSourceConfig,
+    RollingLimits,
+)
 from pyflink_on_spark._connectors.files.part_file import PendingFile
-from pyflink_on_spark._connectors.files.rolling import RollingLimits
 from pyflink_on_spark._connectors.files.source import SplitFileSource
-from pyflink_on_spark._connectors.files.time_zone import parse_time_zone
-from pyflink_on_spark._connectors.formats.input_format import FileSplit, InputFileFormat
-from pyflink_on_spark._connectors.formats.output_format import OutputFileFormat
+from pyflink_on_spark._connectors.formats.file_format import (
+    FileSplit,
+    InputFileFormat,
+    OutputFileFormat,
+)
 from pyflink_on_spark._filesystem.file_system import FileSystem
 from pyflink_on_spark._filesystem.local_files import LOCAL
 from pyflink_on_spark._runtime.contract.operator import Operator

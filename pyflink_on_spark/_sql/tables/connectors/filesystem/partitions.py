@@ -13,16 +13,19 @@ from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote, unquote
 
-from pyflink_on_spark._connectors.files.bucket_naming import BasePathBuckets
+from pyflink_on_spark._connectors.files.bucket_naming import BasePathBuckets, parse_time_zone
 from pyflink_on_spark._connectors.files.bucket_writer import BucketWriter
 from pyflink_on_spark._connectors.files.config import FileSinkConfig
 from pyflink_on_spark._connectors.files.part_file import InProgressFile, PendingFile
 from pyflink_on_spark._connectors.files.sink import PartFileSink
-from pyflink_on_spark._connectors.files.time_zone import parse_time_zone
 from pyflink_on_spark._connectors.files.writer import FileSinkWriter
-from pyflink_on_spark._connectors.formats.input_format import FileSplit, InputFileFormat
-from pyflink_on_spark._connectors.formats.line_encoder import LineEncoder
-from pyflink_on_spark._connectors.formats.output_format import OutputFileFormat, OutputFileWriter
+from pyflink_on_spark._connectors.formats.charset import LineEncoder
+from pyflink_on_spark._connectors.formats.file_format import (
+    FileSplit,
+    InputFileFormat,
+    OutputFileFormat,
+    OutputFileWriter,
+)
 from pyflink_on_spark._runtime.contract.operator import Operator
 from pyflink_on_spark._runtime.elements.bundle import MAX_WATERMARK, MIN_TIMESTAMP, Bundle
 from pyflink_on_spark._sql.codegen.program import Program

@@ -1,26 +1,115 @@
-"""Lays out in folders what a job takes along: as it is in the driver, so it is in the workers."""
+"""What a job takes along for its functions: Python files, packages and archives."""
 
 from __future__ import annotations
 
+import contextlib
 import enum
 import hashlib
+import importlib
 import os
 import shutil
 import subprocess
+import sys
 import tarfile
 import tempfile
 import threading
 import zipfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from pyflink_on_spark._compat.errors import EnvironmentSetupError
-from pyflink_on_spark._runtime.user_code.python_dependencies import (
-    Archive,
-    PythonDependencies,
-    Requirements,
-)
+from pyflink_on_spark._filesystem.local_path import local_path
+from pyflink_on_spark._options import python
+
+DELIMITER = ","
+PARAMETER_DELIMITER = "#"
+
+
+@dataclass(frozen=True)
+class Archive:
+    """A file to unpack in the workers' working directory, in a folder named ``target``."""
+
+    path: str
+    target: str
+
+
+@dataclass(frozen=True)
+class Requirements:
+    """What pip shall install: a file for ``pip -r``, and where alone packages are, or None."""
+
+    path: str
+    packages: str | None = None
+
+
+@dataclass(frozen=True)
+class PythonDependencies:
+    """What a configuration says of the Python workers.
+
+    Args:
+        files: modules, folders of modules, and zips of modules.
+        archives: what to unpack.
+        requirements: what to install.
+    """
+
+    files: tuple[str, ...] = ()
+    archives: tuple[Archive, ...] = ()
+    requirements: Requirements | None = None
+
+    @classmethod
+    def of(cls, configuration: Mapping[str, str]) -> PythonDependencies:
+        """Return what the options of a configuration name.
+
+        Raises:
+            FileNotFoundError: something that is named there does not exist.
+            UnsupportedFlinkFeature: it is on another file system.
+        """
+        return cls(
+            tuple(
+                require(path, python.FILES.key) for path in _items(python.FILES.read(configuration))
+            ),
+            tuple(_archive(item) for item in _items(python.ARCHIVES.read(configuration))),
+            _requirements(python.REQUIREMENTS.read(configuration)),
+        )
+
+
+def require(path: str, wanted_by: str) -> str:
+    """Return the absolute path of something that has to exist.
+
+    Args:
+        path: as the user gave it.
+        wanted_by: the option or the call that names it.
+
+    Raises:
+        FileNotFoundError: it does not exist.
+    """
+    found = local_path(path)
+    if not os.path.exists(found):
+        raise FileNotFoundError(f"{wanted_by} names a file that does not exist: {path}")
+    return found
+
+
+def _items(text: str) -> Iterator[str]:
+    return filter(None, (item.strip() for item in text.split(DELIMITER)))
+
+
+def _archive(text: str) -> Archive:
+    path, _, target = text.partition(PARAMETER_DELIMITER)
+    target = target or os.path.basename(path)
+    if os.path.isabs(target) or ".." in target.split("/"):
+        raise ValueError(
+            f"{python.ARCHIVES.key}: {target!r} is not a folder inside the working directory"
+        )
+    return Archive(require(path, python.ARCHIVES.key), target)
+
+
+def _requirements(text: str) -> Requirements | None:
+    if not text:
+        return None
+    path, _, packages = text.partition(PARAMETER_DELIMITER)
+    found = require(path, python.REQUIREMENTS.key)
+    return Requirements(found, require(packages, python.REQUIREMENTS.key) if packages else None)
+
 
 _PIP_LINES = 15
 _lock = threading.Lock()
@@ -177,3 +266,67 @@ def _install(wanted: Requirements, into: Path, interpreter: str) -> None:
     if done.returncode != 0:
         said = "\n".join((done.stdout + done.stderr).strip().splitlines()[-_PIP_LINES:])
         raise EnvironmentSetupError(f"pip could not install {wanted.path}; it said:\n{said}")
+
+
+_used: list[DependencyFolder] = []
+_loaded_from: dict[FolderKind, DependencyFolder] = {}
+
+
+@contextlib.contextmanager
+def in_use(folders: Sequence[DependencyFolder]) -> Iterator[None]:
+    """Import from these folders, and be in the one that has the archives.
+
+    A worker process is used again by other jobs, which may bring other modules of the same name.
+
+    Args:
+        folders: as they are on this machine.
+    """
+    import_from(folders)
+    archives = working_folder(folders)
+    before = os.getcwd() if archives else None
+    try:
+        if archives is not None:
+            os.chdir(archives)
+        yield
+    finally:
+        if before is not None:
+            os.chdir(before)
+
+
+def import_from(folders: Sequence[DependencyFolder]) -> None:
+    """Import from these folders from now on, before any other, and no more from earlier ones."""
+    if list(folders) == _used:
+        return
+    for entry in search_path(_used):
+        with contextlib.suppress(ValueError):
+            sys.path.remove(entry)
+    for folder in folders:
+        earlier = _loaded_from.get(folder.kind)
+        if earlier is not None and earlier != folder:
+            _unload(earlier.path + os.sep)
+        _loaded_from[folder.kind] = folder
+    _used[:] = folders
+    sys.path[:0] = search_path(folders)
+    importlib.invalidate_caches()
+
+
+def working_folder(folders: Sequence[DependencyFolder]) -> str | None:
+    """Return the folder that has the archives, if there are any."""
+    archives = (folder.path for folder in folders if folder.kind is FolderKind.ARCHIVES)
+    return next(archives, None)
+
+
+def search_path(folders: Sequence[DependencyFolder]) -> list[str]:
+    """Return where to import from."""
+    return [
+        os.path.normpath(os.path.join(folder.path, entry))
+        for folder in folders
+        for entry in folder.search
+    ]
+
+
+def _unload(folder: str) -> None:
+    """Forget the modules that were imported from a folder."""
+    for name, module in list(sys.modules.items()):
+        if (getattr(module, "__file__", None) or "").startswith(folder):
+            del sys.modules[name]

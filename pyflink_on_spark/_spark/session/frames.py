@@ -12,13 +12,12 @@ from pyspark.sql.streaming import StreamingQuery
 
 from pyflink_on_spark._compat.errors import EnvironmentSetupError
 from pyflink_on_spark._connectors.staged_rows.arrow_types import type_of_schema
-from pyflink_on_spark._connectors.staged_rows.batch_folder import BatchFolder
 from pyflink_on_spark._connectors.staged_rows.sink import HandOver, StagingPlace
-from pyflink_on_spark._connectors.staged_rows.source import Stage, Staging
+from pyflink_on_spark._connectors.staged_rows.source import BatchFolder, Stage, Staging
 from pyflink_on_spark._filesystem.location import is_remote
 from pyflink_on_spark._job.checkpoints.checkpoint_settings import CheckpointSettings
-from pyflink_on_spark._runtime.checkpoints.folder import Folder
-from pyflink_on_spark._spark.session.scratch import scratch_subfolder
+from pyflink_on_spark._runtime.checkpoints.checkpoint_files import Folder
+from pyflink_on_spark._spark.session.spark_defaults import scratch_subfolder
 
 _LOG = "spark-checkpoint"
 
