@@ -141,7 +141,7 @@ class FakeQuery:
                 worker = self._random.choice(self._workers)
             log = StateLog(*self._store.setdefault(target, (Head(), Chunks())))
             plan = pickle.loads(pickle.dumps(plan))
-            leaving += worker.run(plan, "home", slot, batch, given, log, self.wishes)
+            leaving += worker.run(plan, slot, batch, given, log, self.wishes)
             if self._random.random() < self._trouble.failures / len(plan.level.targets):
                 raise _Failed
         return leaving

@@ -23,6 +23,13 @@ COMMITTABLES, QUERY, CONTROL = "committables", "query", "control"
 driver wants of the slots."""
 RUN = "run.json"
 """The file in the home of a query that says what a savepoint has to know of its job."""
+
+
+def over(attempt: int) -> str:
+    """Return the name of the file there that says that an attempt has ended."""
+    return f"over-{attempt}"
+
+
 _COMMIT_SECONDS = 0.02
 _STOP_SECONDS = 10.0
 _FAILED = "a micro-batch has failed"

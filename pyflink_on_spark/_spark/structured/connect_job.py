@@ -17,12 +17,16 @@ from pyspark.sql.streaming import StreamingQuery
 
 from pyflink_on_spark._compat.errors import CheckpointError, EnvironmentSetupError
 from pyflink_on_spark._job.submission.job import Job
-from pyflink_on_spark._runtime.checkpoints.checkpoint_files import Folder, folder
-from pyflink_on_spark._runtime.user_code.dependencies import PythonDependencies, lay_out
-from pyflink_on_spark._spark.jobs.stage_function import channel_names
+from pyflink_on_spark._runtime.checkpoints.folder import Folder, folder
+from pyflink_on_spark._runtime.user_code.dependency_folders import lay_out
+from pyflink_on_spark._runtime.user_code.python_dependencies import PythonDependencies
+from pyflink_on_spark._spark.jobs.stage_rows import channel_names
 from pyflink_on_spark._spark.jobs.worker_environment import WorkerEnvironment
-from pyflink_on_spark._spark.session.dependencies import ShippedDependencies, packed_package
-from pyflink_on_spark._spark.session.spark_defaults import SQL_DEFAULTS, scratch_subfolder
+from pyflink_on_spark._spark.session.dependencies import ShippedDependencies
+from pyflink_on_spark._spark.session.own_package import packed_package
+from pyflink_on_spark._spark.session.scratch import scratch_subfolder
+from pyflink_on_spark._spark.session.spark_defaults import SQL_DEFAULTS
+from pyflink_on_spark._spark.structured.batches import over
 from pyflink_on_spark._spark.structured.levels import Levels
 from pyflink_on_spark._spark.structured.query_job import Desk, QueryJob
 from pyflink_on_spark._spark.structured.server_batches import (
@@ -137,6 +141,10 @@ class ConnectJob(QueryJob):
         query = self._start(ServerBatches(recipe, slots, self._environment), number)
         try:
             last = self._follow_results(query, number)
+        except BaseException:
+            with contextlib.suppress(Exception):  # what it failed with is the error to tell
+                self._call(functools.partial(_end, self._home.uri, number))
+            raise
         finally:
             query.stop()
         self._call(functools.partial(_finish, recipe, last))
@@ -166,15 +174,16 @@ class ConnectJob(QueryJob):
     def _call(self, function: Any) -> Any:
         return on_server(self._session, self._environment, function)
 
-    def _own_workers(self, level: int) -> contextlib.AbstractContextManager[None]:
-        return contextlib.nullcontext()
-
     def _request(self, request: Any) -> str:
         raise CheckpointError(_NO_SAVEPOINT.format(self._home.uri))
 
 
 def _remove(home: str) -> None:
     folder(home).remove()
+
+
+def _end(home: str, attempt: int) -> None:
+    folder(home).write(over(attempt), b"")
 
 
 def _fetch(home: str, configuration: Mapping[str, str], after: int) -> list[bytes]:

@@ -5,8 +5,7 @@ from __future__ import annotations
 import contextlib
 import itertools
 import logging
-import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -22,18 +21,19 @@ from pyflink_on_spark._compat.errors import (
 from pyflink_on_spark._job.attempts.attempt_control import SavepointRequest
 from pyflink_on_spark._job.checkpoints.checkpoint_settings import CheckpointSettings
 from pyflink_on_spark._job.submission.job import Job
-from pyflink_on_spark._runtime.checkpoints.checkpoint_files import Folder, folder
-from pyflink_on_spark._runtime.task.key_group_check import with_key_groups
-from pyflink_on_spark._spark.jobs.running_job import description_of
+from pyflink_on_spark._runtime.checkpoints.folder import Folder, folder
+from pyflink_on_spark._runtime.task.restored_key_groups import with_key_groups
+from pyflink_on_spark._spark.jobs.description import description_of
 from pyflink_on_spark._spark.jobs.stateful_job import StatefulJob
 from pyflink_on_spark._spark.jobs.worker_environment import WorkerEnvironment
-from pyflink_on_spark._spark.session.spark_defaults import is_local, scratch_subfolder
-from pyflink_on_spark._spark.structured.batches import CONTROL, QUERY, Batches, QueryCommits
+from pyflink_on_spark._spark.session.scratch import scratch_subfolder
+from pyflink_on_spark._spark.session.spark_defaults import is_local
+from pyflink_on_spark._spark.structured.batches import CONTROL, QUERY, Batches, QueryCommits, over
 from pyflink_on_spark._spark.structured.levels import SCHEMA, TICK, Levels
 from pyflink_on_spark._spark.structured.processor import SlotProcessor
 from pyflink_on_spark._spark.structured.savepoints import StoredState
 from pyflink_on_spark._spark.structured.slot import DRAINS, ENDS, Limits, level_plans, wish
-from pyflink_on_spark._spark.structured.worker import POOL
+from pyflink_on_spark._spark.transport.result_channel import Channel
 
 _log = logging.getLogger("pyflink_on_spark")
 _LOOK_SECONDS = 0.1
@@ -160,15 +160,15 @@ class QueryJob(StatefulJob):
             self._deliver,
             lambda checkpoint, parts: self._progress.update(number, checkpoint, parts),
         )
-        with _pools.some(len(levels.levels)) as self._pool_numbers:
-            self._session.sparkContext.setJobDescription(description_of(self._job, number))
-            self._query_session = self._session.newSession()
-            query = self._start(batches.in_driver, number)
-            try:
-                self._follow(query, batches)
-            finally:
-                batches.stopping.set()
-                query.stop()
+        self._session.sparkContext.setJobDescription(description_of(self._job, number))
+        self._query_session = self._session.newSession()
+        query = self._start(batches.in_driver, number)
+        try:
+            self._follow(query, batches)
+        finally:
+            batches.stopping.set()
+            query.stop()
+            self._home.write(over(number), b"")
 
     def _follow(self, query: StreamingQuery, batches: Batches) -> None:
         """Wait until the job has ended."""
@@ -237,9 +237,8 @@ class QueryJob(StatefulJob):
         limits = Limits.of(self._job.bounded, self._settings.interval)
         for plan in level_plans(levels, self._job.settings, number, restore, limits):
             processor = SlotProcessor(plan, self._home.uri, environment)
-            with self._own_workers(plan.number):
-                groups = frame.groupBy("target")
-                frame = groups.transformWithState(processor, SCHEMA, "append", "None")
+            groups = frame.groupBy("target")
+            frame = groups.transformWithState(processor, SCHEMA, "append", "None")
         writer = (
             frame.writeStream.foreachBatch(batches)
             .queryName(f"{self._job.name} #{next(_numbers)}")
@@ -249,10 +248,6 @@ class QueryJob(StatefulJob):
         if interval is not None and not self._job.bounded:
             writer = writer.trigger(processingTime=f"{interval} milliseconds")
         return writer.start()
-
-    def _own_workers(self, level: int) -> contextlib.AbstractContextManager[None]:
-        """Let the functions that are made in a block run in workers of their own."""
-        return _pools.made_in(self._pool_numbers[level], self._session.sparkContext.environment)
 
     def _deliver(self, channel: str, things: list[Any]) -> None:
         """Hand over what a subtask has sent; who reads it may let this wait."""
@@ -280,45 +275,3 @@ def _ticks(session: SparkSession, targets: Sequence[int]) -> DataFrame:
         F.floor(F.col("value") / count).alias("seq"),
         F.lit(None).cast("binary").alias("payload"),
     )
-
-
-class _WorkerPools:
-    """Numbers that are each in use by one level of one running query."""
-
-    def __init__(self) -> None:
-        self._used: set[int] = set()
-        self._lock = threading.RLock()
-
-    @contextlib.contextmanager
-    def some(self, count: int) -> Iterator[list[int]]:
-        """Give some of them, while the block runs."""
-        with self._lock:
-            free = (number for number in itertools.count() if number not in self._used)
-            taken = list(itertools.islice(free, count))
-            self._used.update(taken)
-        try:
-            yield taken
-        finally:
-            with self._lock:
-                self._used.difference_update(taken)
-
-    @contextlib.contextmanager
-    def made_in(self, number: int, environment: dict[str, str]) -> Iterator[None]:
-        """Let functions that are made in the block run in workers of their own.
-
-        Spark gives a task any idle worker with the environment that it wants. Subtasks live on in
-        their worker only if it is given to the same level again.
-
-        Args:
-            number: that of the pool.
-            environment: what Spark's context gives to functions.
-        """
-        with self._lock:
-            environment[POOL] = str(number)
-            try:
-                yield
-            finally:
-                del environment[POOL]
-
-
-_pools = _WorkerPools()

@@ -1,10 +1,8 @@
-"""The slots that live in one worker process, between the micro-batches that Spark gives it."""
+"""The slots that live in one process, from micro-batch to micro-batch."""
 
 from __future__ import annotations
 
 import contextlib
-import os
-import time
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
@@ -13,16 +11,11 @@ from pyflink_on_spark._runtime.task.exchange import ChannelRow
 from pyflink_on_spark._spark.structured.slot import LevelPlan, OutRow, QuerySlot
 from pyflink_on_spark._spark.structured.state_log import Head, StateLog
 
-POOL = "PYFLINK_ON_SPARK_POOL"
-"""The environment variable of workers that run one level of one query at a time."""
-_LONG_SECONDS = 600.0
-
 
 @dataclass(frozen=True)
 class _Place:
     """Which slot of which run of a query."""
 
-    home: str
     attempt: int
     level: int
     slot: int
@@ -32,7 +25,7 @@ class Worker:
     """Runs slots, and keeps them for the next micro-batch.
 
     A slot is kept with the head of its log. If the state store has another head then, the
-    micro-batch has failed after the slot was done with it, or another worker has run the slot
+    micro-batch has failed after the slot was done with it, or another process has run the slot
     meanwhile: it is restored from the store.
 
     Args:
@@ -42,12 +35,10 @@ class Worker:
     def __init__(self, clock: Clock | None = None) -> None:
         self._clock = clock or SystemClock()
         self._slots: dict[_Place, QuerySlot] = {}
-        self._used: dict[_Place, tuple[int, float]] = {}
 
     def run(
         self,
         plan: LevelPlan,
-        home: str,
         number: int,
         batch: int,
         rows: Sequence[ChannelRow],
@@ -58,14 +49,13 @@ class Worker:
 
         Args:
             plan: what its level runs.
-            home: the URI of the query's folder.
             number: which slot.
             batch: which micro-batch.
             rows: what came in.
             log: where its state is.
             wishes: what the driver wants.
         """
-        place = _Place(home, plan.attempt, plan.number, number)
+        place = _Place(plan.attempt, plan.number, number)
         slot = self._living(place, log)
         if slot is None:
             slot = QuerySlot(plan, number, log, self._clock, batch)
@@ -75,8 +65,6 @@ class Worker:
             _leave(slot)
             raise
         self._slots[place] = slot
-        self._used[place] = batch, time.monotonic()
-        self._leave_others(place, batch)
         return leaving
 
     def _living(self, place: _Place, log: StateLog) -> QuerySlot | None:
@@ -86,23 +74,6 @@ class Worker:
             _leave(slot)
             return None
         return slot
-
-    def _leave_others(self, place: _Place, batch: int) -> None:
-        """Close slots that this worker has not run in the last micro-batch: others have them now.
-
-        Args:
-            place: the slot that was run.
-            batch: in which micro-batch.
-        """
-        for other in list(self._slots):
-            last, time_used = self._used[other]
-            if other.home != place.home:
-                left = POOL in os.environ or time.monotonic() - time_used > _LONG_SECONDS
-            else:
-                left = other.attempt != place.attempt or last < batch - 1
-            if left:
-                _leave(self._slots.pop(other))
-                del self._used[other]
 
     def leave_all(self) -> None:
         """Close everything, as if the process was about to end."""

@@ -1,0 +1,114 @@
+"""The process of a slot: it outlives workers, and ends when nothing needs it."""
+
+from __future__ import annotations
+
+import os
+import signal
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pyflink_on_spark._spark.structured import resident
+from pyflink_on_spark._spark.structured.resident import Resident
+from pyflink_on_spark._spark.structured.state_log import Head, StateLog
+from tests.structured.in_process import Chunks
+from tests.structured.in_process import Head as StoredHead
+
+
+class Slot:
+    """Answers with its process and how often it was asked; says all that to its log, too."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder, self._asked = folder, 0
+
+    def begin(self) -> Any:
+        return self.serve, (self._folder / "over").exists
+
+    def serve(self, request: Any, log: StateLog) -> Any:
+        self._asked += 1
+        if request == "fail":
+            raise ValueError("as it was asked to")
+        if request == "wait":
+            (self._folder / "waits").touch()
+            time.sleep(600)
+        head = log.head() or Head()
+        before = log.read(head)
+        log.append(head, f"{request},".encode(), "me", b"")
+        return os.getpid(), self._asked, before
+
+
+@pytest.fixture
+def sockets():
+    with tempfile.TemporaryDirectory() as folder:  # the path of a socket has to be short
+        yield Path(folder, "sockets")
+
+
+@pytest.fixture
+def slot(tmp_path, sockets, monkeypatch):
+    monkeypatch.setattr(resident, "_LOOK_SECONDS", 0.05)
+    monkeypatch.setattr(resident, "_folder", lambda: sockets.mkdir(exist_ok=True) or sockets)
+    yield Resident(str(tmp_path), Slot(tmp_path).begin)
+    (tmp_path / "over").touch()
+
+
+@pytest.fixture
+def store():
+    return StoredHead(), Chunks()
+
+
+def ends(process: int) -> bool:
+    deadline = time.monotonic() + 20
+    while time.monotonic() < deadline:
+        if not Path(f"/proc/{process}/fd").exists() or not os.listdir(f"/proc/{process}/fd"):
+            return True
+        time.sleep(0.05)
+    return False
+
+
+def test_one_process_answers_and_sees_the_log(slot, store):
+    first = slot.run("a", *store)
+    again = slot.run("b", *store)
+    assert first == (first[0], 1, b"")
+    assert again == (first[0], 2, b"a,")
+    assert first[0] != os.getpid()
+    assert StateLog(*store).head().version == 2
+
+
+def test_an_error_is_raised_in_the_worker_and_changes_nothing(slot, store):
+    slot.run("a", *store)
+    with pytest.raises(ValueError, match="as it was asked to"):
+        slot.run("fail", *store)
+    assert slot.run("b", *store)[2] == b"a,"
+
+
+def test_another_process_follows_one_that_is_killed(slot, store):
+    process, *_ = slot.run("a", *store)
+    os.kill(process, signal.SIGKILL)
+    assert ends(process)
+    assert slot.run("b", *store)[1:] == (1, b"a,")
+
+
+def test_it_ends_when_it_is_not_needed(slot, store, tmp_path, sockets):
+    process, *_ = slot.run("a", *store)
+    (tmp_path / "over").touch()
+    assert ends(process)
+    assert not sockets.exists()
+
+
+def test_it_ends_with_a_worker_that_is_killed_while_it_waits(slot, store, tmp_path):
+    process, *_ = slot.run("a", *store)
+    worker = os.fork()
+    if worker == 0:
+        try:
+            slot.run("wait", *store)
+        finally:
+            os._exit(0)
+    while not (tmp_path / "waits").exists():
+        time.sleep(0.05)
+    assert Path(f"/proc/{process}/fd").exists()
+    os.kill(worker, signal.SIGKILL)
+    assert ends(process)
+    assert slot.run("b", *store)[1:] == (1, b"a,")
