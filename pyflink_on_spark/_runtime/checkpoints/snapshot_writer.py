@@ -181,7 +181,7 @@ class SnapshotWriter:
         return True
 
     def _write(self, records: Iterable[Record]) -> None:
-        with _without_collector():
+        with without_collector():
             for record in records:
                 if self._file is None:
                     self._state.take(*record)
@@ -264,7 +264,7 @@ class SnapshotWriter:
 
 
 @contextlib.contextmanager
-def _without_collector() -> Iterator[None]:
+def without_collector() -> Iterator[None]:
     """Spare the garbage collector: much is made at once, and all of it is needed."""
     enabled = gc.isenabled()
     gc.disable()

@@ -15,6 +15,7 @@ from pyflink_on_spark._runtime.contract.plan import StagePlan
 from pyflink_on_spark._runtime.diagnosis.failure import SubtaskFailure
 from pyflink_on_spark._runtime.diagnosis.function_log import LOGS, install_function_log
 from pyflink_on_spark._runtime.elements.clock import SystemClock
+from pyflink_on_spark._runtime.elements.immutability import serialize
 from pyflink_on_spark._runtime.task.exchange import ChannelRow
 from pyflink_on_spark._runtime.task.stage import DRIVER, START, StageRunner
 from pyflink_on_spark._runtime.user_code.user_function import install_classes
@@ -26,7 +27,6 @@ from pyflink_on_spark._spark.jobs.stage_function import (
 from pyflink_on_spark._spark.jobs.worker_environment import WorkerEnvironment
 from pyflink_on_spark._spark.structured.connect_job import ConnectJob
 from pyflink_on_spark._spark.structured.server_batches import CommitsRecipe, recipe_of
-from pyflink_on_spark._spark.structured.slot import dump
 
 _SCHEMA = "subtask INT, channel INT, seq LONG, payload BINARY"
 _NAMES = ("subtask", "channel", "seq", "payload")
@@ -145,7 +145,7 @@ def _drivers(
             def send(things: list[Any]) -> None:
                 counts[number] = counts.get(number, 0) + 1
                 sent.append(
-                    ChannelRow(DRIVER, -1 - number, counts[number], dump((channel, things)))
+                    ChannelRow(DRIVER, -1 - number, counts[number], serialize((channel, things)))
                 )
 
             return send

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import contextlib
-import gc
+import io
 import pickle
 import time
 import uuid
@@ -11,25 +10,21 @@ from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
-import cloudpickle
-
-from pyflink_on_spark._job.checkpoints.checkpoint_settings import keyed_operators, state_settings
-from pyflink_on_spark._runtime.checkpoints.checkpoint import Restore, restored_states
-from pyflink_on_spark._runtime.checkpoints.slot_state import (
-    SlotState,
-    TaskStateSnapshot,
-    own_states,
-    records_of,
-)
+from pyflink_on_spark._job.checkpoints.state_settings import keyed_operators, state_settings
+from pyflink_on_spark._runtime.checkpoints.restored_states import Restore, restored_states
+from pyflink_on_spark._runtime.checkpoints.slot_state import SlotState, own_states, records_of
+from pyflink_on_spark._runtime.checkpoints.snapshot_writer import without_collector
 from pyflink_on_spark._runtime.checkpoints.state_file import KEYED, Record, RecordHead, write_record
+from pyflink_on_spark._runtime.checkpoints.task_state import TaskStateSnapshot
 from pyflink_on_spark._runtime.contract.plan import JobSettings
 from pyflink_on_spark._runtime.diagnosis.function_log import LOGS, install_function_log
 from pyflink_on_spark._runtime.elements.bundle import Barrier
 from pyflink_on_spark._runtime.elements.clock import Clock
+from pyflink_on_spark._runtime.elements.immutability import serialize
 from pyflink_on_spark._runtime.state.backend import KeyedStateBackend
 from pyflink_on_spark._runtime.task.exchange import ChannelRow, encode
-from pyflink_on_spark._runtime.task.group_checkpoints import SnapshotRequest
 from pyflink_on_spark._runtime.task.progress import TaskProgress
+from pyflink_on_spark._runtime.task.snapshot_request import SnapshotRequest
 from pyflink_on_spark._runtime.task.subtask_group import SubtaskGroup
 from pyflink_on_spark._spark.structured.levels import TICK, Level, Levels
 from pyflink_on_spark._spark.structured.state_log import Head, StateLog
@@ -312,7 +307,7 @@ class QuerySlot:
         self._whole = self.head.wants_base
         taken = KeyedStateBackend.base_pieces if self._whole else KeyedStateBackend.change_pieces
         request = SnapshotRequest(checkpoint_id, write, taken, halt=True)
-        with _without_collector():
+        with without_collector():
             group.begin_checkpoint(request)
             for row in barriers:
                 group.receive(row)
@@ -331,14 +326,14 @@ class QuerySlot:
         written = self._written
         if self._whole:
             written.clear()
-        changed = _Stream()
+        changed = io.BytesIO()
         for head, content in records:
             if head.kind != KEYED:
                 if written.get(head) == content:
                     continue
                 written[head] = content
             write_record(changed, (head, content))
-        content = changed.content()
+        content = changed.getvalue()
         writer = uuid.uuid4().hex
         if self._whole:
             self.head = log.replace(self.head, content, writer, runtime)
@@ -347,7 +342,7 @@ class QuerySlot:
 
     def _driver(self, _: int) -> Callable[[str], Callable[[list[Any]], None]]:
         def of_channel(channel: str) -> Callable[[list[Any]], None]:
-            return lambda things: self._sent.append(dump((channel, things)))
+            return lambda things: self._sent.append(serialize((channel, things)))
 
         return of_channel
 
@@ -360,7 +355,7 @@ class QuerySlot:
         if plan.number == 0 and self._slot == 0:
             leaving += [(target, -1, TICK, batch, b"") for target in plan.ticks]
         if entries := self._log.take():
-            self._sent.append(dump((LOGS, entries)))
+            self._sent.append(serialize((LOGS, entries)))
         report = SlotReport(
             plan.number,
             self._slot,
@@ -369,7 +364,7 @@ class QuerySlot:
             prepared or [],
         )
         target = plan.driver[self._slot * len(plan.driver) // len(plan.level.targets)]
-        for seq, part in enumerate([*_packed(self._sent), dump(report)]):
+        for seq, part in enumerate([*_packed(self._sent), serialize(report)]):
             leaving.append((target, plan.number, self._slot, seq, part))
         self._sent.clear()
         return leaving
@@ -430,26 +425,6 @@ class _Outlet:
         return rows
 
 
-class _Stream:
-    """Collects the bytes of records."""
-
-    def __init__(self) -> None:
-        self._parts: list[bytes] = []
-        self.write = self._parts.append
-
-    def content(self) -> bytes:
-        return b"".join(self._parts)
-
-
-def dump(thing: Any) -> bytes:
-    """Pickle something for the driver, by value where a class lives in the user's script only."""
-    try:
-        return pickle.dumps(thing, 5)
-    except (pickle.PicklingError, AttributeError, TypeError):
-        by_value: bytes = cloudpickle.dumps(thing, 5)
-        return by_value
-
-
 def _packed(parts: list[bytes]) -> Iterator[bytes]:
     """Yield pickled lists of parts, each of about a megabyte."""
     some: list[bytes] = []
@@ -462,14 +437,3 @@ def _packed(parts: list[bytes]) -> Iterator[bytes]:
             some, size = [], 0
     if some:
         yield pickle.dumps(some, 5)
-
-
-@contextlib.contextmanager
-def _without_collector() -> Iterator[None]:
-    enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if enabled:
-            gc.enable()
