@@ -1,0 +1,227 @@
+"""Compares the engines `hosts` and `structured`: start, latency, idle cost, recovery, throughput.
+
+    python -m benchmarks.engines [--engines hosts structured] [--parallelism 1 2] [--elements N]
+
+Each row is two jobs, each in a process of its own. The unbounded one reads files of a folder and
+counts their lines by key, with an exchange. It is watched through what it collects.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import random
+import signal
+import statistics
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from pyflink_on_spark.common import Configuration, Duration, Types, WatermarkStrategy
+from pyflink_on_spark.datastream import MapFunction, StreamExecutionEnvironment
+from pyflink_on_spark.datastream.connectors.file_system import FileSource, StreamFormat
+from pyflink_on_spark.datastream.connectors.number_seq import NumberSequenceSource
+from pyflink_on_spark.datastream.state import ValueStateDescriptor
+
+KEYS = 100_000
+COLUMNS = (
+    "engine", "subtasks", "start (s)", "latency (s)", "longest (s)", "batch (s)", "opened",
+    "idle (% of a core)", "recovery (s)", "elements/s",
+)  # fmt: skip
+
+
+class Count(MapFunction):
+    """Counts the lines of a key; notes where it was opened."""
+
+    def __init__(self, notes: Path) -> None:
+        self._notes = notes
+
+    def open(self, runtime_context: Any) -> None:
+        self._count = runtime_context.get_state(ValueStateDescriptor("count", Types.LONG()))
+        index = runtime_context.get_index_of_this_subtask()
+        (self._notes / f"{os.getpid()}-{index}-{time.time_ns()}").touch()
+
+    def map(self, value: str) -> str:
+        count = (self._count.value() or 0) + 1
+        self._count.update(count)
+        return value
+
+
+class Watched:
+    """An unbounded job, and what it has collected when.
+
+    Args:
+        engine: that runs it.
+        parallelism: of all that can have one.
+        folder: for everything.
+    """
+
+    def __init__(self, engine: str, parallelism: int, folder: Path) -> None:
+        self._input, self.notes = folder / "input", folder / "notes"
+        self.homes = folder / "checkpoints"
+        self._input.mkdir()
+        self.notes.mkdir()
+        self._seen: dict[str, float] = {}
+        self._changed = threading.Condition()
+        settings = {
+            "execution.checkpointing.dir": self.homes.as_uri(),
+            "restart-strategy.type": "fixed-delay",
+            "restart-strategy.fixed-delay.attempts": "100",
+            "restart-strategy.fixed-delay.delay": "0 ms",
+        }
+        if engine == "hosts":
+            settings["execution.checkpointing.interval"] = "1 s"
+        env = environment(engine, parallelism, settings)
+        files = FileSource.for_record_stream_format(
+            StreamFormat.text_line_format(), str(self._input)
+        ).monitor_continuously(Duration.of_millis(50))
+        lines = env.from_source(files.build(), WatermarkStrategy.no_watermarks(), "lines")
+        keyed = lines.key_by(lambda line: line.partition(",")[0], Types.STRING())
+        self._results = keyed.map(Count(self.notes), Types.STRING()).execute_and_collect()
+        threading.Thread(target=self._collect, daemon=True).start()
+
+    def _collect(self) -> None:
+        for line in self._results:
+            with self._changed:
+                self._seen.setdefault(line, time.monotonic())
+                self._changed.notify_all()
+
+    def write(self, name: str) -> float:
+        """Write a file with a line, and return when."""
+        line = f"{random.randrange(8)},{name}"
+        self._last = line
+        hidden = self._input / f".{name}"
+        hidden.write_text(line)
+        hidden.rename(self._input / name)
+        return time.monotonic()
+
+    def seconds_to(self, name: str, patience: float = 120.0) -> float:
+        """Write a file; return the seconds until its line is collected."""
+        begun, line = self.write(name), self._last
+        with self._changed:
+            if not self._changed.wait_for(lambda: line in self._seen, patience):
+                raise TimeoutError(f"{name} was not collected within {patience} s")
+        return self._seen[line] - begun
+
+    def micro_batch(self) -> float | None:
+        """Return the mean time from one micro-batch to the next."""
+        commits = sorted(
+            (int(path.name), path.stat().st_mtime)
+            for path in self.homes.glob("*/query/commits/[0-9]*")
+        )[3:]
+        if len(commits) < 2:
+            return None
+        (first, begin), (last, end) = commits[0], commits[-1]
+        return (end - begin) / (last - first)
+
+    def processes(self) -> list[int]:
+        """Return the processes that run the counting function."""
+        return sorted({int(path.name.partition("-")[0]) for path in self.notes.iterdir()})
+
+
+def environment(engine: str, parallelism: int, settings: dict[str, str]) -> Any:
+    """Return an environment for an engine."""
+    configuration = Configuration()
+    own = {"pyflink-on-spark.engine": engine, "spark.master": "local[4]"}
+    for key, value in {**own, "pyflink-on-spark.progress": "OFF", **settings}.items():
+        configuration.set_string(key, value)
+    env = StreamExecutionEnvironment.get_execution_environment(configuration)
+    env.set_parallelism(parallelism)
+    return env
+
+
+def processor_seconds() -> float:
+    """Return what this process and all of its session have used of processors."""
+    ticks, session = 0, os.getsid(0)
+    for entry in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            fields = entry.read_text().rpartition(")")[2].split()
+        except OSError:
+            continue
+        if int(fields[3]) == session:
+            ticks += sum(map(int, fields[11:13]))
+    return ticks / os.sysconf("SC_CLK_TCK")
+
+
+def watch(engine: str, parallelism: int, folder: Path) -> Iterator[str]:
+    """Measure an unbounded job; yield the cells of its row."""
+    begun = time.monotonic()
+    job = Watched(engine, parallelism, folder)
+    job.seconds_to("first")
+    yield f"{time.monotonic() - begun:.1f}"
+    for number in range(5):
+        job.seconds_to(f"warm-{number}")
+    latencies = []
+    for number in range(20):
+        time.sleep(random.uniform(0.05, 1.0))
+        latencies.append(job.seconds_to(f"measured-{number}"))
+    yield f"{statistics.median(latencies):.2f}"
+    yield f"{max(latencies):.2f}"
+    between = job.micro_batch()
+    yield "-" if between is None else f"{between:.2f}"
+    yield str(len(list(job.notes.iterdir())))
+    before, begun = processor_seconds(), time.monotonic()
+    time.sleep(15)
+    yield f"{100 * (processor_seconds() - before) / (time.monotonic() - begun):.0f}"
+    os.kill(job.processes()[0], signal.SIGKILL)
+    yield f"{job.seconds_to('after the kill'):.1f}"
+
+
+def throughput(engine: str, parallelism: int, elements: int) -> Iterator[str]:
+    """Measure a bounded job with state, after a first one that warms Spark; yield the cell."""
+    for count in (10_000, elements):
+        env = environment(engine, parallelism, {})
+        source = NumberSequenceSource(1, count)
+        numbers = env.from_source(source, WatermarkStrategy.no_watermarks(), "numbers")
+        sums = (
+            numbers.map(lambda n: (n % KEYS, n), Types.TUPLE([Types.LONG(), Types.LONG()]))
+            .key_by(lambda pair: pair[0], Types.LONG())
+            .reduce(lambda one, two: (one[0], one[1] + two[1]))
+        )
+        begun = time.monotonic()
+        with sums.filter(lambda pair: pair[1] < 0).execute_and_collect() as results:
+            assert list(results) == []
+    yield f"{elements / (time.monotonic() - begun):,.0f}"
+
+
+def main() -> None:
+    """Print a table in Markdown."""
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--engines", nargs="+", default=["hosts", "structured"])
+    parser.add_argument("--parallelism", nargs="+", type=int, default=[1, 2])
+    parser.add_argument("--elements", type=int, default=2_000_000)
+    parser.add_argument("--row", nargs=3, help=argparse.SUPPRESS)
+    options = parser.parse_args()
+    if options.row is not None:
+        what, engine, parallelism = options.row
+        with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
+            cells = (
+                watch(engine, int(parallelism), Path(folder))
+                if what == "watch"
+                else throughput(engine, int(parallelism), options.elements)
+            )
+            for cell in cells:
+                print(cell, flush=True)
+        os._exit(0)  # the unbounded job runs on
+    print("|", " | ".join(COLUMNS), "|")
+    print("|", " | ".join("---" for _ in COLUMNS), "|", flush=True)
+    for engine in options.engines:
+        for parallelism in options.parallelism:
+            row = [engine, str(parallelism)]
+            for what in ("watch", "throughput"):
+                command = [sys.executable, "-m", "benchmarks.engines", "--row"]
+                command += [what, engine, str(parallelism), "--elements", str(options.elements)]
+                done = subprocess.run(
+                    command, stdout=subprocess.PIPE, text=True, check=True, start_new_session=True
+                )
+                row += done.stdout.split()
+            print("|", " | ".join(row), "|", flush=True)
+
+
+if __name__ == "__main__":
+    main()
