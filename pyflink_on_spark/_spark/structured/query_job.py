@@ -33,7 +33,6 @@ from pyflink_on_spark._spark.structured.levels import SCHEMA, TICK, Levels
 from pyflink_on_spark._spark.structured.processor import SlotProcessor
 from pyflink_on_spark._spark.structured.savepoints import StoredState
 from pyflink_on_spark._spark.structured.slot import DRAINS, ENDS, Limits, level_plans, wish
-from pyflink_on_spark._spark.transport.result_channel import Channel
 
 _log = logging.getLogger("pyflink_on_spark")
 _LOOK_SECONDS = 0.1
