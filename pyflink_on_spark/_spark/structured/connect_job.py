@@ -17,15 +17,12 @@ from pyspark.sql.streaming import StreamingQuery
 
 from pyflink_on_spark._compat.errors import CheckpointError, EnvironmentSetupError
 from pyflink_on_spark._job.submission.job import Job
-from pyflink_on_spark._runtime.checkpoints.folder import Folder, folder
-from pyflink_on_spark._runtime.user_code.dependency_folders import lay_out
-from pyflink_on_spark._runtime.user_code.python_dependencies import PythonDependencies
-from pyflink_on_spark._spark.jobs.stage_rows import channel_names
+from pyflink_on_spark._runtime.checkpoints.checkpoint_files import Folder, folder
+from pyflink_on_spark._runtime.user_code.dependencies import PythonDependencies, lay_out
+from pyflink_on_spark._spark.jobs.stage_function import channel_names
 from pyflink_on_spark._spark.jobs.worker_environment import WorkerEnvironment
-from pyflink_on_spark._spark.session.dependencies import ShippedDependencies
-from pyflink_on_spark._spark.session.own_package import packed_package
-from pyflink_on_spark._spark.session.scratch import scratch_subfolder
-from pyflink_on_spark._spark.session.spark_defaults import SQL_DEFAULTS
+from pyflink_on_spark._spark.session.dependencies import ShippedDependencies, packed_package
+from pyflink_on_spark._spark.session.spark_defaults import SQL_DEFAULTS, scratch_subfolder
 from pyflink_on_spark._spark.structured.batches import over
 from pyflink_on_spark._spark.structured.levels import Levels
 from pyflink_on_spark._spark.structured.query_job import Desk, QueryJob

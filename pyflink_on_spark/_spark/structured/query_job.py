@@ -21,13 +21,12 @@ from pyflink_on_spark._compat.errors import (
 from pyflink_on_spark._job.attempts.attempt_control import SavepointRequest
 from pyflink_on_spark._job.checkpoints.checkpoint_settings import CheckpointSettings
 from pyflink_on_spark._job.submission.job import Job
-from pyflink_on_spark._runtime.checkpoints.folder import Folder, folder
-from pyflink_on_spark._runtime.task.restored_key_groups import with_key_groups
-from pyflink_on_spark._spark.jobs.description import description_of
+from pyflink_on_spark._runtime.checkpoints.checkpoint_files import Folder, folder
+from pyflink_on_spark._runtime.task.key_group_check import with_key_groups
+from pyflink_on_spark._spark.jobs.running_job import description_of
 from pyflink_on_spark._spark.jobs.stateful_job import StatefulJob
 from pyflink_on_spark._spark.jobs.worker_environment import WorkerEnvironment
-from pyflink_on_spark._spark.session.scratch import scratch_subfolder
-from pyflink_on_spark._spark.session.spark_defaults import is_local
+from pyflink_on_spark._spark.session.spark_defaults import is_local, scratch_subfolder
 from pyflink_on_spark._spark.structured.batches import CONTROL, QUERY, Batches, QueryCommits, over
 from pyflink_on_spark._spark.structured.levels import SCHEMA, TICK, Levels
 from pyflink_on_spark._spark.structured.processor import SlotProcessor

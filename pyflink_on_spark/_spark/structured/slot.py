@@ -10,12 +10,16 @@ from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
-from pyflink_on_spark._job.checkpoints.state_settings import keyed_operators, state_settings
-from pyflink_on_spark._runtime.checkpoints.restored_states import Restore, restored_states
-from pyflink_on_spark._runtime.checkpoints.slot_state import SlotState, own_states, records_of
+from pyflink_on_spark._job.checkpoints.checkpoint_settings import keyed_operators, state_settings
+from pyflink_on_spark._runtime.checkpoints.checkpoint import Restore, restored_states
+from pyflink_on_spark._runtime.checkpoints.slot_state import (
+    SlotState,
+    TaskStateSnapshot,
+    own_states,
+    records_of,
+)
 from pyflink_on_spark._runtime.checkpoints.snapshot_writer import without_collector
 from pyflink_on_spark._runtime.checkpoints.state_file import KEYED, Record, RecordHead, write_record
-from pyflink_on_spark._runtime.checkpoints.task_state import TaskStateSnapshot
 from pyflink_on_spark._runtime.contract.plan import JobSettings
 from pyflink_on_spark._runtime.diagnosis.function_log import LOGS, install_function_log
 from pyflink_on_spark._runtime.elements.bundle import Barrier
@@ -23,8 +27,8 @@ from pyflink_on_spark._runtime.elements.clock import Clock
 from pyflink_on_spark._runtime.elements.immutability import serialize
 from pyflink_on_spark._runtime.state.backend import KeyedStateBackend
 from pyflink_on_spark._runtime.task.exchange import ChannelRow, encode
+from pyflink_on_spark._runtime.task.group_checkpoints import SnapshotRequest
 from pyflink_on_spark._runtime.task.progress import TaskProgress
-from pyflink_on_spark._runtime.task.snapshot_request import SnapshotRequest
 from pyflink_on_spark._runtime.task.subtask_group import SubtaskGroup
 from pyflink_on_spark._spark.structured.levels import TICK, Level, Levels
 from pyflink_on_spark._spark.structured.state_log import Head, StateLog
