@@ -20,7 +20,7 @@ from pyflink_on_spark._runtime.elements.watermark_rhythm import WatermarkRhythm
 from pyflink_on_spark._runtime.operators.batch_keyed import BatchKeyedInput
 from pyflink_on_spark._runtime.operators.boundary import (
     ConvertOperator,
-    IsolateOperator,
+    CopyMutableOperator,
 )
 from pyflink_on_spark._runtime.operators.rich_function import KeyedFilterOperator
 from pyflink_on_spark._runtime.operators.rolling import RollingOperator
@@ -44,7 +44,7 @@ class PhysicalNode:
         stage: the largest number of exchanges on a path from a source.
         timestamped: whether what it emits has timestamps.
         fresh: whether nothing else can hold on to what it emits.
-        conforms: the type to which what it emits was converted already, or None.
+        already_typed: the type to which what it emits was converted already, or None.
     """
 
     plan: OperatorPlan | None
@@ -54,7 +54,7 @@ class PhysicalNode:
     stage: int = 0
     timestamped: bool = False
     fresh: bool = False
-    conforms: object = None
+    already_typed: object = None
     inputs: list[PhysicalEdge] = field(default_factory=list)
     outputs: list[PhysicalEdge] = field(default_factory=list)
 
@@ -168,19 +168,21 @@ class _Builder:
             return link
         declared = asked.type_info
         if declared is not None and boundary_converter(declared) is not None:
-            if sender.conforms == declared and not asked.collected:
+            if sender.already_typed == declared and not asked.collected:
                 return link
             timestamped = sender.timestamped or tag is not None
             convert = ConvertOperator(declared, sender.emits_pairs, asked.collected, timestamped)
-            return self._insert(link, convert, fresh=True, conforms=declared)
+            return self._insert(link, convert, fresh=True, already_typed=declared)
         stays = link.could_be_local_with(self._graph.parallelism(edge.reader))
         sealed = asked.collected  # by the sink, as soon as they come
         if asked.side_tag is not None or sender.fresh or sealed or not stays:
             return link
-        return self._insert(link, IsolateOperator(sender.emits_pairs), fresh=True, conforms=None)
+        return self._insert(
+            link, CopyMutableOperator(sender.emits_pairs), fresh=True, already_typed=None
+        )
 
     def _insert(
-        self, link: PhysicalEdge, operator: Operator, fresh: bool, conforms: object
+        self, link: PhysicalEdge, operator: Operator, fresh: bool, already_typed: object
     ) -> PhysicalEdge:
         """Put an engine's operator on the sender's side of an open link."""
         sender = link.sender
@@ -191,7 +193,7 @@ class _Builder:
         sender.outputs.append(inner)
         step.inputs.append(inner)
         self._place(step)
-        step.fresh, step.conforms = fresh, conforms
+        step.fresh, step.already_typed = fresh, already_typed
         return PhysicalEdge(step, step, link.partitioner, link.port, None)
 
     def _place(self, step: PhysicalNode) -> None:
@@ -208,7 +210,7 @@ class _Builder:
         if operator is None:
             source = step.origin.source
             step.fresh = True
-            step.conforms = source.produced_type if source and source.conforms else None
+            step.already_typed = source.produced_type if source and source.already_typed else None
         elif operator.preserves_elements:
             before = [link.sender for link in step.inputs]
             step.fresh = all(
@@ -216,10 +218,10 @@ class _Builder:
                 sender.fresh or (sender.operator is not None and sender.operator.ends_chain)
                 for sender in before
             )
-            step.conforms = before[0].conforms if len(before) == 1 else None
+            step.already_typed = before[0].already_typed if len(before) == 1 else None
         else:
-            step.fresh = operator.frozen
-            step.conforms = operator.conforms
+            step.fresh = operator.emits_immutable
+            step.already_typed = operator.already_typed
         self.steps.append(step)
 
     def _plan(

@@ -12,7 +12,7 @@ from pyflink_on_spark._runtime.contract.partitioners import (
     RebalancePartitioner,
 )
 from pyflink_on_spark._runtime.contract.plan import ExchangePlan, LocalPlan
-from pyflink_on_spark._runtime.operators.boundary import ConvertOperator, IsolateOperator
+from pyflink_on_spark._runtime.operators.boundary import ConvertOperator, CopyMutableOperator
 from pyflink_on_spark._runtime.operators.rolling import RollingOperator
 from pyflink_on_spark._runtime.task.key_group_check import with_key_groups
 from pyflink_on_spark.common import Types, WatermarkStrategy
@@ -241,7 +241,7 @@ def test_what_a_function_may_still_change_is_isolated():
     after_map = stages(lambda s: s.map(same).rebalance().map(same), 1)
     after_source = stages(lambda s: s.rebalance().map(same), 1)
     chained = stages(lambda s: s.map(same).map(same), 1)
-    counts = [len(operators(f, IsolateOperator)) for f in (after_map, after_source, chained)]
+    counts = [len(operators(f, CopyMutableOperator)) for f in (after_map, after_source, chained)]
     assert counts == [1, 0, 0], "the sink takes elements as they are at that moment"
 
 

@@ -9,7 +9,7 @@ from pyflink_on_spark._graph.state_names import demand_uids, state_names
 from pyflink_on_spark._graph.stream_graph import GraphSettings, StreamGraph
 from pyflink_on_spark._graph.transformation import Aligned, Edge, Transformation
 from pyflink_on_spark._runtime.contract.partitioners import RebalancePartitioner
-from pyflink_on_spark._runtime.operators.boundary import PassOperator
+from pyflink_on_spark._runtime.operators.boundary import IdentityOperator
 from pyflink_on_spark.datastream import StreamExecutionEnvironment
 from tests.runtime.rounds import CutSource, job_of
 
@@ -25,13 +25,13 @@ def source(uid=None, uid_hash=None):
 def after(upstream, uid=None, uid_hash=None, *, fused=True):
     edge = Edge(upstream, None, None if fused else RebalancePartitioner())
     return Transformation(
-        "map", PassOperator(), (edge,), None, None, python=True, uid=uid, uid_hash=uid_hash
+        "map", IdentityOperator(), (edge,), None, None, python=True, uid=uid, uid_hash=uid_hash
     )
 
 
 def sink(upstream, uid=None):
     return Transformation(
-        "sink", PassOperator(), (Edge(upstream, None, None),), None, None, uid=uid
+        "sink", IdentityOperator(), (Edge(upstream, None, None),), None, None, uid=uid
     )
 
 
@@ -121,6 +121,6 @@ def test_uids_are_demanded_of_all_that_can_have_one():
 @pytest.mark.parametrize("aligned", [Aligned.INPUT, Aligned.READER])
 def test_what_is_added_for_keys_needs_no_uid(aligned):
     keyed = Transformation(
-        "keys", PassOperator(), (Edge(source("s"), None, None),), None, None, aligned=aligned
+        "keys", IdentityOperator(), (Edge(source("s"), None, None),), None, None, aligned=aligned
     )
     demand(sink(keyed, "t"))

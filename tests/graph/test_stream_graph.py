@@ -12,13 +12,13 @@ from pyflink_on_spark._runtime.contract.partitioners import (
     HashPartitioner,
     RebalancePartitioner,
 )
-from pyflink_on_spark._runtime.operators.boundary import PassOperator
+from pyflink_on_spark._runtime.operators.boundary import IdentityOperator
 from tests.runtime.rounds import CutSource
 
 
 def node(name, *upstream, parallelism=None, partitioner=None, python=True, **settings):
     edges = tuple(Edge(before, None, partitioner) for before in upstream)
-    operator = PassOperator() if upstream else None
+    operator = IdentityOperator() if upstream else None
     source = None if upstream else CutSource([])
     made = Transformation(
         name, operator, edges, parallelism, None, python=python and bool(upstream), source=source

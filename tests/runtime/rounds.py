@@ -18,7 +18,7 @@ from pyflink_on_spark._runtime.elements.immutability import deserialize
 from pyflink_on_spark._runtime.metrics.accumulators import METRICS
 from pyflink_on_spark._runtime.state.settings import DiskSettings, StateSettings
 from pyflink_on_spark._runtime.task.exchange import ChannelRow
-from pyflink_on_spark._runtime.task.schedule import Schedule, Unit
+from pyflink_on_spark._runtime.task.schedule import RunQueueEntry, Schedule
 from pyflink_on_spark._runtime.task.subtask import NEVER, Subtask
 from pyflink_on_spark.common import Configuration
 from pyflink_on_spark.datastream import DataStream, StreamExecutionEnvironment
@@ -141,26 +141,26 @@ class AnyOrder(Schedule):
     def __init__(self, seed: int) -> None:
         super().__init__()
         self._random = random.Random(seed)
-        self._units: list[Unit] = []
+        self._units: list[RunQueueEntry] = []
 
     def __bool__(self) -> bool:
         return bool(self._units)
 
-    def add(self, unit: Unit) -> None:
+    def add(self, unit: RunQueueEntry) -> None:
         if not unit.scheduled:
             unit.scheduled = True
             self._units.append(unit)
 
-    def put_back(self, unit: Unit) -> None:
+    def put_back(self, unit: RunQueueEntry) -> None:
         self.add(unit)
 
-    def pick(self) -> Unit:
+    def pick(self) -> RunQueueEntry:
         unit = self._units.pop(self._random.randrange(len(self._units)))
         unit.scheduled = False
         self._mix(unit)
         return unit
 
-    def _mix(self, unit: Unit) -> None:
+    def _mix(self, unit: RunQueueEntry) -> None:
         """Let channels overtake each other."""
         channels: dict[int, deque[ChannelRow]] = {}
         for row in unit.rows.take(NEVER):

@@ -41,7 +41,7 @@ def test_rows_of_channels_whose_barrier_has_arrived_wait():
 def test_a_subtask_without_channels_begins_when_it_is_told():
     alone, fed = BarrierAlignment([]), BarrierAlignment([1])
     for alignment in (alone, fed):
-        alignment.trigger(7)
+        alignment.begin_checkpoint(7)
     assert (alone.aligned, fed.aligned) == (7, None)
     assert alone.release() == []
     assert alone.aligned is None
@@ -49,8 +49,8 @@ def test_a_subtask_without_channels_begins_when_it_is_told():
 
 def test_a_checkpoint_does_not_hide_one_that_was_aborted():
     alignment = BarrierAlignment([])
-    alignment.trigger(7)
-    alignment.trigger(8)
+    alignment.begin_checkpoint(7)
+    alignment.begin_checkpoint(8)
     assert alignment.aligned == 7
     alignment.release()
     assert alignment.aligned == 8

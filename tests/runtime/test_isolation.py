@@ -11,11 +11,11 @@ from pyflink_on_spark._runtime.elements.immutability import (
     is_immutable,
     serialize,
 )
-from pyflink_on_spark._runtime.operators.boundary import IsolateOperator
+from pyflink_on_spark._runtime.operators.boundary import CopyMutableOperator
 
 
 def isolated(elements, pairs=False):
-    return IsolateOperator(pairs).process(iter(elements))
+    return CopyMutableOperator(pairs).process(iter(elements))
 
 
 class Text(str):

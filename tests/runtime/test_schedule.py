@@ -7,7 +7,12 @@ from hypothesis import strategies as st
 
 from pyflink_on_spark._runtime.elements.immutability import deserialize
 from pyflink_on_spark._runtime.task.exchange import ChannelRow
-from pyflink_on_spark._runtime.task.schedule import SLOW_SECONDS, Arrivals, Schedule, Unit
+from pyflink_on_spark._runtime.task.schedule import (
+    SLOW_SECONDS,
+    InputQueue,
+    RunQueueEntry,
+    Schedule,
+)
 from pyflink_on_spark.datastream import MapFunction
 from pyflink_on_spark.testing.local_hosts import LocalHosts
 from tests.runtime.harness import FakeClock
@@ -25,12 +30,19 @@ def picked(schedule):
 
 def test_of_those_that_could_work_now_the_one_furthest_downstream_comes_first():
     schedule = Schedule()
-    schedule.add_all([Unit(1, depth=0), Unit(2, depth=2), Unit(3, depth=1), Unit(4, depth=2)])
+    schedule.add_all(
+        [
+            RunQueueEntry(1, depth=0),
+            RunQueueEntry(2, depth=2),
+            RunQueueEntry(3, depth=1),
+            RunQueueEntry(4, depth=2),
+        ]
+    )
     assert picked(schedule) == [2, 4, 3, 1]
 
 
 def test_the_one_that_waits_longest_comes_first():
-    schedule, first, second = Schedule(), Unit(1, 0), Unit(2, 0)
+    schedule, first, second = Schedule(), RunQueueEntry(1, 0), RunQueueEntry(2, 0)
     schedule.add_all([first, second])
     assert schedule.pick() is first
     schedule.add(first)
@@ -39,14 +51,14 @@ def test_the_one_that_waits_longest_comes_first():
 
 
 def test_a_unit_that_could_not_have_its_turn_keeps_its_place():
-    schedule, first, second = Schedule(), Unit(1, 0), Unit(2, 0)
+    schedule, first, second = Schedule(), RunQueueEntry(1, 0), RunQueueEntry(2, 0)
     schedule.add_all([first, second])
     schedule.put_back(schedule.pick())
     assert picked(schedule) == [1, 2]
 
 
 def test_slow_work_lets_the_others_go_first():
-    schedule, slow, fast = Schedule(), Unit(1, depth=1), Unit(2, depth=0)
+    schedule, slow, fast = Schedule(), RunQueueEntry(1, depth=1), RunQueueEntry(2, depth=0)
     schedule.spend(slow, 5 * SLOW_SECONDS)
     schedule.spend(fast, 0.9 * SLOW_SECONDS)
     assert (slow.time, fast.time) == (5 * SLOW_SECONDS, 0.0)
@@ -55,19 +67,19 @@ def test_slow_work_lets_the_others_go_first():
 
 
 def test_nobody_works_off_what_has_not_arrived():
-    schedule, unit = Schedule(), Unit(1, 0)
+    schedule, unit = Schedule(), RunQueueEntry(1, 0)
     schedule.deliver(unit, ROW, 3.0)
-    schedule.add(Unit(2, 0, time=2.0))
+    schedule.add(RunQueueEntry(2, 0, time=2.0))
     assert picked(schedule) == [2, 1]
     assert unit.time == 3.0
 
 
 def test_what_arrives_earlier_is_worked_off_earlier_whoever_has_worked_first():
-    schedule, unit = Schedule(), Unit(1, 0)
+    schedule, unit = Schedule(), RunQueueEntry(1, 0)
     slow, fast = ChannelRow(1, 5, 0, b""), ChannelRow(1, 6, 0, b"")
     schedule.deliver(unit, slow, 3.0)
     schedule.deliver(unit, fast, 1.0)
-    schedule.add(Unit(2, 0, time=2.0))
+    schedule.add(RunQueueEntry(2, 0, time=2.0))
     assert schedule.pick() is unit
     assert list(unit.rows.take(unit.time)) == [fast]
     schedule.add(unit)
@@ -76,7 +88,7 @@ def test_what_arrives_earlier_is_worked_off_earlier_whoever_has_worked_first():
 
 
 def test_the_rows_of_a_channel_do_not_overtake_each_other():
-    rows, found = Arrivals(), [ChannelRow(0, 5, seq, b"") for seq in range(4)]
+    rows, found = InputQueue(), [ChannelRow(0, 5, seq, b"") for seq in range(4)]
     for row, arrival in zip(found, (2.0, 1.0, 3.0, 0.0), strict=True):
         rows.add(row, arrival)
     assert rows.waiting[0][0] == 2.0
@@ -86,7 +98,7 @@ def test_the_rows_of_a_channel_do_not_overtake_each_other():
 
 
 def test_the_present_is_where_work_began_last():
-    schedule, unit, idle = Schedule(), Unit(1, 0, time=1.0), Unit(2, 0)
+    schedule, unit, idle = Schedule(), RunQueueEntry(1, 0, time=1.0), RunQueueEntry(2, 0)
     schedule.spend(unit, 1.0)
     assert schedule.now == 1.0
     schedule.add_idle([idle, unit])
@@ -95,9 +107,9 @@ def test_the_present_is_where_work_began_last():
 
 def test_sources_without_elements_do_not_have_all_turns():
     """Each turn lasts as long as one poll of a source that has nothing."""
-    schedule, busy = Schedule(), Unit(9, 0)
+    schedule, busy = Schedule(), RunQueueEntry(9, 0)
     schedule.spend(busy, 2 * SLOW_SECONDS)
-    schedule.add_all([Unit(1, 0), Unit(2, 0), busy])
+    schedule.add_all([RunQueueEntry(1, 0), RunQueueEntry(2, 0), busy])
     turns = []
     for _ in range(12):
         unit = schedule.pick()
@@ -173,7 +185,7 @@ def test_whatever_the_slices_slow_work_holds_up_only_what_follows_it(slices, cos
 
 
 def test_a_unit_with_nothing_to_do_does_not_stay_before_rows_that_come_later():
-    schedule, source, receiver = Schedule(), Unit(1, 0), Unit(2, 1)
+    schedule, source, receiver = Schedule(), RunQueueEntry(1, 0), RunQueueEntry(2, 1)
     receiver.rows.add(ROW, 5 * SLOW_SECONDS)
     schedule.add_idle([receiver])  # had to wait
     schedule.add(source)

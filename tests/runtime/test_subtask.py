@@ -14,7 +14,7 @@ from pyflink_on_spark._runtime.diagnosis.failure import SubtaskFailure
 from pyflink_on_spark._runtime.elements.bundle import Bundle, ChannelStatus, EndOfInput, Watermark
 from pyflink_on_spark._runtime.task.exchange import decode
 from pyflink_on_spark._runtime.task.subtask import Subtask
-from pyflink_on_spark._runtime.task.subtask_builder import SubtaskIdentity
+from pyflink_on_spark._runtime.task.subtask_builder import SubtaskContext
 from pyflink_on_spark.common import Types
 from pyflink_on_spark.datastream import KeyedProcessFunction, MapFunction, ProcessFunction
 from pyflink_on_spark.datastream.state import ValueStateDescriptor
@@ -61,7 +61,7 @@ class Alone:
     def __init__(self, vertex, settings, index=0, **more):
         self.rows = []
         driver = lambda channel: lambda things: None  # noqa: E731
-        identity = SubtaskIdentity(vertex, index, settings, FakeClock(), driver, **more)
+        identity = SubtaskContext(vertex, index, settings, FakeClock(), driver, **more)
         self.subtask = Subtask(identity, self.rows.append)
 
     def poll(self):

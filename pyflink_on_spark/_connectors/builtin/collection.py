@@ -65,7 +65,7 @@ class NumberSequence(Source):
         ValueError: the end is less than the start, or a bound does not fit into 64 bits.
     """
 
-    conforms = True
+    already_typed = True
 
     def __init__(self, start: int, end: int) -> None:
         for bound in (start, end):

@@ -234,7 +234,7 @@ class SourceChain(Source):
         self.bounded = sources[-1].bounded
         self.timestamped = any(source.timestamped for source in sources)
         self.parallel = all(source.parallel for source in sources)
-        self.conforms = all(source.conforms for source in sources)
+        self.already_typed = all(source.already_typed for source in sources)
         self.asked = sources[-1].asked  # the others are bounded
 
     def with_watermarks(self, rule: WatermarkRule) -> SourceChain:

@@ -42,7 +42,9 @@ class KafkaSplitSource(Source):
         self._config = config
         self.timestamped = not config.watermarks.noted
         self.produced_type = config.produced_type
-        self.conforms = self.produced_type == Types.STRING()  # a decoder of text returns only str
+        self.already_typed = (
+            self.produced_type == Types.STRING()
+        )  # a decoder of text returns only str
         self.bounded = config.bounded
 
     def with_watermarks(self, rule: WatermarkRule) -> KafkaSplitSource:

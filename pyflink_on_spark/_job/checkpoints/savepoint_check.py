@@ -40,7 +40,7 @@ class SavepointFit:
     empty: tuple[str, ...]
 
 
-def fit_of(job: Job, contents: CheckpointContents) -> SavepointFit:
+def savepoint_fit(job: Job, contents: CheckpointContents) -> SavepointFit:
     """Return whether a job can begin with a checkpoint.
 
     The owners of state are compared, what their state means, their numbers of key groups, and the

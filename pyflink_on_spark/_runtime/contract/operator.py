@@ -44,13 +44,13 @@ class Operator:
     mixes_keys: bool = False
     """Whether BATCH gives it elements of all keys as they come, if they have no timestamps."""
 
-    frozen: bool = False
+    emits_immutable: bool = False
     """Whether emitted elements are deeply immutable, so that they need no copies."""
 
     watermark_delay: int = 0
     """How much earlier (ms) than the watermark that it got the times of its elements may be."""
 
-    conforms: Any = None
+    already_typed: Any = None
     """The type that what it emits has been converted to, or None."""
 
     def for_job(self, rhythm: WatermarkRhythm) -> Operator:

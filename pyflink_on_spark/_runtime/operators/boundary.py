@@ -10,7 +10,7 @@ from pyflink_on_spark._runtime.contract.context import OperatorContext
 from pyflink_on_spark._runtime.contract.operator import Operator
 from pyflink_on_spark._runtime.elements.cursor import Cursor
 from pyflink_on_spark._runtime.elements.immutability import flat_test
-from pyflink_on_spark._runtime.operators.function_loop import OneCall
+from pyflink_on_spark._runtime.operators.function_loop import FusableOperator
 from pyflink_on_spark._runtime.types import StreamConverter, boundary_converter, collect_converter
 
 
@@ -58,7 +58,7 @@ class ConvertOperator(Operator):
         return () if self._convert is None else (self._convert, self._convert.codec)
 
 
-class IsolateOperator(OneCall):
+class CopyMutableOperator(FusableOperator):
     """Makes sure that an element does not change any more: yields it as it is now.
 
     Args:
@@ -79,7 +79,7 @@ _ISOLATED_PAIR = (
 )
 
 
-class PassOperator(Operator):
+class IdentityOperator(Operator):
     """Changes nothing; stands where PyFlink has an operator of its own."""
 
     preserves_elements = True

@@ -28,7 +28,7 @@ _MOST_LOOPS = 10
 """How many flat_maps one loop has at most; Python limits how deep loops are nested."""
 
 
-class OneCall(Operator):
+class FusableOperator(Operator):
     """Calls one function for each element, and does nothing else.
 
     ``call`` is the function, once the operator is open.
@@ -61,7 +61,7 @@ def processes(operators: Sequence[Operator]) -> list[Process]:
 
 
 def _is_one_call(operator: Operator) -> bool:
-    return isinstance(operator, OneCall) and operator.line != ""
+    return isinstance(operator, FusableOperator) and operator.line != ""
 
 
 def step_of(frame: FrameType, line: int) -> tuple[Operator, Any] | None:
@@ -72,7 +72,7 @@ def step_of(frame: FrameType, line: int) -> tuple[Operator, Any] | None:
     return None if operator is None else (operator, frame.f_locals[value])
 
 
-def _loops(operators: list[OneCall]) -> list[Process]:
+def _loops(operators: list[FusableOperator]) -> list[Process]:
     result, begin, nested = [], 0, 0
     for index, operator in enumerate(operators):
         nested += operator.line.startswith("for ")
@@ -82,11 +82,11 @@ def _loops(operators: list[OneCall]) -> list[Process]:
     return [*result, _loop(operators[begin:])]
 
 
-def _loop(operators: Sequence[OneCall]) -> Process:
+def _loop(operators: Sequence[FusableOperator]) -> Process:
     """Compile a loop for some functions: as new code, which Python specialises for just these."""
     names = [f"call{index}, own{index}" for index in range(len(operators))]
     source = [f"def bind({', '.join(names)}):", " def loop(elements):", "  for value in elements:"]
-    lines: dict[int, tuple[OneCall, str]] = {}
+    lines: dict[int, tuple[FusableOperator, str]] = {}
     indent, value = " " * 3, "value"
     for index, operator in enumerate(operators):
         result = f"value{index}"

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from pyflink_on_spark._runtime.contract.operator import Operator
 from pyflink_on_spark._runtime.elements.bundle import MAX_WATERMARK
 from pyflink_on_spark._runtime.operators.rich_function import UdfOperator, keyed_state_of
-from pyflink_on_spark._runtime.state.declared import Coercion, fit_of
+from pyflink_on_spark._runtime.state.declared import Coercion, coercion
 from pyflink_on_spark.common.typeinfo import ListTypeInfo, RowTypeInfo, TupleTypeInfo
 from pyflink_on_spark.common.types import Row
 
@@ -149,7 +149,7 @@ class RollingOperator(Operator):
 
     def fit(self, type_info: Any) -> Coercion | None:
         """Return what makes sure that a result, or a part of one, has its declared type."""
-        return fit_of("rolling result", type_info, self._converted)
+        return coercion("rolling result", type_info, self._converted)
 
     def process(self, pairs: Iterator[Any]) -> Iterator[Any]:
         """Yield the new value for each element; in BATCH nothing."""

@@ -9,7 +9,7 @@ from typing import Any
 from pyflink_on_spark._runtime.contract.context import OperatorContext
 from pyflink_on_spark._runtime.contract.operator import Operator
 from pyflink_on_spark._runtime.elements.keys import unwrap_key, wrap_key
-from pyflink_on_spark._runtime.operators.function_loop import OneCall
+from pyflink_on_spark._runtime.operators.function_loop import FusableOperator
 from pyflink_on_spark._runtime.operators.rich_function import UdfOperator
 from pyflink_on_spark._runtime.types import key_converter, print_text
 from pyflink_on_spark._runtime.user_code.user_function import UserFunction
@@ -41,21 +41,21 @@ class FunctionOperator(UdfOperator):
             self._close_function(self._loaded)
 
 
-class MapOperator(FunctionOperator, OneCall):
+class MapOperator(FunctionOperator, FusableOperator):
     """One element for each."""
 
     method = "map"
     line = "{result} = {call}({value})"
 
 
-class FlatMapOperator(FunctionOperator, OneCall):
+class FlatMapOperator(FunctionOperator, FusableOperator):
     """Any number of elements for each."""
 
     method = "flat_map"
     line = "for {result} in {call}({value}):"
 
 
-class FilterOperator(FunctionOperator, OneCall):
+class FilterOperator(FunctionOperator, FusableOperator):
     """Those elements for which the function is true."""
 
     method = "filter"
@@ -125,7 +125,7 @@ class _ConvertedKeys(dict[Any, Any]):
         return wrap_key(self._convert(found))
 
 
-class SelectKeyOperator(FunctionOperator, OneCall):
+class SelectKeyOperator(FunctionOperator, FusableOperator):
     """Makes of each element a pair of its key and itself.
 
     Args:

@@ -40,7 +40,7 @@ _EXACT = {
 _BITS = {BasicType.BYTE: 8, BasicType.SHORT: 16, BasicType.INT: 32, BasicType.LONG: 64}
 
 
-def fit_of(
+def coercion(
     name: str, type_info: Any, converted: bool, what: str = "was put into"
 ) -> Coercion | None:
     """Return what is done to the values of a state, or None if nothing is.
@@ -94,7 +94,7 @@ def fitting_ints(type_info: Any) -> tuple[int, int]:
     """Return the least and the greatest int that a state surely keeps as it is.
 
     If the first is greater, it keeps no int so. This spares the most frequent values a call of what
-    ``fit_of`` returns.
+    ``coercion`` returns.
     """
     if type_info is None or isinstance(type_info, PickledBytesTypeInfo):
         return _range(64)
@@ -105,21 +105,21 @@ def _range(bits: int) -> tuple[int, int]:
     return -(1 << (bits - 1)), (1 << (bits - 1)) - 1
 
 
-def element_fit(name: str, type_info: Any, converted: bool) -> Coercion | None:
+def element_coercion(name: str, type_info: Any, converted: bool) -> Coercion | None:
     """Return the same for the elements of a list state."""
     element = type_info.elem_type if isinstance(type_info, ListTypeInfo) else None
-    return fit_of(name, element, converted)
+    return coercion(name, element, converted)
 
 
-def entry_fits(
+def entry_coercions(
     name: str, type_info: Any, converted: bool
 ) -> tuple[Coercion | None, Coercion | None]:
     """Return the same for the keys and for the values of a map state; a value may be None."""
     if not isinstance(type_info, MapTypeInfo):
         return None, None
     return (
-        fit_of(name, type_info._key_type_info, converted, "is a key of"),
-        _or_none(fit_of(name, type_info._value_type_info, converted)),
+        coercion(name, type_info._key_type_info, converted, "is a key of"),
+        _or_none(coercion(name, type_info._value_type_info, converted)),
     )
 
 

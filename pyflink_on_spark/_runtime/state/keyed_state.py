@@ -6,7 +6,12 @@ from collections.abc import Hashable, Iterable, Iterator
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from pyflink_on_spark._runtime.elements.immutability import deserialize, serialize
-from pyflink_on_spark._runtime.state.declared import Coercion, element_fit, fit_of, fitting_ints
+from pyflink_on_spark._runtime.state.declared import (
+    Coercion,
+    coercion,
+    element_coercion,
+    fitting_ints,
+)
 
 if TYPE_CHECKING:
     from pyflink_on_spark._runtime.state.backend import KeyedStateBackend
@@ -38,7 +43,7 @@ class KeyedState:
 
     def declare(self, name: str, type_info: Any, converted: bool) -> None:
         """Say of which type what is put in has to be; without this it can be of any."""
-        self._fit = fit_of(name, type_info, converted)
+        self._fit = coercion(name, type_info, converted)
 
     def set_current_namespace(self, namespace: Hashable) -> None:
         """Say in which namespace (a window, say) the state is used from now on."""
@@ -209,7 +214,7 @@ class ListState(MergingState):
 
     def declare(self, name: str, type_info: Any, converted: bool) -> None:
         """Say of which type the list has to be."""
-        self._fit = element_fit(name, type_info, converted)
+        self._fit = element_coercion(name, type_info, converted)
 
     def _fitting(self, values: Iterable[Any]) -> list[Any]:
         fit = self._fit

@@ -6,7 +6,7 @@ from bisect import bisect_left, insort
 from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
-from pyflink_on_spark._runtime.state.declared import Coercion, entry_fits
+from pyflink_on_spark._runtime.state.declared import Coercion, entry_coercions
 from pyflink_on_spark._runtime.state.keyed_state import KeyedState
 
 if TYPE_CHECKING:
@@ -162,7 +162,7 @@ class MapState(KeyedState, WritableMap):
 
     def declare(self, name: str, type_info: Any, converted: bool) -> None:
         """Say of which type the map has to be."""
-        self._fit_key, self._fit = entry_fits(name, type_info, converted)
+        self._fit_key, self._fit = entry_coercions(name, type_info, converted)
 
     def get(self, key: Any) -> Any:
         """Return a value, or None.

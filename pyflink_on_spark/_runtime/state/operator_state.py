@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from pyflink_on_spark._runtime.state.declared import Coercion, entry_fits
+from pyflink_on_spark._runtime.state.declared import Coercion, entry_coercions
 from pyflink_on_spark._runtime.state.map_state import ReadableMap, WritableMap
 from pyflink_on_spark._runtime.state.moved_in import ENCODED, decoder
 
@@ -188,7 +188,7 @@ class OperatorState:
             if encoded is not None:
                 type_info = getattr(descriptor, "type_info", None)
                 entries.update(decoder(name, "map", type_info, stamped=False)(encoded))
-            fits = entry_fits(name, getattr(descriptor, "type_info", None), self._converted)
+            fits = entry_coercions(name, getattr(descriptor, "type_info", None), self._converted)
             state = self._broadcast[name] = BroadcastState(entries, *fits)
         return state
 

@@ -15,7 +15,7 @@ SLOW_SECONDS = 0.01
 how fast it is."""
 
 
-class Arrivals:
+class InputQueue:
     """What came in at a subtask, in the order of the virtual times (s) at which it did.
 
     The rows of a channel stay in their order.
@@ -42,7 +42,7 @@ class Arrivals:
 
 
 @dataclass(eq=False, slots=True)
-class Unit:
+class RunQueueEntry:
     """What would be a thread of its own: a source with its chain, or the input of a subtask.
 
     Args:
@@ -61,7 +61,7 @@ class Unit:
     depth: float
     chain: int | None = None
     time: float = 0.0
-    rows: Arrivals = field(default_factory=Arrivals)
+    rows: InputQueue = field(default_factory=InputQueue)
     scheduled: bool = False
     place: int = 0
     start: float = 0.0
@@ -78,7 +78,7 @@ class Schedule:
     """
 
     def __init__(self) -> None:
-        self._heap: list[tuple[float, float, int, Unit]] = []
+        self._heap: list[tuple[float, float, int, RunQueueEntry]] = []
         self._scheduled = 0
         self._numbers = itertools.count()
         self.now = 0.0
@@ -87,18 +87,18 @@ class Schedule:
     def __bool__(self) -> bool:
         return self._scheduled > 0
 
-    def deliver(self, unit: Unit, row: ChannelRow, arrival: float) -> None:
+    def deliver(self, unit: RunQueueEntry, row: ChannelRow, arrival: float) -> None:
         """Let a row arrive at a unit at a virtual time (s)."""
         unit.rows.add(row, arrival)
         self.add(unit)
 
-    def add(self, unit: Unit) -> None:
+    def add(self, unit: RunQueueEntry) -> None:
         """Let a unit wait for its turn."""
         if not unit.scheduled:
             unit.place = next(self._numbers)
         self.put_back(unit)
 
-    def put_back(self, unit: Unit) -> None:
+    def put_back(self, unit: RunQueueEntry) -> None:
         """Let a unit that could not have its turn wait where it waited before."""
         start, waiting = unit.time, unit.rows.waiting
         if waiting and waiting[0][0] > start:
@@ -111,13 +111,13 @@ class Schedule:
         unit.start = start  # what is in the heap from before does not count any more
         heapq.heappush(self._heap, (start, -unit.depth, unit.place, unit))
 
-    def add_all(self, units: list[Unit]) -> None:
+    def add_all(self, units: list[RunQueueEntry]) -> None:
         """Let units wait for their turns, and empty the list."""
         for unit in units:
             self.add(unit)
         units.clear()
 
-    def add_idle(self, units: list[Unit]) -> None:
+    def add_idle(self, units: list[RunQueueEntry]) -> None:
         """Let units wait that had nothing to do, or had to wait, and empty the list.
 
         They come up to the present. They do not stay before those that have something to do:
@@ -131,7 +131,7 @@ class Schedule:
             unit.time, unit.idle = max(unit.time, self.now, first), True
         self.add_all(units)
 
-    def pick(self) -> Unit:
+    def pick(self) -> RunQueueEntry:
         """Return the unit whose turn it is, and take it out."""
         while True:
             start, _, place, unit = heapq.heappop(self._heap)
@@ -140,7 +140,7 @@ class Schedule:
                 self._scheduled -= 1
                 return unit
 
-    def spend(self, unit: Unit, seconds: float) -> None:
+    def spend(self, unit: RunQueueEntry, seconds: float) -> None:
         """Take note of what a unit's work has taken."""
         self.now = max(self.now, unit.time)
         unit.idle = False

@@ -11,7 +11,7 @@ from pyflink_on_spark._runtime.elements.clock import Clock
 from pyflink_on_spark._runtime.elements.immutability import serialize
 from pyflink_on_spark._runtime.task.exchange import ChannelRow
 from pyflink_on_spark._runtime.task.subtask import Subtask
-from pyflink_on_spark._runtime.task.subtask_builder import Driver, SubtaskIdentity
+from pyflink_on_spark._runtime.task.subtask_builder import Driver, SubtaskContext
 
 DRIVER = -1
 """The receiver of rows that the driver reads at the end: what is to be committed."""
@@ -84,7 +84,7 @@ class StageRunner:
 
     def _begin(self, number: int) -> Subtask:
         vertex, index = self._vertices[number]
-        identity = SubtaskIdentity(
+        identity = SubtaskContext(
             vertex, index, self._job, self._clock, self._driver(number), self._attempt
         )
         subtask = Subtask(identity, self._rows.append)

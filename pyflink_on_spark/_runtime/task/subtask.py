@@ -25,10 +25,10 @@ from pyflink_on_spark._runtime.task.operator_chain import OperatorChain
 from pyflink_on_spark._runtime.task.outputs import LocalOutput
 from pyflink_on_spark._runtime.task.progress import StateEntries, TaskProgress, event_time
 from pyflink_on_spark._runtime.task.source_input import SourceInput
-from pyflink_on_spark._runtime.task.subtask_builder import SubtaskBuilder, SubtaskIdentity
+from pyflink_on_spark._runtime.task.subtask_builder import SubtaskBuilder, SubtaskContext
 
 
-class Activity:
+class BusyTime:
     """How long a subtask has worked, and how long backpressure has held it up, in s.
 
     In the rest of the time it was idle, or another subtask of its host worked.
@@ -83,7 +83,7 @@ class BarrierAlignment:
         if self.arrived == self._channels:
             self._align(checkpoint_id)
 
-    def trigger(self, checkpoint_id: int) -> None:
+    def begin_checkpoint(self, checkpoint_id: int) -> None:
         """Begin a checkpoint in a subtask without input channels; nothing happens in others.
 
         If the one before was aborted, but has not been released yet, this one comes after it: each
@@ -217,7 +217,7 @@ class Subtask(LogPlace):
 
     def __init__(
         self,
-        identity: SubtaskIdentity,
+        identity: SubtaskContext,
         ship: Callable[[ChannelRow], None],
         now: Callable[[], float] = time.monotonic,
     ) -> None:
@@ -488,7 +488,7 @@ class Subtask(LogPlace):
         self._clocked = [chain for chain in self._chains if chain.follows_clock]
         self.fan_out = max((writer.fan_out for writer in self._writers), default=0)
         """How many subtasks the widest of its exchanges sends to."""
-        self.activity = Activity()
+        self.activity = BusyTime()
 
     @property
     def channels_in(self) -> Iterable[int]:
@@ -521,9 +521,9 @@ class Subtask(LogPlace):
 
     # -- checkpoints -----------------------------------------------------------------------------
 
-    def trigger(self, checkpoint_id: int) -> None:
+    def begin_checkpoint(self, checkpoint_id: int) -> None:
         """Begin a checkpoint here, if no barriers will come from upstream."""
-        self.alignment.trigger(checkpoint_id)
+        self.alignment.begin_checkpoint(checkpoint_id)
         for source in self.sources.values():
             source.checkpoint_ordered(checkpoint_id)
 

@@ -48,7 +48,7 @@ Ask = Callable[[int, int, int], None]
 
 
 @dataclass(frozen=True)
-class SubtaskIdentity:
+class SubtaskContext:
     """Which subtask of which job.
 
     Args:
@@ -127,7 +127,7 @@ class SubtaskBuilder:
 
     def __init__(
         self,
-        identity: SubtaskIdentity,
+        identity: SubtaskContext,
         ship: Callable[[ChannelRow], None],
         now: Callable[[], float],
     ) -> None:

@@ -19,10 +19,10 @@ from pyflink_on_spark._runtime.task.exchange import ChannelRow, Outlet
 from pyflink_on_spark._runtime.task.exchange_writer import FEW_RECEIVERS
 from pyflink_on_spark._runtime.task.group_checkpoints import GroupCheckpoints, SnapshotRequest
 from pyflink_on_spark._runtime.task.progress import TaskProgress
-from pyflink_on_spark._runtime.task.schedule import Places, Schedule, Unit
+from pyflink_on_spark._runtime.task.schedule import Places, RunQueueEntry, Schedule
 from pyflink_on_spark._runtime.task.source_input import SourceInput
 from pyflink_on_spark._runtime.task.subtask import NEVER, Subtask
-from pyflink_on_spark._runtime.task.subtask_builder import Ask, Driver, SubtaskIdentity
+from pyflink_on_spark._runtime.task.subtask_builder import Ask, Driver, SubtaskContext
 from pyflink_on_spark._runtime.task.subtask_threads import (
     SubtaskThreads,
     Usage,
@@ -105,18 +105,18 @@ class SubtaskGroup:
         here = set() if pickled else {number for number, _, _ in mine}
         for number, vertex, index in mine:
             state = None if restored is None else restored.get(number)
-            identity = SubtaskIdentity(
+            identity = SubtaskContext(
                 vertex, index, job, clock, driver(number), attempt, state, here, ask
             )
             self._subtasks[number] = subtask(identity, self._shipped.append, now)
         self._schedule = Schedule() if schedule is None else schedule
-        self._units: dict[int, Unit] = {}
+        self._units: dict[int, RunQueueEntry] = {}
         self._places = Places(stages)
         self._numbers = itertools.count(_FIRST_PART)
         self._threads = threads or SubtaskThreads()
-        self._in_flight: dict[int, tuple[Unit, bool]] = {}
+        self._in_flight: dict[int, tuple[RunQueueEntry, bool]] = {}
         self._outboxes: dict[int, deque[ChannelRow]] = {}
-        self._parked: dict[int, list[Unit]] = {}
+        self._parked: dict[int, list[RunQueueEntry]] = {}
         self._later: dict[int, list[Callable[[], None]]] = {}
         self._thread_ticks: dict[int, int] = {}
         where = own.WAITING_FUNCTIONS.read(job.configuration) if threads else "INLINE"
@@ -131,8 +131,8 @@ class SubtaskGroup:
             for number in list(self._parts):
                 for part in self._cut(number):
                     self._give_thread(part)
-        self._waiting: set[int] = set()
-        self._crowded: set[int] = set()
+        self._with_input: set[int] = set()
+        self._over_limit: set[int] = set()
         self._tick_interval: float = _TICK_MS
         channels = sum(subtask.channels_out for subtask in self)
         self._flush_interval = _FLUSH_SECONDS * max(1.0, channels / _CHANNELS)
@@ -155,7 +155,7 @@ class SubtaskGroup:
             subtask.open()
         for number, subtask in self._parts.items():
             for chain in subtask.sources:
-                self._schedule.add(Unit(number, self._units[number].depth, chain))
+                self._schedule.add(RunQueueEntry(number, self._units[number].depth, chain))
 
     def _divide(self, number: int, whole: Subtask) -> None:
         """Let each chain of a subtask work as if it was a subtask."""
@@ -164,7 +164,7 @@ class SubtaskGroup:
         for place, (each, part) in enumerate(whole.divide(numbers.__getitem__).items()):
             self._parts[each] = part
             stage = self._stages[each] = self._stages[number]
-            self._units[each] = Unit(each, stage + whole.depths[place] / _DEPTHS)
+            self._units[each] = RunQueueEntry(each, stage + whole.depths[place] / _DEPTHS)
             self._places.put(each, (first, place))
             if each != number:
                 for channel in part.channels_in:
@@ -187,8 +187,8 @@ class SubtaskGroup:
             Whether anything was done, or is to be done at once.
         """
         worked = bool(self._in_flight) and self._land_all()
-        waiting: list[Unit] = []
-        stopped: list[Unit] = []
+        waiting: list[RunQueueEntry] = []
+        stopped: list[RunQueueEntry] = []
         while self._schedule:
             if self._attend(self._schedule.pick(), deadline, waiting, stopped):
                 worked = True
@@ -210,7 +210,11 @@ class SubtaskGroup:
         return worked or self.busy
 
     def _attend(
-        self, unit: Unit, deadline: float, waiting: list[Unit], stopped: list[Unit]
+        self,
+        unit: RunQueueEntry,
+        deadline: float,
+        waiting: list[RunQueueEntry],
+        stopped: list[RunQueueEntry],
     ) -> bool:
         """Let a unit have its turn; tell whether there was anything to do."""
         if unit.subtask_id in self._in_flight:
@@ -227,7 +231,7 @@ class SubtaskGroup:
     @property
     def busy(self) -> bool:
         """Whether something waits to be processed, or is."""
-        return bool(self._waiting or self._in_flight)
+        return bool(self._with_input or self._in_flight)
 
     @property
     def reading(self) -> bool:
@@ -281,19 +285,19 @@ class SubtaskGroup:
         """Fire what is due, and process everything that waits anywhere; reads no source."""
         self.tick()
         for number, part in self._parts.items():
-            self._work_off()
+            self._drain()
             part.run(part.prepare_barrier)  # waits for calls that are in flight
             self._take_shipped(number)
-        self._work_off()
+        self._drain()
 
-    def _work_off(self) -> None:
+    def _drain(self) -> None:
         self._land_everything()
         self.flush()
-        while self._waiting:
-            number = max(self._waiting, key=lambda number: self._units[number].depth)
+        while self._with_input:
+            number = max(self._with_input, key=lambda number: self._units[number].depth)
             self._work(self._units[number], NEVER)
             self._land_everything()
-            if not self._waiting:
+            if not self._with_input:
                 self.flush()
 
     def end_sources(self) -> None:
@@ -305,7 +309,7 @@ class SubtaskGroup:
         subtask.end_sources()
         self._note_work(number, subtask)
 
-    def _source(self, unit: Unit) -> SourceInput:
+    def _source(self, unit: RunQueueEntry) -> SourceInput:
         assert unit.chain is not None
         return self._parts[unit.subtask_id].sources[unit.chain]
 
@@ -313,16 +317,16 @@ class SubtaskGroup:
         for part in self._parts.values():
             yield from part.sources.values()
 
-    def _stopped(self, unit: Unit) -> bool:
+    def _stopped(self, unit: RunQueueEntry) -> bool:
         """Whether a source is not read, because of a checkpoint."""
         if unit.chain is None:
             return False
         barrier = self._parts[unit.subtask_id].alignment.aligned
         return self._checkpoints.halted or barrier is not None or self._source(unit).paused
 
-    def _run(self, unit: Unit, deadline: float) -> bool:
+    def _run(self, unit: RunQueueEntry, deadline: float) -> bool:
         """Let a unit work; tell whether there was anything to do, and it could be done."""
-        if self._held_up(unit.subtask_id):
+        if self._is_backpressured(unit.subtask_id):
             self._parts[unit.subtask_id].activity.held_up(self._now())
             return False
         if unit.chain is None:
@@ -347,7 +351,7 @@ class SubtaskGroup:
                 self._schedule.add(unit)
         return bool(found)
 
-    def _work(self, unit: Unit, deadline: float) -> None:
+    def _work(self, unit: RunQueueEntry, deadline: float) -> None:
         """Process what came in up to the unit's virtual time."""
         subtask, begun, used = self._parts[unit.subtask_id], self._now(), self._used()
         rows: Iterable[ChannelRow] = ()
@@ -359,12 +363,12 @@ class SubtaskGroup:
         else:
             subtask.work(deadline, rows)
         if len(unit.rows.waiting) <= _MOST_WAITING:
-            self._crowded.discard(unit.subtask_id)
+            self._over_limit.discard(unit.subtask_id)
         if unit.subtask_id not in self._in_flight:
             self._spend(unit, subtask, begun, used)
             self._follow_up(unit, subtask)
 
-    def _spend(self, unit: Unit, subtask: Subtask, begun: float, used: Usage) -> None:
+    def _spend(self, unit: RunQueueEntry, subtask: Subtask, begun: float, used: Usage) -> None:
         ended = self._now()
         activity, took = subtask.activity, ended - begun
         activity.busy += took
@@ -383,7 +387,7 @@ class SubtaskGroup:
         if notice.waits(self._now() - begun, used, self._usage()):
             self.note_waiting(number)
 
-    def _follow_up(self, unit: Unit, subtask: Subtask, more: bool = False) -> None:
+    def _follow_up(self, unit: RunQueueEntry, subtask: Subtask, more: bool = False) -> None:
         """Follow up on the work of a subtask.
 
         What the clock has made due while a slow function worked comes before what the function has
@@ -416,10 +420,10 @@ class SubtaskGroup:
             return
         unit = self._units[number]
         if subtask.busy or unit.rows.waiting:
-            self._waiting.add(number)
+            self._with_input.add(number)
             self._schedule.add(unit)
         else:
-            self._waiting.discard(number)
+            self._with_input.discard(number)
 
     # -- threads ---------------------------------------------------------------------------------
 
@@ -432,7 +436,7 @@ class SubtaskGroup:
             self._waits.add(number)
 
     def _hand_over(
-        self, unit: Unit, subtask: Subtask, rows: list[ChannelRow], more: bool = False
+        self, unit: RunQueueEntry, subtask: Subtask, rows: list[ChannelRow], more: bool = False
     ) -> None:
         """Let a part work in its thread; nothing here touches it until it lands."""
         number = unit.subtask_id
@@ -472,7 +476,7 @@ class SubtaskGroup:
         if unit.chain is not None and self._source(unit).reading:
             self._schedule.add(unit)
         self._schedule.add_all(self._parked.pop(number, []))
-        return brought_forth or unit.chain is not None or number in self._waiting
+        return brought_forth or unit.chain is not None or number in self._with_input
 
     def _land_everything(self) -> None:
         while self._in_flight:
@@ -542,7 +546,7 @@ class SubtaskGroup:
         for index, each in enumerate(found):
             self._stages[each] = self._stages[number]
             if each != number:
-                self._units[each] = Unit(each, unit.depth + index / _DEPTHS**2)
+                self._units[each] = RunQueueEntry(each, unit.depth + index / _DEPTHS**2)
             self._places.put(each, self._places.of(number, index))
             self._notices.pop(each, None)
         _log.debug("%s: its %d tasks work by turns", _name(found[number]), len(found))
@@ -560,11 +564,11 @@ class SubtaskGroup:
 
     # -- rows ------------------------------------------------------------------------------------
 
-    def _held_up(self, number: int) -> bool:
+    def _is_backpressured(self, number: int) -> bool:
         """Whether what would be sent has to wait, since those downstream have too much to do."""
         if self._outlet is not None and self._outlet.congested(self._stages[number] + 1):
             return True
-        return bool(self._crowded) and self._places.leads_to_any(number, self._crowded)
+        return bool(self._over_limit) and self._places.leads_to_any(number, self._over_limit)
 
     def _when_idle(self) -> None:
         """Hold nothing back: more may not come for long."""
@@ -596,10 +600,10 @@ class SubtaskGroup:
     def _deliver(self, row: ChannelRow, arrival: float) -> None:
         number = self._receiver(row)
         unit = self._units[number]
-        self._waiting.add(number)
+        self._with_input.add(number)
         self._schedule.deliver(unit, row, arrival)
         if len(unit.rows.waiting) > _MOST_WAITING:
-            self._crowded.add(number)
+            self._over_limit.add(number)
 
     def _receiver(self, row: ChannelRow) -> int:
         """Return the number of the part of a subtask that a row is for."""
@@ -640,7 +644,7 @@ class SubtaskGroup:
         self._route(self._schedule.now)
 
     def _trigger(self, number: int, subtask: Subtask, request: SnapshotRequest) -> None:
-        subtask.trigger(request.checkpoint_id)
+        subtask.begin_checkpoint(request.checkpoint_id)
         if not subtask.busy:
             self._pass_barriers(number, subtask)
 

@@ -50,7 +50,7 @@ class SubtaskThreads:
         """Start the thread of a part."""
         work = self._work[number] = SimpleQueue()
         name = f"subtask-{len(self._work)}"
-        thread = threading.Thread(target=_work_off, args=(work,), name=name, daemon=True)
+        thread = threading.Thread(target=_run_all, args=(work,), name=name, daemon=True)
         self._threads.append(thread)
         thread.start()
 
@@ -108,7 +108,7 @@ class SubtaskThreads:
             self._threads.pop().join()
 
 
-def _work_off(work: SimpleQueue[Callable[[], object] | None]) -> None:
+def _run_all(work: SimpleQueue[Callable[[], object] | None]) -> None:
     while (piece := work.get()) is not None:
         piece()
         del piece  # else it would keep what it worked on until the next one comes

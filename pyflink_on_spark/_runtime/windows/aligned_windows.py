@@ -14,7 +14,7 @@ from pyflink_on_spark._runtime.elements.bundle import MAX_WATERMARK, MIN_TIMESTA
 
 if TYPE_CHECKING:
     from pyflink_on_spark._runtime.state.table import StateTable
-    from pyflink_on_spark._runtime.windows.contents import Contents, Entries
+    from pyflink_on_spark._runtime.windows.contents import Entries, WindowContents
     from pyflink_on_spark._runtime.windows.operation import WindowGrid, WindowOperation
 
 FIRED_NAME = "_window-fired"
@@ -57,7 +57,9 @@ class AlignedWindows:
         contents: what is kept of a window, and how elements are added to it.
     """
 
-    def __init__(self, operation: WindowOperation, grid: WindowGrid, contents: Contents) -> None:
+    def __init__(
+        self, operation: WindowOperation, grid: WindowGrid, contents: WindowContents
+    ) -> None:
         self._operation, self._grid, self._contents = operation, grid, contents
         self._backend, self._timers = operation.backend, operation.timers
         self._lateness = operation.lateness

@@ -15,7 +15,7 @@ Entries = dict[Any, Any]
 """What is kept of one window, by key."""
 
 
-class Contents(Protocol):
+class WindowContents(Protocol):
     """What is kept of a key's window."""
 
     def absorb(
@@ -180,7 +180,7 @@ def own(value: Any) -> Any:
     return value if is_immutable(value) else deserialize(serialize(value))
 
 
-def contents_of(descriptor: Any, *, kept: bool, overlapping: bool) -> Contents:
+def contents_of(descriptor: Any, *, kept: bool, overlapping: bool) -> WindowContents:
     """Return what is kept of windows whose state has a certain descriptor.
 
     Args:

@@ -281,7 +281,7 @@ class BatchJoinOperator(Operator):
         null_keys: for each side a function that tells whether a key has NULL, or None.
     """
 
-    frozen = True
+    emits_immutable = True
 
     def __init__(
         self,

@@ -377,7 +377,7 @@ class BatchOverOperator(Operator):
         bounds: which rows count for the frame.
     """
 
-    frozen = True
+    emits_immutable = True
 
     def __init__(
         self,

@@ -133,7 +133,7 @@ class AsyncCalls(AsyncWaitOperator):
         changelog: whether elements are pairs of the kind and the row.
     """
 
-    frozen = True
+    emits_immutable = True
 
     def __init__(
         self, binding: Binding, arguments: Program, settings: AsyncSettings, changelog: bool

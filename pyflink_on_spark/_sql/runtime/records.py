@@ -28,7 +28,7 @@ class ToRecords(Operator):
         rowtime: the position of the column that becomes the timestamp, or None for no timestamps.
         metadata: whether that column is only the timestamp, and no field of the object.
         flagged: whether elements become pairs of a bool, whether the row is added, and the row.
-        conforms: the type information of the objects.
+        already_typed: the type information of the objects.
         keeps_timestamps: whether objects have the timestamps that the rows came with.
     """
 
@@ -41,14 +41,14 @@ class ToRecords(Operator):
         *,
         metadata: bool = False,
         flagged: bool = False,
-        conforms: TypeInformation | None = None,
+        already_typed: TypeInformation | None = None,
         keeps_timestamps: bool = False,
     ) -> None:
         self._schema, self._changelog, self._names = schema, changelog, names
         self._rowtime, self._flagged = rowtime, flagged
         self._metadata = metadata
         self._keeps_timestamps = keeps_timestamps
-        self.conforms = conforms
+        self.already_typed = already_typed
         self.emits_timestamps = rowtime is not None
 
     def open(self, context: OperatorContext) -> None:
@@ -125,7 +125,7 @@ class FromRecords(Operator):
         changelog: whether objects have a kind, so that pairs of the kind and the row come out.
     """
 
-    frozen = True
+    emits_immutable = True
 
     def __init__(
         self,

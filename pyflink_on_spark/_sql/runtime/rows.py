@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 class ProgramOperator(Operator):
     """Loads programs in ``open``, and closes them in the end."""
 
-    frozen = True
+    emits_immutable = True
 
     _programs: tuple[LoadedProgram, ...] = ()
 
@@ -94,7 +94,7 @@ class CalcOperator(Operator):
         program: a function of an iterator that returns an iterator.
     """
 
-    frozen = True
+    emits_immutable = True
 
     def __init__(self, program: Program) -> None:
         self._program = program
@@ -128,7 +128,7 @@ class CalcOperator(Operator):
 class AsInserts(Operator):
     """Makes of each row a pair that says that it is inserted."""
 
-    frozen = True
+    emits_immutable = True
 
     def process(self, elements: Iterator[Any]) -> Iterator[Any]:
         """Yield the pairs."""
@@ -144,7 +144,7 @@ class KeyBy(Operator):
     """
 
     emits_pairs = True
-    frozen = True
+    emits_immutable = True
     preserves_elements = True
 
     def __init__(self, program: Program, changelog: bool) -> None:
@@ -170,7 +170,7 @@ class CheckNotNull(Operator):
         changelog: whether elements are pairs of the kind and the row.
     """
 
-    frozen = True
+    emits_immutable = True
 
     def __init__(self, columns: Sequence[tuple[int, str]], changelog: bool) -> None:
         self._columns, self._changelog = tuple(columns), changelog

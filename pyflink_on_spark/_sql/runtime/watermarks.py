@@ -69,7 +69,7 @@ class WatermarkOperator(AssignTimestamps):
 
     emits_timestamps = False
     at_once = True
-    frozen = True
+    emits_immutable = True
 
     def __init__(
         self,
@@ -125,7 +125,7 @@ class NoteTimes(Operator):
     """
 
     ends_chain = True
-    frozen = True
+    emits_immutable = True
 
     def __init__(self, marks: RowWatermarks) -> None:
         self._row_watermarks = marks

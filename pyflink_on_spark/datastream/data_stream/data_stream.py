@@ -12,7 +12,7 @@ from pyflink_on_spark._compat.renamed_parameters import renamed
 from pyflink_on_spark._connectors.builtin.driver_sinks import PrintSink
 from pyflink_on_spark._graph.transformation import Edge
 from pyflink_on_spark._runtime.contract.partitioners import Partitioner as RuntimePartitioner
-from pyflink_on_spark._runtime.operators.boundary import PassOperator
+from pyflink_on_spark._runtime.operators.boundary import IdentityOperator
 from pyflink_on_spark._runtime.operators.process import ProcessOperator
 from pyflink_on_spark._runtime.operators.stateless import (
     FilterOperator,
@@ -270,7 +270,7 @@ class DataStream(PartitionedStream):
             add_operator(
                 flow.environment,
                 "Map",
-                PassOperator(),
+                IdentityOperator(),
                 (edge,),
                 type_info,
                 python=True,

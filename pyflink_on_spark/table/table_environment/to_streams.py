@@ -121,7 +121,7 @@ def _stream(
         _rowtime(node) if metadata is None else metadata,
         metadata=metadata is not None,
         flagged=flagged,
-        conforms=emitted,
+        already_typed=emitted,
         keeps_timestamps=keeps_timestamps,
     )
     translation = Translation(settings)

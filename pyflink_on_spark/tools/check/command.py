@@ -12,7 +12,11 @@ from dataclasses import asdict
 from pathlib import Path
 
 from pyflink_on_spark._compat.errors import CheckpointError
-from pyflink_on_spark._job.checkpoints.savepoint_check import SavepointFit, fit_of, with_conversion
+from pyflink_on_spark._job.checkpoints.savepoint_check import (
+    SavepointFit,
+    savepoint_fit,
+    with_conversion,
+)
 from pyflink_on_spark._job.moving_in import moved_in
 from pyflink_on_spark._job.submission.job import Job
 from pyflink_on_spark._runtime.checkpoints.checkpoint_files import folder
@@ -48,7 +52,7 @@ def check_savepoint(path: str, script: Path, arguments: list[str], as_json: bool
         if not jobs:
             return 1
         job = _job_of(jobs, contents)
-        fit = fit_of(job, contents)
+        fit = savepoint_fit(job, contents)
     except (CheckpointError, OSError) as error:
         print(f"check: {error}", file=sys.stderr)
         return 1
@@ -62,7 +66,7 @@ def _check_moving_in(path: str, script: Path, arguments: list[str], as_json: boo
         return 1
     with tempfile.TemporaryDirectory(prefix="moved-in-") as home:
         found = moved_in(jobs[0], path, folder(home))
-        fit = with_conversion(fit_of(jobs[0], CheckpointContents(home)), found, jobs[0])
+        fit = with_conversion(savepoint_fit(jobs[0], CheckpointContents(home)), found, jobs[0])
     return _show(fit, jobs[0], path, as_json)
 
 

@@ -8,7 +8,7 @@ from itertools import chain
 import pytest
 
 from pyflink_on_spark._runtime.elements.keys import wrap_key
-from pyflink_on_spark._runtime.operators.boundary import IsolateOperator
+from pyflink_on_spark._runtime.operators.boundary import CopyMutableOperator
 from pyflink_on_spark._runtime.operators.function_loop import processes
 from pyflink_on_spark._runtime.operators.stateless import (
     FilterOperator,
@@ -88,10 +88,10 @@ def test_key_selectors_and_copies_are_part_of_the_loop():
     mapped = Harness(MapOperator(UserFunction.of(PlainFunction("map", grow)))).operator
     selector = UserFunction.of(PlainFunction("get_key", len))
     keyed = Harness(SelectKeyOperator(selector, Types.DOUBLE())).operator
-    operators = [mapped, keyed, IsolateOperator(pairs=True)]
+    operators = [mapped, keyed, CopyMutableOperator(pairs=True)]
     assert len(processes(operators)) == 1
     assert run(operators, [7, 8]) == [(wrap_key(1.0), [7]), (wrap_key(2.0), [7, 8])]
-    assert run([mapped, IsolateOperator()], [9, 10]) == [[7, 8, 9], [7, 8, 9, 10]]
+    assert run([mapped, CopyMutableOperator()], [9, 10]) == [[7, 8, 9], [7, 8, 9, 10]]
 
 
 def test_more_flat_maps_than_loops_can_be_nested():

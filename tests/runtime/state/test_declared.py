@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from pyflink_on_spark._runtime.state.backend import KeyedStateBackend
-from pyflink_on_spark._runtime.state.declared import element_fit, entry_fits, fit_of
+from pyflink_on_spark._runtime.state.declared import coercion, element_coercion, entry_coercions
 from pyflink_on_spark._runtime.state.operator_state import OperatorState
 from pyflink_on_spark._runtime.types.codec import ConversionError, NullValueError
 from pyflink_on_spark.common.time import Time
@@ -27,9 +27,9 @@ PAIR = Types.TUPLE([Types.INT(), Types.STRING()])
 
 @pytest.mark.parametrize("type_info", [None, Types.PICKLED_BYTE_ARRAY()])
 def test_untyped_states_look_at_nothing(type_info):
-    assert fit_of("s", type_info, converted=False) is None
-    assert element_fit("s", type_info, converted=True) is None
-    assert entry_fits("s", type_info, converted=False) == (None, None)
+    assert coercion("s", type_info, converted=False) is None
+    assert element_coercion("s", type_info, converted=True) is None
+    assert entry_coercions("s", type_info, converted=False) == (None, None)
 
 
 @pytest.mark.parametrize(("type_info", "value"), [
@@ -50,7 +50,7 @@ def test_untyped_states_look_at_nothing(type_info):
     (Types.TUPLE([Types.PICKLED_BYTE_ARRAY()]), (None,)),
 ])  # fmt: skip
 def test_what_fits_is_kept_as_it_is(type_info, value):
-    fit = fit_of("s", type_info, converted=False)
+    fit = coercion("s", type_info, converted=False)
     assert fit is not None
     assert fit(value) is value
 
@@ -73,7 +73,7 @@ def test_what_fits_is_kept_as_it_is(type_info, value):
 ])  # fmt: skip
 @pytest.mark.parametrize("converted", [False, True])
 def test_what_does_not_fit_is_refused(type_info, value, converted):
-    fit = fit_of("total", type_info, converted)
+    fit = coercion("total", type_info, converted)
     assert fit is not None
     with pytest.raises(ConversionError) as raised:
         fit(value)
@@ -81,19 +81,21 @@ def test_what_does_not_fit_is_refused(type_info, value, converted):
 
 
 def test_of_a_long_list_only_what_came_last_is_looked_at():
-    fit = fit_of("s", Types.LIST(Types.INT()), converted=False)
+    fit = coercion("s", Types.LIST(Types.INT()), converted=False)
     assert fit is not None
     assert fit(["x", 1]) == ["x", 1]
 
 
 def test_converted_values():
-    fit = fit_of("s", Types.MAP(Types.STRING(), Types.FLOAT()), converted=True)
+    fit = coercion("s", Types.MAP(Types.STRING(), Types.FLOAT()), converted=True)
     assert fit is not None
     assert fit({"a": 0.1}) == {"a": 0.10000000149011612}
 
 
 def test_the_value_of_an_entry_may_be_none():
-    fit_key, fit_value = entry_fits("s", Types.MAP(Types.STRING(), Types.INT()), converted=False)
+    fit_key, fit_value = entry_coercions(
+        "s", Types.MAP(Types.STRING(), Types.INT()), converted=False
+    )
     assert fit_key is not None
     assert fit_value is not None
     assert fit_value(None) is None

@@ -178,7 +178,7 @@ class Source(ABC):
     parallel: bool = True
     """Whether the source may have more than one subtask."""
 
-    conforms: bool = False
+    already_typed: bool = False
     """Whether elements are of ``produced_type`` already, so that nothing has to be converted."""
 
     asked: bool = False

@@ -132,7 +132,7 @@ class FromDatabase(Operator):
         schema: the columns.
     """
 
-    frozen = True
+    emits_immutable = True
 
     def __init__(self, schema: Schema) -> None:
         self._schema = schema

@@ -61,7 +61,7 @@ class DecodeRecords(Operator):
         upsert: whether a record is the last state of its key, and one without a value removes it.
     """
 
-    frozen = True
+    emits_immutable = True
 
     def __init__(
         self, key: Decoder | None, value: Decoder, shape: RowShape, *, upsert: bool = False
@@ -115,7 +115,7 @@ class EncodeRecords(Operator):
         timestamp: the position of the column with the timestamp, or None.
     """
 
-    frozen = True
+    emits_immutable = True
 
     def __init__(
         self,

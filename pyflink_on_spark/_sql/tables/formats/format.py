@@ -152,7 +152,7 @@ class DecodeOperator(Operator):
             all messages at once.
     """
 
-    frozen = True
+    emits_immutable = True
 
     def __init__(self, decoder: Decoder, *, ends_chain: bool = False) -> None:
         self._decoder, self.ends_chain = decoder, ends_chain

@@ -107,7 +107,7 @@ class DecodeWithPaths(Operator):
         default: the name of the folder for no value.
     """
 
-    frozen = True
+    emits_immutable = True
 
     def __init__(
         self,
@@ -163,7 +163,7 @@ class EncodeWithFolders(Operator):
         changelog: whether elements are pairs of the kind and the row.
     """
 
-    frozen = True
+    emits_immutable = True
 
     def __init__(
         self,
