@@ -111,7 +111,8 @@ def test_a_stopped_session_is_replaced_and_a_running_one_is_joined(tmp_path):
                                      "spark.sql.shuffle.partitions": "4"})
         assert joined.sparkContext.appName == "theirs"
         assert joined.conf.get("spark.sql.shuffle.partitions") == "4"
-        assert joined.conf.get("spark.sql.adaptive.enabled") == "false"
+        assert joined.conf.get("spark.sql.adaptive.enabled") == "true"
+        assert joined.conf.get("spark.sql.execution.arrow.maxRecordsPerBatch") == "10000"
         assert users.conf.get("spark.sql.shuffle.partitions") == "5"
         assert joined.range(3).count() == 3
         """,

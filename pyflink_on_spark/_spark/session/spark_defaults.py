@@ -61,12 +61,15 @@ LOOPBACK = "127.0.0.1"
 QUIET_LOG = Path(__file__).with_name("log_quiet.properties")
 PACKAGE_ROOT = Path(__file__).resolve().parents[3]
 
-# Our rows are whole bundles of records: few rows, each one large, and each exchange laid out by us.
 # A query's own log is in a temporary folder and never read again: Spark's other way of writing it
 # starts a program for each file, which took a third of the time of a small job.
 SQL_DEFAULTS = {
     "spark.sql.streaming.checkpointFileManagerClass": "org.apache.spark.sql.execution.streaming"
     ".checkpointing.FileSystemBasedCheckpointFileManager",
+}
+# Rows of the engine structured are whole bundles of records: few rows, each one large, and each
+# exchange laid out by the engine. Its queries have a session of their own, with these settings.
+BUNDLE_SETTINGS = {
     "spark.sql.adaptive.enabled": "false",
     "spark.sql.execution.arrow.maxRecordsPerBatch": "16",
 }

@@ -22,7 +22,7 @@ from pyflink_on_spark._runtime.user_code.dependencies import PythonDependencies,
 from pyflink_on_spark._spark.jobs.stage_function import channel_names
 from pyflink_on_spark._spark.jobs.worker_environment import WorkerEnvironment
 from pyflink_on_spark._spark.session.dependencies import ShippedDependencies, packed_package
-from pyflink_on_spark._spark.session.spark_defaults import SQL_DEFAULTS, scratch_subfolder
+from pyflink_on_spark._spark.session.spark_defaults import BUNDLE_SETTINGS, scratch_subfolder
 from pyflink_on_spark._spark.structured.batches import over
 from pyflink_on_spark._spark.structured.levels import Levels
 from pyflink_on_spark._spark.structured.query_job import Desk, QueryJob
@@ -65,8 +65,8 @@ class ConnectJob(QueryJob):
         """
         self._take_restored()
         self._session = self._query_session = self._given.newSession()
-        for key in ("spark.sql.execution.arrow.maxRecordsPerBatch", "spark.sql.adaptive.enabled"):
-            self._session.conf.set(key, SQL_DEFAULTS[key])
+        for key, value in BUNDLE_SETTINGS.items():
+            self._session.conf.set(key, value)
         self._session.addArtifacts(str(packed_package()), pyfile=True)
         self._dependencies = self._shipped()
         self._environment = WorkerEnvironment.of_driver(self._dependencies)

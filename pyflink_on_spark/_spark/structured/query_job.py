@@ -26,7 +26,11 @@ from pyflink_on_spark._runtime.task.key_group_check import with_key_groups
 from pyflink_on_spark._spark.jobs.running_job import description_of
 from pyflink_on_spark._spark.jobs.stateful_job import StatefulJob
 from pyflink_on_spark._spark.jobs.worker_environment import WorkerEnvironment
-from pyflink_on_spark._spark.session.spark_defaults import is_local, scratch_subfolder
+from pyflink_on_spark._spark.session.spark_defaults import (
+    BUNDLE_SETTINGS,
+    is_local,
+    scratch_subfolder,
+)
 from pyflink_on_spark._spark.structured.batches import CONTROL, QUERY, Batches, QueryCommits, over
 from pyflink_on_spark._spark.structured.levels import SCHEMA, TICK, Levels
 from pyflink_on_spark._spark.structured.processor import SlotProcessor
@@ -225,7 +229,7 @@ class QueryJob(StatefulJob):
             number: which attempt it is.
         """
         session = self._query_session
-        for key, value in _STORE.items():
+        for key, value in {**BUNDLE_SETTINGS, **_STORE}.items():
             session.conf.set(key, value)
         levels = self._levels
         session.conf.set("spark.sql.shuffle.partitions", str(levels.partitions))
