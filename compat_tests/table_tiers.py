@@ -23,7 +23,9 @@ TIERS = {
         "python_values", "queries", "variants",
     ),
     "updating": ("aggregates", "rankings", "state_ttl"),
-    "windows": ("late_rows", "ordered_over", "over", "window_changes", "windows"),
+    "windows": (
+        "late_rows", "match_recognize", "ordered_over", "over", "window_changes", "windows",
+    ),
     "joins": ("joins", "subqueries", "timed_joins"),
 }  # fmt: skip
 """The tests of each tier, by what their files are named after."""

@@ -145,12 +145,18 @@ one, change the docstring, then run `python docs/generate_differences.py`.
 - `FIRST_VALUE` with `OVER` in the order of a column that is no time attribute repeats no row whose
   value stays as it was. PyFlink does, depending on the clock. A deleted row that has twins leaves
   them in the sums of rows that are equal in the order.
+- `MATCH_RECOGNIZE` refuses `^`, `$`, `SUBSET`, and the table's name in place of a variable. PyFlink
+  reads them: it ignores the anchors, and the columns of a subset or of the table are NULL.
+- A measure that is a column of event time is no time attribute, and the schema says so. PyFlink's
+  schema shows `*ROWTIME*`, and its planner refuses windows over it all the same.
+- `MATCH_ROWTIME()` of a match that comes at the end of the input, because an earlier one cannot
+  become longer any more, is the time of its last row. PyFlink gives the highest time there is,
+  which Python has no datetime for.
 - **Not supported yet:** the statements `UPDATE`, `DELETE`, `SHOW CREATE VIEW` and
-  `DESCRIBE FUNCTION`, `ALTER TABLE` with partitions and distributions, `MATCH_RECOGNIZE`,
-  `TO_CHANGELOG`, `FROM_CHANGELOG`, `OBJECT_OF`, `OBJECT_UPDATE`,
-  `sink.shuffle-by-partition.enable`, windows of a number of rows, and the connectors
-  elasticsearch and CDC. Each raises `UnsupportedFlinkFeature`, or names the
-  formats and connectors that there are.
+  `DESCRIBE FUNCTION`, `ALTER TABLE` with partitions and distributions, `TO_CHANGELOG`,
+  `FROM_CHANGELOG`, `OBJECT_OF`, `OBJECT_UPDATE`, `sink.shuffle-by-partition.enable`, windows of a
+  number of rows, and the connectors elasticsearch and CDC. Each raises `UnsupportedFlinkFeature`,
+  or names the formats and connectors that there are.
 """
 
 

@@ -10,6 +10,8 @@ from pyflink_on_spark.errors import JobExecutionError
 from pyflink_on_spark.table import EnvironmentSettings, TableEnvironment
 from pyflink_on_spark.testing import local_engine
 
+MATCH = "SELECT * FROM v MATCH_RECOGNIZE (MEASURES A.id AS x PATTERN ({}) DEFINE A AS id > 1)"
+
 
 @pytest.fixture
 def t_env():
@@ -43,6 +45,15 @@ def t_env():
         ("SELECT id FROM v WHERE COUNT(*) > 1", "line 1, column 24", "Aggregate expression"),
         ("SELECT ROW_NUMBER() FROM v", "line 1, column 8", "OVER clause is necessary"),
         ("SELECT SUM(id) OVER w FROM v", "line 1, column 8", "Window 'w' not found"),
+        (MATCH.format("^A"), "line 1, column 62", "Flink does not carry out"),
+        (MATCH.format("A $"), "line 1, column 64", "Flink does not carry out"),
+        (MATCH.format("A) SUBSET S = (A"), "line 1, column 65", "SUBSET cannot be used"),
+        (MATCH.format("A").replace("A.id", "v.id"), "line 1, column 43", "Table 'v' not found"),
+        (
+            MATCH.format("A").replace("A.id", "LAST(A.id, -1)"),
+            "line 1, column 54",
+            "a number that is not negative",
+        ),
     ],
 )
 def test_what_is_wrong(t_env, text, place, message):
@@ -62,8 +73,6 @@ def test_no_sql(t_env):
         ("SELECT *\nFROM TO_CHANGELOG(TABLE v)", "TO_CHANGELOG at line 2, column 6"),
         ("SELECT * FROM TABLE(FROM_CHANGELOG(TABLE v))", "FROM_CHANGELOG at line 1, column 21"),
         ("SELECT OBJECT_OF('a.B', 'x', 1)", "OBJECT_OF at line 1, column 8"),
-        ("SELECT * FROM v MATCH_RECOGNIZE (PATTERN (A) DEFINE A AS id > 1)",
-         "MATCH_RECOGNIZE at line 1, column 17"),
     ],
 )  # fmt: skip
 def test_what_is_not_there(t_env, text, place):

@@ -47,6 +47,11 @@ LAST = (
 TEMPORAL = (
     "SELECT a.k, a.v, b.w FROM e AS a {} JOIN versions FOR SYSTEM_TIME AS OF a.ts AS b ON {} = b.k"
 )
+MATCH = (
+    "SELECT * FROM timed MATCH_RECOGNIZE (PARTITION BY k ORDER BY {} MEASURES {} AS x "
+    "PATTERN ({}) {} DEFINE {})"
+)
+MATCHED = ("ts", "A.v", "A B+ C", "", "B AS B.v > 100")
 INTERVAL = (
     "SELECT a.k, b.v FROM e AS a {} JOIN e AS b ON a.k = b.k AND "
     "a.ts BETWEEN b.ts AND b.ts + INTERVAL '{}' SECOND"
@@ -164,6 +169,27 @@ def test_a_number_that_has_become_a_text(world):
         (TEMPORAL.format("", "a.k"), TEMPORAL.format("", "a.g"), "timed.g#4 STRING = timed.k#1"),
         (INTERVAL.format("", 5), INTERVAL.format("", 6), "bounds: from -6000 to 0 ms"),
         (INTERVAL.format("", 5), INTERVAL.format("LEFT", 5), "type: LEFT"),
+        (
+            MATCH.format(*MATCHED), MATCH.format("ts", "A.v", "A B+? C", "", "B AS B.v > 100"),
+            "PATTERN_QUANTIFIER(B, 1, -1, true)",
+        ),
+        (
+            MATCH.format(*MATCHED), MATCH.format("ts", "A.v", "A B+ C", "", "B AS B.w > 100"),
+            "B AS (LAST(B.timed.w#3, 0) > 100)",
+        ),
+        (
+            MATCH.format(*MATCHED), MATCH.format("ts", "A.v", "A B+ C", "", "B AS SUM(v) > 100"),
+            "B AS (*.SUM(timed.v#2 BIGINT) > 100)",
+        ),
+        (
+            MATCH.format(*MATCHED),
+            MATCH.format("ts", "A.v", "A B+ C", f"WITHIN {ONE}", "B AS B.v > 100"),
+            "within: 10000 ms",
+        ),
+        (
+            MATCH.format(*MATCHED), MATCH.format("p", "A.v", "A B+ C", "", "B AS B.v > 100"),
+            "time: PROCTIME",
+        ),
         ("SELECT k FROM t LIMIT 10", "SELECT k FROM t LIMIT 12", "ranks: 1 to 12"),
         (
             "SELECT DISTINCT k, v FROM t", "SELECT DISTINCT k, w FROM t",
@@ -202,6 +228,12 @@ def test_what_is_around_an_aggregate_may_change(world, after, parallelism):
     _, printed = world.run(after, rows=1, savepoint=path, parallelism=parallelism)
     assert "9" in printed[-1]
     assert "3" in printed[-1]
+
+
+def test_what_is_computed_of_matches_may_change(world):
+    path, _ = world.run(MATCH.format(*MATCHED))
+    told = MATCH.format("ts", "C.v + A.v", *MATCHED[2:])
+    assert world.run(f"SELECT k AS a, x + 1 AS b FROM ({told})", rows=0, savepoint=path)
 
 
 def test_state_is_found_where_a_query_has_moved(world):

@@ -14,6 +14,10 @@ from pyflink_on_spark.testing import StreamHarness
 ROWS = Types.ROW_NAMED(["k", "v"], [Types.STRING(), Types.INT()])
 TUMBLE = "TABLE(TUMBLE(TABLE {}, DESCRIPTOR(rt), INTERVAL '10' SECOND))"
 TIMES = "window_start, window_end"
+MATCH = (
+    "SELECT * FROM a MATCH_RECOGNIZE ({} ORDER BY rt{} MEASURES FIRST(v) AS x, LAST(v) AS y, "
+    "COUNT(*) AS n, MATCH_ROWTIME() AS t AFTER MATCH SKIP {} PATTERN ({}) {} DEFINE {})"
+)
 QUERIES = {
     "first row": (
         "SELECT k, v FROM (SELECT *, ROW_NUMBER() OVER (PARTITION BY k ORDER BY rt) AS rn FROM a) "
@@ -66,6 +70,20 @@ QUERIES = {
     "join of times": (
         "SELECT a.k, a.v, b.v FROM a LEFT JOIN b ON a.k = b.k AND "
         "b.rt BETWEEN a.rt - INTERVAL '5' SECOND AND a.rt + INTERVAL '3' SECOND"
+    ),
+    "matches": MATCH.format(
+        "PARTITION BY k", "", "TO NEXT ROW", "A B*? C", "", "B AS B.v > 0, C AS C.v > A.v"
+    ),
+    "matches of all keys": MATCH.format(
+        "", ", v DESC", "PAST LAST ROW", "A+ B", "", "A AS SUM(A.v) < 9"
+    ),
+    "matches in time": MATCH.format(
+        "PARTITION BY k",
+        "",
+        "TO LAST B",
+        "A B{1,3}? C",
+        "WITHIN INTERVAL '12' SECOND",
+        "C AS C.v > A.v + 2",
     ),
     "join with versions": (
         "SELECT a.k, a.v, c.v FROM a LEFT JOIN c FOR SYSTEM_TIME AS OF a.rt ON a.k = c.k"

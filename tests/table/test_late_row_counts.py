@@ -17,6 +17,10 @@ OF_WINDOWS = (
     "SELECT k, v FROM (SELECT *, ROW_NUMBER() OVER (PARTITION BY window_start, window_end "
     f"ORDER BY v) AS n FROM {WINDOWS}) "
 )
+MATCH = (
+    "SELECT * FROM a MATCH_RECOGNIZE (PARTITION BY k ORDER BY ts MEASURES A.v AS x "
+    "PATTERN (A) DEFINE A AS v > 0)"
+)
 OVER = "SELECT k, SUM(v) OVER (PARTITION BY k ORDER BY ts {}) FROM a"
 
 
@@ -53,6 +57,7 @@ def counts(running):
         (f"SELECT window_end, SUM(v) FROM {SESSIONS} GROUP BY window_start, window_end", 2),
         (OVER.format(""), 3),
         (OVER.format("ROWS BETWEEN 2 PRECEDING AND CURRENT ROW"), 2),
+        (MATCH, 3),
     ],
 )
 def test_late_rows_are_counted(query, dropped):

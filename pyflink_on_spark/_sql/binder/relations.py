@@ -19,6 +19,7 @@ from pyflink_on_spark._sql.binder.joins import (
     temporal_join,
     without_system_time,
 )
+from pyflink_on_spark._sql.binder.match_recognize import bind_match
 from pyflink_on_spark._sql.binder.projections import project, renamed
 from pyflink_on_spark._sql.binder.scope import Scope, unique_names
 from pyflink_on_spark._sql.binder.windows import KINDS, bind_window_function
@@ -41,6 +42,7 @@ from pyflink_on_spark._sql.plan.signatures import UNNEST, TableFunction
 from pyflink_on_spark._sql.settings import QuerySettings
 from pyflink_on_spark._sql.syntax import queries as syntax
 from pyflink_on_spark._sql.syntax.expressions import Name
+from pyflink_on_spark._sql.syntax.match_recognize import MatchRecognize
 from pyflink_on_spark._sql.syntax.statements import ColumnKind
 from pyflink_on_spark._sql.tables.connectors.registry import table_context, table_source, with_hints
 
@@ -244,6 +246,7 @@ class RelationBinder:
             syntax.FunctionTable: self._function_table,
             syntax.Unnest: self._unnest,
             syntax.Join: self._join,
+            MatchRecognize: self._match,
         }
 
     def bind(self, relations: Sequence[syntax.Relation]) -> tuple[Node, Scope]:
@@ -418,6 +421,11 @@ class RelationBinder:
         if derived.lateral:
             not_yet("LATERAL", derived.span, "Use flat_map of a DataStream.")
         node = self._bind(derived.query)
+        return node, Scope.of(node.schema)
+
+    def _match(self, match: MatchRecognize) -> tuple[Node, Scope]:
+        source, scope = self._relation(match.relation)
+        node = bind_match(match, source, scope, self._functions, batch=self._settings.batch)
         return node, Scope.of(node.schema)
 
     def _aliased(self, aliased: syntax.Aliased) -> tuple[Node, Scope]:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from pyflink_on_spark._sql.errors import not_yet
-from pyflink_on_spark._sql.parser.expressions import ExpressionParser
+from pyflink_on_spark._sql.errors import Span
+from pyflink_on_spark._sql.parser.match_recognize import MatchParser
 from pyflink_on_spark._sql.syntax.expressions import Alias, Call, Expression, Name, OverWindow
 from pyflink_on_spark._sql.syntax.queries import (
     Aliased,
@@ -26,7 +26,7 @@ from pyflink_on_spark._sql.syntax.queries import (
 )
 
 
-class RelationParser(ExpressionParser):
+class RelationParser(MatchParser):
     """Reads tables and joins."""
 
     def relation(self) -> Relation:
@@ -63,13 +63,20 @@ class RelationParser(ExpressionParser):
     def _table(self) -> Relation:
         first = self.token
         relation = self._unnamed()
-        if self.at("MATCH_RECOGNIZE"):
-            not_yet("MATCH_RECOGNIZE", self.token.span, "Use a process function of a stream.")
-        if not self.accept("AS") and not self.at_name():
+        if isinstance(relation, TableReference | DerivedTable):
+            if self.at("AS"):
+                relation = self._aliased(relation, first.span)
+            if self.at("MATCH_RECOGNIZE"):
+                relation = self.match_recognize(relation, first.span)
+        return self._aliased(relation, first.span)
+
+    def _aliased(self, relation: Relation, first: Span) -> Relation:
+        """Read the name that a relation may get."""
+        if isinstance(relation, Aliased) or (not self.accept("AS") and not self.at_name()):
             return relation
         name = self.name()
         columns = self.in_parentheses(self.name) if self.at("(") else ()
-        return Aliased(relation, name, columns, span=self.since(first.span))
+        return Aliased(relation, name, columns, span=self.since(first))
 
     def _unnamed(self) -> Relation:
         first = self.token

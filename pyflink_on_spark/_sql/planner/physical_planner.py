@@ -12,6 +12,7 @@ from pyflink_on_spark._sql.errors import TableError, not_yet
 from pyflink_on_spark._sql.plan import nodes as logical
 from pyflink_on_spark._sql.plan.changes import ModifyKinds
 from pyflink_on_spark._sql.plan.expressions import InputRef, Typed, input_refs, substitute
+from pyflink_on_spark._sql.plan.match import Match as LogicalMatch
 from pyflink_on_spark._sql.plan.nodes import Expand as LogicalExpand
 from pyflink_on_spark._sql.plan.nodes import Node, Over, Schema, SemiJoin, TemporalJoin
 from pyflink_on_spark._sql.plan.time_conditions import time_bounds, window_join, windows_of
@@ -22,6 +23,7 @@ from pyflink_on_spark._sql.planner.aggregates import (
     GroupAggregate,
 )
 from pyflink_on_spark._sql.planner.calc import Correlate, Expand, calc
+from pyflink_on_spark._sql.planner.match_recognize import Match
 from pyflink_on_spark._sql.planner.over import over_aggregate
 from pyflink_on_spark._sql.planner.physical import PhysicalNode, Stream, Translation
 from pyflink_on_spark._sql.planner.pruning import pruned
@@ -403,6 +405,7 @@ RULES: dict[type[logical.Node], Make] = {
     SemiJoin: _semi_join,
     TemporalJoin: _temporal_join,
     Over: _over,
+    LogicalMatch: lambda node, plan: Match(plan.implement(node.input), node, plan.settings.batch),
     logical.Sort: _sort,
     logical.WindowTable: _windows,
     logical.AssignWatermarks: _watermarks,

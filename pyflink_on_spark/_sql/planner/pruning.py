@@ -14,7 +14,9 @@ from pyflink_on_spark._sql.plan.expressions import (
     Typed,
     input_refs,
     rewrite,
+    walk,
 )
+from pyflink_on_spark._sql.plan.match import Match, MatchedAggregate, MatchedField
 from pyflink_on_spark._sql.plan.nodes import (
     Aggregate,
     Expand,
@@ -163,6 +165,17 @@ def _of_temporal(node: TemporalJoin, needed: Needed) -> tuple[Needed, ...]:
     return left | {node.time}, right if node.version is None else right | {node.version}
 
 
+def _of_match(node: Match, _needed: Needed) -> tuple[Needed, ...]:
+    used = frozenset(node.partition) | _of_keys(node.keys)
+    for expression in (*node.definitions, *node.measures):
+        for part in walk(expression):
+            if isinstance(part, MatchedField):
+                used |= {part.column}
+            elif isinstance(part, MatchedAggregate):
+                used |= _of_calls([part.call])
+    return (used,)
+
+
 _WANTED: dict[type[Node], Callable[[Any, Needed], tuple[Needed, ...]]] = {
     logical.Project: lambda node, needed: (_refs(*(node.expressions[i] for i in needed)),),
     logical.Filter: lambda node, needed: (needed | _refs(node.condition),),
@@ -178,6 +191,7 @@ _WANTED: dict[type[Node], Callable[[Any, Needed], tuple[Needed, ...]]] = {
     Over: lambda node, needed: (
         _own(node, needed) | _refs(*node.partition) | _of_keys(node.keys) | _of_calls(node.calls),
     ),
+    Match: _of_match,
     logical.Join: lambda node, needed: _sides(node, needed | _refs(node.condition)),
     SemiJoin: lambda node, needed: _sides(node, needed | _refs(node.condition)),
     TemporalJoin: _of_temporal,
@@ -324,6 +338,27 @@ def _adding(node: Any, pruning: _Pruning) -> tuple[Node, Places]:
     return replace(node, schema=schema, input=source, **changes), moved
 
 
+def _match(node: Match, pruning: _Pruning) -> tuple[Node, Places]:
+    source, places = pruning.narrow(node.input)
+
+    def moved(part: Typed) -> Typed | None:
+        if isinstance(part, MatchedField):
+            return replace(part, column=places[part.column])
+        if isinstance(part, MatchedAggregate):
+            return replace(part, call=_moved_calls([part.call], places)[0])
+        return None
+
+    made = replace(
+        node,
+        input=source,
+        partition=tuple(places[index] for index in node.partition),
+        keys=_moved_keys(node.keys, places),
+        definitions=tuple(rewrite(each, moved) for each in node.definitions),
+        measures=tuple(rewrite(each, moved) for each in node.measures),
+    )
+    return made, _identity(node)
+
+
 def _two_inputs(node: Any, pruning: _Pruning) -> tuple[Node, Places]:
     left, left_places = pruning.narrow(node.left)
     right, right_places = pruning.narrow(node.right)
@@ -368,6 +403,7 @@ _MAKE: dict[type[Node], Callable[[Any, _Pruning], tuple[Node, Places]]] = {
     logical.WindowTable: _adding,
     Expand: _adding,
     Over: _adding,
+    Match: _match,
     logical.Join: _two_inputs,
     SemiJoin: _two_inputs,
     TemporalJoin: _two_inputs,
