@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import itertools
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, BinaryIO
@@ -228,8 +229,8 @@ def _places(handle: KeyGroupsHandle) -> Iterator[tuple[int, int, int]]:
     begins = sorted(
         (offset, handle.first + index) for index, offset in enumerate(handle.offsets) if offset > 0
     )
-    ends = [offset for offset, _ in begins[1:]] + [handle.file.size]
-    for (begin, group), end in zip(begins, ends, strict=True):
+    begins.append((handle.file.size, -1))
+    for (begin, group), (end, _) in itertools.pairwise(begins):
         yield group, begin, end
 
 

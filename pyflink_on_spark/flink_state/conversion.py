@@ -146,7 +146,10 @@ class _Operator:
         keyed = any(state.keyed for state in operator.subtasks.values())
         if heir is None:
             if keyed or any(elements for *_, elements in lists):
-                self._refuse("the job has no operator of this uid or id")
+                self._refuse(
+                    "the job has no operator of its uid or name; an operator with "
+                    f'set_uid_hash("{operator.hash}") gets its state'
+                )
             elif any(state.name == READER_STATE for _, state, *_ in lists):
                 self._refuse("the job has no source of this uid or id")
             return

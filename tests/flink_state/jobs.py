@@ -10,9 +10,9 @@ import datetime
 import decimal
 import fcntl
 
-from pyflink.common import Duration, Row, Time, Types, WatermarkStrategy
+from pyflink.common import Duration, Encoder, Row, Time, Types, WatermarkStrategy
 from pyflink.common.watermark_strategy import TimestampAssigner
-from pyflink.datastream.connectors.file_system import FileSource, StreamFormat
+from pyflink.datastream.connectors.file_system import FileSink, FileSource, StreamFormat
 from pyflink.datastream.connectors.number_seq import NumberSequenceSource
 from pyflink.datastream.functions import (
     AggregateFunction,
@@ -64,14 +64,16 @@ class Second(TimestampAssigner):
         return value[1]
 
 
-def lines_of(env, folder):
+def lines_of(env, folder, uid="lines"):
     def parse(line):
         key, time, number = line.split(",")
         return key, int(time), int(number)
 
     files = FileSource.for_record_stream_format(StreamFormat.text_line_format(), f"file://{folder}")
     source = files.monitor_continuously(Duration.of_millis(100)).build()
-    lines = env.from_source(source, WatermarkStrategy.no_watermarks(), "lines").uid("lines")
+    lines = env.from_source(source, WatermarkStrategy.no_watermarks(), "lines")
+    if uid:
+        lines.uid(uid)
     watermarks = WatermarkStrategy.for_monotonous_timestamps().with_timestamp_assigner(Second())
     parsed = lines.map(parse, LINE)
     return parsed.assign_timestamps_and_watermarks(watermarks)
@@ -234,7 +236,7 @@ TYPES = {
     "decimal": (Types.BIG_DEC(), lambda n: decimal.Decimal(n) / 8),
     "date": (Types.SQL_DATE(), lambda n: datetime.date(2026, 1, 1 + n)),
     "time": (Types.SQL_TIME(), lambda n: datetime.time(1, 2, n, 345_000)),
-    "timestamp": (Types.SQL_TIMESTAMP(), lambda n: datetime.datetime(1969, 1, 2, 3, 4, n, 56_000)),
+    "timestamp": (Types.SQL_TIMESTAMP(), lambda n: datetime.datetime(1990, 1, 2, 3, 4, n, 56_000)),
     "pickle": (Types.PICKLED_BYTE_ARRAY(), lambda n: {"n": [n, (1.5, None)]}),
     "row": (
         Types.ROW_NAMED(["a", "b"], [Types.INT(), Types.STRING()]),
@@ -420,4 +422,33 @@ def half_read(env, folder, output, parallelism):
     ).print()
 
 
-JOBS = {f.__name__: f for f in (states, windows, types, keys, functions, numbers, half_read)}
+def nameless(env, folder, output, parallelism):
+    """Has no uid at all, but for names that are all different."""
+    keyed = lines_of(env, folder, uid=None).key_by(lambda line: line[0], Types.STRING())
+    counted = keyed.process(Count(), Types.STRING()).name("counting")
+    counted.set_parallelism(parallelism).map(Append(output, "count"), Types.STRING()).print()
+    second = TumblingEventTimeWindows.of(Time.seconds(1))
+    summed = keyed.window(second).reduce(add, output_type=LINE).set_parallelism(parallelism)
+    summed.map(str, Types.STRING()).map(Append(output, "window"), Types.STRING()).print()
+
+
+def file_sink(env, folder, output, parallelism):
+    sink = FileSink.for_row_format(f"{output}-files", Encoder.simple_string_encoder()).build()
+    lines = lines_of(env, folder).map(lambda line: str(line[2]), Types.STRING())
+    lines.map(Append(output, "line"), Types.STRING()).sink_to(sink).uid("files")
+
+
+JOBS = {
+    f.__name__: f
+    for f in (
+        states,
+        windows,
+        types,
+        keys,
+        functions,
+        numbers,
+        half_read,
+        nameless,
+        file_sink,
+    )
+}

@@ -38,6 +38,8 @@ MADE = {
     "functions": ("functions", "CANONICAL", {}),
     "numbers": ("numbers", "CANONICAL", {}),
     "half-read": ("half_read", "CANONICAL", {}),
+    "nameless": ("nameless", "CANONICAL", {}),
+    "file-sink": ("file_sink", "CANONICAL", {}),
 }
 STOPPED_EARLY = {"numbers", "half-read"}
 
@@ -65,12 +67,19 @@ class Run:
         hidden.write_text(lines(numbers))
         hidden.rename(HOME / "in" / name)
 
-    def wait(self, quiet=4.0, first=60):
-        """Wait until results come, and then until no more come."""
-        begin, size, since = time.time(), 0, time.time()
-        while size == 0 or time.time() - since < quiet:
-            if time.time() - begin > first and size == 0:
+    def begin(self, seconds=60):
+        """Wait until results come."""
+        begin = time.time()
+        while self.output.stat().st_size == 0:
+            if time.time() - begin > seconds:
                 raise TimeoutError("no results")
+            time.sleep(0.2)
+
+    def wait(self, quiet=4.0):
+        """Wait until results come, and then until no more come."""
+        self.begin()
+        size, since = 0, time.time()
+        while time.time() - since < quiet:
             time.sleep(0.5)
             now = self.output.stat().st_size
             if now != size:
@@ -88,13 +97,15 @@ def make(name):
     job, kind, options = MADE[name]
     run = Run(job, options)
     run.give("a", range(12))
-    run.wait(quiet=0.1 if name in STOPPED_EARLY else 4.0)
     if name in STOPPED_EARLY:
+        run.begin()
         time.sleep(2)
+    else:
+        run.wait()
     metadata = run.stop(False, kind) / "_metadata"
     content = gzip.compress(metadata.read_bytes(), 9, mtime=0)
     (HERE / f"{name}.gz").write_bytes(content)
-    (HERE / f"{name}.first.txt").write_text("".join(sorted(run.output.open())))
+    (HERE / f"{job}.first.txt").write_text("".join(sorted(run.output.open())))
     print(name, len(content), "bytes", flush=True)
 
 

@@ -44,8 +44,15 @@ def lines(numbers):
     return "".join(f"k{n % 3},{1000 + n * 150},{n}\n" for n in numbers)
 
 
+def job_of(name):
+    """Return the name of the job of a savepoint, which may be in several formats."""
+    job = name.replace("-", "_")
+    return job if job in jobs() else name.partition("-")[0]
+
+
 def first_results(name):
-    return (SAVEPOINTS / f"{name}.first.txt").read_text().splitlines()
+    """Return what the job has emitted on real PyFlink before it was stopped."""
+    return (SAVEPOINTS / f"{job_of(name)}.first.txt").read_text().splitlines()
 
 
 def all_results(job):
@@ -71,8 +78,7 @@ def prepare(name, path, *, parallelism=2, options=None, job=None):
         configuration.set_string(key, value)
     env = StreamExecutionEnvironment.get_execution_environment(configuration)
     env.set_parallelism(1)
-    job = job or name.partition("-")[0]
-    jobs()[job](env, str(path / "in"), str(path / "out"), parallelism)
+    jobs()[job or job_of(name)](env, str(path / "in"), str(path / "out"), parallelism)
     return env
 
 
@@ -82,5 +88,7 @@ def continued(name, engine, **settings):
         env = prepare(name, path, **settings)
         client = env.execute_async(name)
         engine.wait_until_idle(60)
+        if client.get_job_status().result().name == "FAILED":
+            client.get_job_execution_result().result()
         client.stop_with_savepoint(True, str(path / "drained")).result()
         return (path / "out").read_text().splitlines()

@@ -8,11 +8,26 @@ from tests.flink_state.samples import all_results, continued, first_results
 
 
 @pytest.mark.parametrize("parallelism", [1, 3])
-@pytest.mark.parametrize("job", ["states", "windows"])
+@pytest.mark.parametrize("job", ["states", "windows", "types", "keys", "functions"])
 def test_both_halves_give_what_flink_gives_without_a_stop(local_engine, job, parallelism):
     second = continued(job, local_engine, parallelism=parallelism)
     assert second
     assert sorted(first_results(job) + second) == sorted(all_results(job))
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "states-native",
+        "states-compressed",
+        "states-native-compressed",
+        "states-4096",
+        "windows-native",
+    ],
+)
+def test_every_format_has_the_same_state(local_engine, name):
+    second = continued(name, local_engine)
+    assert sorted(first_results(name) + second) == sorted(all_results(name.partition("-")[0]))
 
 
 def test_state_on_disk_continues(local_engine):

@@ -18,7 +18,6 @@ from pyflink_on_spark.common.typeinfo import (
     DateTypeInfo,
     ExternalTypeInfo,
     ListTypeInfo,
-    LocalTimeTypeInfo,
     MapTypeInfo,
     ObjectArrayTypeInfo,
     PickledBytesTypeInfo,
@@ -129,27 +128,6 @@ def _timestamp(data: DataInput) -> Any:
     return _made(data, begin, lambda: _at(milliseconds))
 
 
-def _local_date(data: DataInput) -> Any:
-    begin = data.position
-    year, month, day = data.integer(), data.byte(), data.byte()
-    if year == -1 and month == -1:
-        return None
-    return _made(data, begin, lambda: datetime.date(year, month, day))
-
-
-def _local_time(data: DataInput) -> Any:
-    begin = data.position
-    hour, minute, second, nanos = data.byte(), data.byte(), data.byte(), data.integer()
-    if hour == -1:
-        return None
-    return _made(data, begin, lambda: datetime.time(hour, minute, second, nanos // 1000))
-
-
-def _local_date_time(data: DataInput) -> Any:
-    date, time = _local_date(data), _local_time(data)
-    return None if date is None or time is None else datetime.datetime.combine(date, time)
-
-
 def _tuples(type_info: Any, load: Load) -> Read:
     fields = [reader_of(field, load) for field in type_info.get_field_types()]
     return lambda data: tuple([read(data) for read in fields])
@@ -218,15 +196,10 @@ _BASIC: dict[BasicType, Read] = {
     BasicType.BIG_DEC: _decimal,
     BasicType.INSTANT: _instant,
 }
-_LOCAL: dict[LocalTimeTypeInfo.TimeType, Read] = {
-    LocalTimeTypeInfo.TimeType.LOCAL_DATE: _local_date,
-    LocalTimeTypeInfo.TimeType.LOCAL_TIME: _local_time,
-    LocalTimeTypeInfo.TimeType.LOCAL_DATE_TIME: _local_date_time,
-}
 _MAKERS: dict[type, Callable[[Any, Load], Read]] = {
     TupleTypeInfo: _tuples,
     RowTypeInfo: _rows,
-    ListTypeInfo: lambda found, load: _arrays(found.elem_type, load, nullable=False),
+    ListTypeInfo: lambda found, load: _arrays(found.elem_type, load, nullable=True),
     PrimitiveArrayTypeInfo: lambda found, load: _arrays(found._element_type, load, nullable=False),
     BasicArrayTypeInfo: lambda found, load: _arrays(found._element_type, load, nullable=True),
     ObjectArrayTypeInfo: lambda found, load: _arrays(found._element_type, load, nullable=True),
@@ -234,6 +207,5 @@ _MAKERS: dict[type, Callable[[Any, Load], Read]] = {
     DateTypeInfo: lambda _, __: _date,
     TimeTypeInfo: lambda _, __: _time,
     TimestampTypeInfo: lambda _, __: _timestamp,
-    LocalTimeTypeInfo: lambda found, _: _LOCAL[found._time_type],
     ExternalTypeInfo: lambda found, load: reader_of(found._type_info, load),
 }

@@ -25,6 +25,7 @@ from pyflink_on_spark.state import (
 from pyflink_on_spark.tools.commands import parser_of
 
 _OWN = "pyflink_on_spark."
+_ROW = "pyflink_on_spark.common.types.Row"
 _CHANGES = (
     ("drop", ("OPERATOR", "STATE"), "leave a state out; STATE is timers for the timers"),
     ("rename", ("OPERATOR", "STATE", "NAME"), "give a state another name"),
@@ -91,12 +92,28 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _changed(contents: CheckpointContents, options: argparse.Namespace) -> SavepointWriter:
+    if isinstance(contents, MovedInContents):
+        _check_keys(contents)
     writer = SavepointWriter(contents)
     for name, _, _ in _CHANGES:
         method = name.replace("-", "_")
         for values in getattr(options, method):
             getattr(writer, method)(*values)
     return writer
+
+
+def _check_keys(contents: MovedInContents) -> None:
+    """See that a savepoint of Flink needs no job to be written as one of ours.
+
+    Raises:
+        CheckpointError: there are keys whose fields have names that only the job knows.
+    """
+    for operator in contents.operators():
+        if any(_ROW in types for state in operator.states for types in state.key_types):
+            raise CheckpointError(
+                f"the keys of {operator.id!r} are rows, and only the job knows the names of their "
+                "fields: begin the job with the savepoint of Flink itself (run -s)"
+            )
 
 
 def _print_summary(contents: CheckpointContents) -> None:
