@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,6 +17,8 @@ _END = 0xFFFF
 _LAST_OF_STATE = 0x80
 _COMMA = 0x2C
 _ONE_BYTE_GROUPS = 128
+Place = tuple[Any, Any]
+"""Key and namespace."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,88 +92,127 @@ def _canonical(
     while data.unsigned_short() != _END:
         data.position -= 2
         state = _numbered(data, header)
-        pairs = _pairs_of_state(data, group, width)
+        keys = _keys_of_state(data, group, width)
         if state.kind == TIMERS:
-            yield from _timers(pairs, state)
+            yield from _timers(keys, data, state)
         elif state.kind == "map":
-            yield from _maps(pairs, state, header.key, width)
+            yield from _maps(keys, data, state, header.key)
         else:
-            yield from _plain(pairs, state, header.key)
+            yield from _plain(keys, data, state, header.key)
     _at_end(data)
 
 
-Pairs = Iterator[tuple[DataInput, DataInput]]
+def _keys_of_state(data: DataInput, group: int, width: int) -> Iterator[int]:
+    """Iterate over the pairs of one state.
 
-
-def _pairs_of_state(data: DataInput, group: int, width: int) -> Pairs:
-    """Iterate over the pairs of one state: keys without the flag of the last one, and values."""
+    Yields:
+        Where the key of a pair ends. The input is at what follows the key group in the key, and
+        has to be at the end of the value when the next pair is asked for.
+    """
+    flag = _LAST_OF_STATE << 8 * (width - 1)
     last = False
     while not last:
         begin = data.position
-        key = data.take(data.count("bytes of a key"))
-        value = data.take(data.count("bytes of a value"))
-        if len(key) < width:
-            raise data.refused("a key is damaged", begin)
-        last = bool(key[0] & _LAST_OF_STATE)
-        if (int.from_bytes(key[:width], "big") & ~(_LAST_OF_STATE << 8 * (width - 1))) != group:
+        end = data.count("bytes of a key") + begin + 4
+        prefix = int.from_bytes(data.take(width), "big")
+        last = bool(prefix & flag)
+        if prefix & ~flag != group:
             raise data.refused(f"a key is not in the key group {group}", begin)
-        where = f"{data.where}, in the entry at byte {data.offset(begin)}"
-        found = DataInput(key, where)
-        found.position = width
-        yield found, DataInput(value, where)
+        yield end
 
 
-def _timers(pairs: Pairs, state: StateHeader) -> Iterator[FlinkEntry]:
+def _value_end(data: DataInput, key_end: int) -> int:
+    """Pass from the key of a pair to its value, and return where that ends."""
+    _at(data, key_end)
+    length = data.count("bytes of a value")
+    return data.position + length
+
+
+def _timers(keys: Iterator[int], data: DataInput, state: StateHeader) -> Iterator[FlinkEntry]:
     read = state.serializers["value"].read
-    for pair, _value in pairs:
-        time, key, namespace = read(pair)
+    for key_end in keys:
+        time, key, namespace = read(data)
+        _at(data, _value_end(data, key_end))
         yield FlinkEntry(state, key, namespace, time)
 
 
-def _plain(pairs: Pairs, state: StateHeader, key: Serializer) -> Iterator[FlinkEntry]:
-    read_value = state.serializers["value"].read
-    if state.kind == "list":
-        read_value = _delimited(state.serializers["value"].parts[0].read)
-    read_namespace = state.serializers["namespace"].read
-    for pair, value in pairs:
-        found = key.read(pair)
-        entry = FlinkEntry(state, found, read_namespace(pair), read_value(value))
-        _at_end(pair)
-        _at_end(value)
-        yield entry
+def _place_reader(state: StateHeader, key: Serializer) -> Callable[[DataInput], Place]:
+    """Make what reads key and namespace of a pair."""
+    read_key, read_namespace = key.read, state.serializers["namespace"].read
+    if state.serializers["namespace"].name != "bytes":
+        return lambda data: (read_key(data), read_namespace(data))
+
+    def read(data: DataInput) -> Place:
+        begin = data.position
+        found = read_key(data)
+        _pass_length(data, begin)
+        begin = data.position
+        namespace = read_namespace(data)
+        _pass_length(data, begin)
+        return found, namespace
+
+    return read
 
 
-def _maps(pairs: Pairs, state: StateHeader, key: Serializer, width: int) -> Iterator[FlinkEntry]:
+def _plain(
+    keys: Iterator[int], data: DataInput, state: StateHeader, key: Serializer
+) -> Iterator[FlinkEntry]:
+    read_place, value = _place_reader(state, key), state.serializers["value"]
+    read_element = value.parts[0].read if state.kind == "list" else None
+    for key_end in keys:
+        found, namespace = read_place(data)
+        end = _value_end(data, key_end)
+        content = value.read(data) if read_element is None else _elements(data, end, read_element)
+        _at(data, end)
+        yield FlinkEntry(state, found, namespace, content)
+
+
+def _maps(
+    keys: Iterator[int], data: DataInput, state: StateHeader, key: Serializer
+) -> Iterator[FlinkEntry]:
     user_key, user_value = (part.read for part in state.serializers["value"].parts)
-    read_namespace = state.serializers["namespace"].read
+    read_place = _place_reader(state, key)
     place, entry = b"", None
-    for pair, value in pairs:
-        found, namespace = key.read(pair), read_namespace(pair)
-        here = pair.content[width : pair.position]
+    for key_end in keys:
+        begin = data.position
+        found, namespace = read_place(data)
+        here = data.content[begin : data.position]
         if entry is None or here != place:
             if entry is not None:
                 yield entry
             place, entry = here, FlinkEntry(state, found, namespace, {})
-        name = user_key(pair)
-        entry.value[name] = None if value.boolean() else user_value(value)
-        _at_end(pair)
-        _at_end(value)
+        name = user_key(data)
+        end = _value_end(data, key_end)
+        if data.boolean():
+            entry.value[name], data.position = None, end
+        else:
+            entry.value[name] = user_value(data)
+        _at(data, end)
     if entry is not None:
         yield entry
 
 
-def _delimited(read: Read) -> Read:
-    """Make a reader of elements with a comma between two of them."""
+def _elements(data: DataInput, end: int, read: Read) -> list[Any]:
+    """Read elements with a comma between two of them."""
+    elements: list[Any] = []
+    while data.position < end:
+        if elements and data.unsigned_byte() != _COMMA:
+            raise data.refused("a list is damaged", data.position - 1)
+        elements.append(read(data))
+    return elements
 
-    def read_list(data: DataInput) -> list[Any]:
-        elements: list[Any] = []
-        while data.left:
-            if elements and data.unsigned_byte() != _COMMA:
-                raise data.refused("a list is damaged", data.position - 1)
-            elements.append(read(data))
-        return elements
 
-    return read_list
+def _pass_length(data: DataInput, begin: int) -> None:
+    """Pass over the length of what was read, which follows where namespaces differ in length."""
+    length, at = data.position - begin, data.position
+    written = length.to_bytes(max(1, (length.bit_length() + 7) // 8), "little")
+    if data.take(len(written)) != written:
+        raise data.refused("the length of a part of a key is damaged", at)
+
+
+def _at(data: DataInput, end: int) -> None:
+    if data.position != end:
+        raise data.refused(f"this part of a pair should end at byte {data.offset(end)}")
 
 
 def _numbered(data: DataInput, header: KeyedHeader) -> StateHeader:

@@ -127,7 +127,19 @@ def _exactly(
 def _row(data: DataInput, depth: int, _: int) -> Serializer:
     with_kind = _outer(data) >= 3 and data.boolean()
     parts = _nested(data, depth)
+    if with_kind and len(parts) == 1:
+        return Serializer("row", partial(_read_single, parts[0].read), parts)
     return Serializer("row", partial(_read_row, [part.read for part in parts], with_kind), parts)
+
+
+def _read_single(field: Read, data: DataInput) -> Row:
+    """Read a row of one field, as the keys of PyFlink are."""
+    begin = data.position
+    mask = data.unsigned_byte()
+    if mask == 0:
+        return Row(field(data))
+    data.position = begin
+    return _read_row([field], True, data)
 
 
 def _read_row(fields: list[Read], with_kind: bool, data: DataInput) -> Row:
