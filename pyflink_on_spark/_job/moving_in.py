@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections import Counter
-from collections.abc import Iterable
-from typing import TypeVar
+from collections.abc import Collection
 
 from pyflink_on_spark._compat.errors import CheckpointError
 from pyflink_on_spark._graph.operator_hashes import operator_hashes
@@ -20,7 +18,6 @@ from pyflink_on_spark.flink_state import FlinkCheckpoint
 from pyflink_on_spark.flink_state.conversion import Conversion, Heir, convert
 
 _log = logging.getLogger("pyflink_on_spark")
-T = TypeVar("T")
 
 
 def moved_in(job: Job, path: str, place: Folder) -> Conversion:
@@ -65,9 +62,7 @@ def _heirs(job: Job, checkpoint: FlinkCheckpoint) -> dict[str, Heir]:
     assert graph is not None
     names, hashes = state_names(graph), operator_hashes(graph)
     found = {hashed: node for node, hashed in hashes.items()}
-    flinks = _unique((o.name or "", o.hash) for o in checkpoint.metadata.operators if not o.uid)
-    ours = _unique((_flinks_name(graph, node), node) for node in graph.nodes if node not in hashes)
-    found |= {flinks[name]: node for name, node in ours.items() if name in flinks}
+    found |= _found_by_name(graph, checkpoint, hashes)
     key_types = {plan.state_id: plan.key_type for plan in job.operators()}
     return {
         hashed: Heir(
@@ -80,12 +75,20 @@ def _heirs(job: Job, checkpoint: FlinkCheckpoint) -> dict[str, Heir]:
     }
 
 
-def _flinks_name(graph: StreamGraph, node: Transformation) -> str:
-    return ", ".join(display_name(member) for member in graph.python_group(node))
+def _found_by_name(
+    graph: StreamGraph, checkpoint: FlinkCheckpoint, named: Collection[Transformation]
+) -> dict[str, Transformation]:
+    """Return the operators that have no uid and a name of their own, by their ids in Flink."""
+    flinks = [operator for operator in checkpoint.metadata.operators if not operator.uid]
+    owners: dict[str, list[Transformation]] = {}
+    for node in graph.nodes:
+        name = display_name(node)
+        matches = [o.hash for o in flinks if _is_called(o.name or "", name)]
+        if node not in named and len(matches) == 1:
+            owners.setdefault(matches[0], []).append(node)
+    return {hashed: nodes[0] for hashed, nodes in owners.items() if len(nodes) == 1}
 
 
-def _unique(pairs: Iterable[tuple[str, T]]) -> dict[str, T]:
-    """Return what has a name that nothing else has."""
-    found = list(pairs)
-    counts = Counter(name for name, _ in found)
-    return {name: what for name, what in found if counts[name] == 1 and name}
+def _is_called(flinks: str, ours: str) -> bool:
+    """Tell whether an operator of Flink, maybe of several fused ones, begins with one of ours."""
+    return flinks == ours or flinks.startswith(f"{ours}, ")

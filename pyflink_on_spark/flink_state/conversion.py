@@ -36,6 +36,12 @@ ROLLING = "_rolling"
 _TYPED = {"list": PIECES, "map": MAP}
 _WINDOW = {"time": ">qq", "count": ">q", "global": ">x"}
 _FILE = "slot-0"
+_COMMITTER = "streaming_committer_raw_states"
+_UNFINISHED = (
+    "it is a sink that may have files or transactions which are not finished, and what is in those "
+    "would be missing: stop the job of Flink with --drain, which finishes them, or make sure that "
+    "there are none"
+)
 
 
 @dataclass(frozen=True)
@@ -144,6 +150,9 @@ class _Operator:
             return
         lists = list(self._checkpoint.lists(operator))
         keyed = any(state.keyed for state in operator.subtasks.values())
+        if any(state.name == _COMMITTER and elements for _, state, _, elements in lists):
+            self._refuse(_UNFINISHED)
+            return
         if heir is None:
             if keyed or any(elements for *_, elements in lists):
                 self._refuse(
@@ -163,10 +172,7 @@ class _Operator:
             self._write_positions(file, heir, lists)
             return
         if heir.sink and any(elements for *_, elements in lists):
-            self._refuse(
-                "it is a sink with files or transactions that are not finished: stop the job of "
-                "Flink with --drain, which finishes them"
-            )
+            self._refuse(_UNFINISHED)
             return
         if keyed or lists:
             self._write_keyless(file, heir, lists)

@@ -409,7 +409,7 @@ class Slowly(MapFunction):
 
 
 def numbers(env, folder, output, parallelism):
-    source = NumberSequenceSource(1, 60)
+    source = NumberSequenceSource(1, 100)
     read = env.from_source(source, WatermarkStrategy.no_watermarks(), "numbers", Types.LONG())
     slow = read.uid("numbers").map(Slowly(0.2), Types.LONG())
     slow.map(Append(output, "number"), Types.LONG()).print()

@@ -25,6 +25,7 @@ HOME = pathlib.Path("/tmp/moving-in-00000000")
 """Where the input is; in the savepoints, too, so that tests replace it by a path of this length."""
 COMPRESSED = {"execution.checkpointing.snapshot-compression": "true"}
 MANY = {"pipeline.max-parallelism": "4096"}
+BUNDLES = {"python.fn-execution.bundle.size": "1"}
 MADE = {
     "states": ("states", "CANONICAL", {}),
     "states-native": ("states", "NATIVE", {}),
@@ -36,8 +37,8 @@ MADE = {
     "types": ("types", "CANONICAL", {}),
     "keys": ("keys", "CANONICAL", {}),
     "functions": ("functions", "CANONICAL", {}),
-    "numbers": ("numbers", "CANONICAL", {}),
-    "half-read": ("half_read", "CANONICAL", {}),
+    "numbers": ("numbers", "CANONICAL", BUNDLES),
+    "half-read": ("half_read", "CANONICAL", BUNDLES),
     "nameless": ("nameless", "CANONICAL", {}),
     "file-sink": ("file_sink", "CANONICAL", {}),
 }

@@ -88,7 +88,7 @@ def continued(name, engine, **settings):
         env = prepare(name, path, **settings)
         client = env.execute_async(name)
         engine.wait_until_idle(60)
-        if client.get_job_status().result().name == "FAILED":
-            client.get_job_execution_result().result()
-        client.stop_with_savepoint(True, str(path / "drained")).result()
+        if client.get_job_status().result().name == "RUNNING":
+            client.stop_with_savepoint(True, str(path / "drained")).result()
+        client.get_job_execution_result().result()
         return (path / "out").read_text().splitlines()
