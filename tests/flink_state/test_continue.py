@@ -34,3 +34,15 @@ def test_state_on_disk_continues(local_engine):
     options = {"state.backend.type": "rocksdb"}
     second = continued("states", local_engine, options=options)
     assert sorted(first_results("states") + second) == sorted(all_results("states"))
+
+
+@pytest.mark.parametrize("parallelism", [1, 3])
+@pytest.mark.parametrize(
+    ("name", "numbers"), [("numbers", range(1, 101)), ("half-read", range(24))]
+)
+def test_sources_continue_where_they_were_stopped(local_engine, name, numbers, parallelism):
+    first = first_results(name)
+    second = continued(name, local_engine, parallelism=parallelism)
+    assert 2 < len(first) < 20
+    found = [int(line.split()[1]) for line in first + second]
+    assert sorted(found) == list(numbers)

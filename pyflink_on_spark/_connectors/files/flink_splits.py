@@ -48,7 +48,7 @@ def _split(found: Versioned) -> tuple[FileSplit, int]:
     if version != _VERSION:
         raise ValueError(f"file splits of version {version} are not known")
     data.utf()
-    path = data.utf()
+    path = _path(data)
     start, length, _, size = data.long(), data.long(), data.long(), data.long()
     for _ in range(data.count("hosts", 2)):
         data.utf()
@@ -62,6 +62,23 @@ def _split(found: Versioned) -> tuple[FileSplit, int]:
         )
     end = None if start + length >= size else start + length
     return FileSplit(locate(path).path, start, end), records
+
+
+def _path(data: DataInput) -> str:
+    """Read a path, which Flink writes as the parts of a URI."""
+    if not data.boolean():
+        raise ValueError("a file split has no path")
+    scheme, user, host = _text(data), _text(data), _text(data)
+    port = data.integer()
+    path, _query, _fragment = _text(data), _text(data), _text(data)
+    authority = "".join((f"{user}@" if user else "", host or "", f":{port}" if port >= 0 else ""))
+    if not scheme:
+        return path or ""
+    return f"{scheme}://{authority}{path}" if authority else f"{scheme}:{path}"
+
+
+def _text(data: DataInput) -> str | None:
+    return data.string() if data.boolean() else None
 
 
 def _pending(found: Versioned | None) -> tuple[list[Versioned], list[str]]:

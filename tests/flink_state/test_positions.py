@@ -1,0 +1,105 @@
+"""Positions of Flink's sources, as our sources have them."""
+
+from __future__ import annotations
+
+import struct
+
+import pytest
+
+from pyflink_on_spark._connectors.builtin.number_sequence import NumberSequence
+from pyflink_on_spark._connectors.files.flink_splits import positions_of_files
+from pyflink_on_spark._connectors.files.reader import FilesDone
+from pyflink_on_spark._connectors.formats.input_format import FileSplit
+from pyflink_on_spark._connectors.kafka.partitions import (
+    BEGINNING,
+    PartitionPosition,
+    position_of_flink,
+)
+from pyflink_on_spark._runtime.contract.connector import FlinkSplits
+from pyflink_on_spark._runtime.moved_in.data_input import DataInput
+from tests.flink_state.written import integers, longs, string, utf
+
+
+def data(content):
+    return DataInput(content, "a split")
+
+
+def file_split(path, start=0, length=100, size=100, position=None):
+    scheme = b"\x01" + string("file") + b"\x00\x00" + integers(-1)
+    content = utf("0000000001") + b"\x01" + scheme + b"\x01" + string(path) + b"\x00\x00"
+    content += longs(start, length, 0, size) + integers(1) + utf("a host")
+    content += b"\x00" if position is None else b"\x01" + longs(*position)
+    return content
+
+
+def pending(splits, paths):
+    content = b"\xef\xbe\xad\xde" + struct.pack("<3i", 1, len(splits), len(paths))
+    for piece in (*splits, *(path.encode() for path in paths)):
+        content += struct.pack("<i", len(piece)) + piece
+    return 1, data(content)
+
+
+def test_files_that_are_read_are_not_found_again():
+    half = file_split("/in/b", position=(-1, 4))
+    found = FlinkSplits(
+        ((1, data(half)),), pending([file_split("/in/c")], ["file:/in/a", "file:/in/b"])
+    )
+    assert positions_of_files(found, monitoring=True) == [
+        FilesDone(("/in/a",)),
+        (FileSplit("/in/b"), None, 4, 0),
+        (FileSplit("/in/c"), None, 0, 1),
+    ]
+
+
+def test_a_bounded_source_has_its_splits_only():
+    part = file_split("/in/b", start=50, length=20)
+    found = FlinkSplits((), pending([part], []))
+    expected = [(FileSplit("/in/b", 50, 70), None, 0)]
+    assert positions_of_files(found, monitoring=False) == expected
+
+
+def test_a_source_that_no_longer_looks_for_files_is_refused():
+    found = FlinkSplits((), pending([], ["file:/in/a"]))
+    with pytest.raises(ValueError, match="monitor_continuously"):
+        positions_of_files(found, monitoring=False)
+
+
+def test_a_position_in_bytes_is_refused():
+    half = file_split("/in/b", position=(77, 4))
+    with pytest.raises(ValueError, match="half read, at byte 77"):
+        positions_of_files(FlinkSplits(((1, data(half)),)), monitoring=True)
+
+
+def test_numbers_that_no_reader_has_are_read_too():
+    split = utf("1") + longs(13, 20)
+    waiting = integers(1) + utf("2") + longs(30, 31)
+    found = FlinkSplits(((1, data(split)),), (1, data(waiting)))
+    positions = NumberSequence(1, 31).positions_of_flink(found)
+    assert positions == [(range(13, 21), None, 0), (range(30, 32), None, 0)]
+
+
+def kafka_split(offset, stopping):
+    return data(utf("clicks") + integers(3) + longs(offset, stopping))
+
+
+@pytest.mark.parametrize(
+    ("offset", "stopping", "expected"),
+    [
+        (42, -(1 << 63), PartitionPosition("clicks", 3, 42)),
+        (42, 50, PartitionPosition("clicks", 3, 42, 50)),
+        (-2, -(1 << 63), PartitionPosition("clicks", 3, BEGINNING)),
+    ],
+)
+def test_a_partition_of_kafka_has_its_next_offset(offset, stopping, expected):
+    assert position_of_flink(kafka_split(offset, stopping), 0) == expected
+
+
+@pytest.mark.parametrize("offset", [-1, -3])
+def test_a_partition_without_an_offset_is_refused(offset):
+    with pytest.raises(ValueError, match="partition 3 of the Kafka topic 'clicks' was not read"):
+        position_of_flink(kafka_split(offset, -(1 << 63)), 0)
+
+
+def test_other_versions_are_refused():
+    with pytest.raises(ValueError, match="version 9"):
+        position_of_flink(kafka_split(1, 2), 9)
