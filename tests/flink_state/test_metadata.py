@@ -65,7 +65,7 @@ def entries_of(path, uid="all"):
     )
 
 
-@pytest.mark.parametrize("kind", ["relative", "absolute", "segment"])
+@pytest.mark.parametrize("kind", ["relative", "absolute", "part"])
 def test_state_in_files_is_read(kind, tmp_path):
     expected = entries_of(unpacked("states", tmp_path / "inline"))
     found = parse_metadata(metadata_of("states"), "it")
@@ -85,7 +85,7 @@ def in_files(operator, folder, kind):
         if state.keyed is not None:
             name = f"{operator.hash}-{index}"
             content = state.keyed.file.content
-            before = b"other" if kind == "segment" else b""
+            before = b"other" if kind == "part" else b""
             (folder / name).write_bytes(before + content + before)
             path = name if kind == "relative" else f"file://{folder}/{name}"
             place = FileReference(path, len(content), len(before), relative=kind == "relative")
