@@ -14,7 +14,7 @@ from pyflink_on_spark.datastream.state import (
     ValueStateDescriptor,
 )
 from pyflink_on_spark.state import CheckpointContents, MovedInContents, open_checkpoint
-from pyflink_on_spark.tools.check.savepoint import check_savepoint
+from pyflink_on_spark.tools.check.command import check_savepoint
 from pyflink_on_spark.tools.state.command import main as state_command
 from tests.flink_state.samples import (
     all_results,

@@ -168,23 +168,24 @@ class CheckpointCoordinator:
         elif settings.directory is not None:
             place = self._home_of_moved_in()
             self._move_in(given, place)
-            _log.warning("the savepoint of Flink was written as one of ours: %s", place.shown)
-            self._restore(place)
+            _log.info("the savepoint of Flink was written as one of ours: %s", place.shown)
+            self._restore(place, given)
         else:
             with tempfile.TemporaryDirectory(prefix="moved-in-") as name:
                 place = folder(name)
                 self._move_in(given, place)
-                self._restore(place, keep=False)
+                self._restore(place, given, keep=False)
 
     def _home_of_moved_in(self) -> Folder:
         home = f"{self._settings.directory}/{self._job_id}-moved-in"
         return folder(home, self._settings.configuration)
 
-    def _restore(self, place: Folder, keep: bool = True) -> None:
+    def _restore(self, place: Folder, flinks: str | None = None, keep: bool = True) -> None:
         """Begin with a checkpoint.
 
         Args:
             place: its folder.
+            flinks: the savepoint of Flink that it was made of; None if it is one of ours.
             keep: whether the folder stays; if not, what is in it goes along with the orders.
         """
         metadata = read_metadata(place)
@@ -194,18 +195,19 @@ class CheckpointCoordinator:
         committables = read_committables(place, metadata)
         state = read_states(place, metadata)
         heirs = check_restore(
-            Found(place.shown, state, committables, metadata.state_meanings),
+            Found(flinks or place.shown, state, committables, metadata.state_meanings),
             self._owners,
             ignore_unclaimed=self._settings.ignore_unclaimed,
             changed=self._settings.changed_state,
         )
-        _log_heirs(heirs, place.shown)
+        _log_heirs(heirs, flinks or place.shown)
         self.key_groups = stateful_operators(state.renamed(heirs.names))
         self._number = metadata.checkpoint_id
         where = place.uri if keep else state.to_bytes()
         self.restore = Restore(metadata.checkpoint_id, where, heirs.names)
         committables = heirs.of_sinks(committables)
-        self._history.restored_from(metadata.checkpoint_id, place.uri, metadata.savepoint)
+        shown = flinks or place.uri
+        self._history.restored_from(metadata.checkpoint_id, shown, metadata.savepoint)
         self._commits.checkpoint_complete(committables, self._number, final=True, resumed=True)
         step("restore: the checkpoint is read")
         if not metadata.savepoint:
