@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from pyflink_on_spark.testing import local_engine as running_here
 from tests.flink_state.samples import all_results, continued, first_results
 
 
@@ -46,3 +47,12 @@ def test_sources_continue_where_they_were_stopped(local_engine, name, numbers, p
     assert 2 < len(first) < 20
     found = [int(line.split()[1]) for line in first + second]
     assert sorted(found) == list(numbers)
+
+
+@pytest.mark.parametrize("options", [{}, {"state.changelog.enabled": "true"}])
+@pytest.mark.parametrize("job", ["states", "windows", "functions"])
+def test_checkpoints_and_restarts_change_nothing(job, options):
+    options = {"execution.checkpointing.interval": "1h", **options}
+    with running_here(checkpoint_each_turn=True, restart_each_checkpoint=True) as engine:
+        second = continued(job, engine, options=options)
+    assert sorted(first_results(job) + second) == sorted(all_results(job))

@@ -14,6 +14,7 @@ from typing import BinaryIO, Protocol, TypeVar
 
 OPERATOR, KEYED, SOURCE, FRAME = "operator", "keyed", "source", "frame"
 _LITTLE = 64 * 1024
+_DRIVER = -1  # instead of a subtask: the enumerator of a source
 _PREFIX = struct.Struct("<II")
 
 T = TypeVar("T")
@@ -196,11 +197,11 @@ def _records(
 def _head(header: bytes, where: str) -> tuple[RecordHead, int, int]:
     """The head of a record, with the size and the checksum of its content."""
     kind, name, *numbers = json.loads(header)
-    if (
-        not (isinstance(kind, str) and isinstance(name, str) and len(numbers) == 4)
-        or not all(type(number) is int for number in numbers)
-        or min(numbers) < 0
+    if not (isinstance(kind, str) and isinstance(name, str) and len(numbers) == 4) or not all(
+        type(number) is int for number in numbers
     ):
         raise ValueError(f"{where} is no head of a record")
     index, number, size, checksum = numbers
+    if index < _DRIVER or min(number, size, checksum) < 0:
+        raise ValueError(f"{where} is no head of a record")
     return RecordHead(kind, name, index, number), size, checksum

@@ -19,6 +19,7 @@ from pyflink_on_spark._runtime.checkpoints.checkpoint import (
 )
 from pyflink_on_spark._runtime.checkpoints.checkpoint_files import SHARED, Folder, StateFile, folder
 from pyflink_on_spark._runtime.checkpoints.slot_state import (
+    DRIVER,
     SlotState,
     shares,
     stateful_operators,
@@ -30,6 +31,7 @@ from pyflink_on_spark._runtime.checkpoints.snapshot_writer import (
     Changelog,
     remove_unneeded,
 )
+from pyflink_on_spark._runtime.elements.immutability import serialize
 from pyflink_on_spark._runtime.elements.keys import wrap_key
 from tests.runtime.checkpoints.checkpointed import (
     MAXIMUM,
@@ -373,3 +375,8 @@ def test_a_file_that_goes_while_it_is_wanted(counted):
     counted.remove("slot-0")
     with pytest.raises(CheckpointError, match=r"cannot read .*slot-0"):
         list(state.operators["op"].keyed.values())
+
+
+def test_what_an_enumerator_keeps_is_read_again():
+    state = SlotState(sources={"files": {DRIVER: serialize(["a"]), 0: serialize(["b"])}})
+    assert SlotState.from_bytes(state.to_bytes()).sources == state.sources
