@@ -145,8 +145,11 @@ one, change the docstring, then run `python docs/generate_differences.py`.
 - `FIRST_VALUE` with `OVER` in the order of a column that is no time attribute repeats no row whose
   value stays as it was. PyFlink does, depending on the clock. A deleted row that has twins leaves
   them in the sums of rows that are equal in the order.
-- `MATCH_RECOGNIZE` refuses `^`, `$`, `SUBSET`, and the table's name in place of a variable. PyFlink
-  reads them: it ignores the anchors, and the columns of a subset or of the table are NULL.
+- `MATCH_RECOGNIZE` refuses `^`, `$`, `SUBSET`, the table's name in place of a variable, and `FIRST`
+  or `LAST` inside of an aggregate. PyFlink reads them: it ignores the anchors and the navigation,
+  and the columns of a subset or of the table are NULL.
+- A measure of a variable that has taken no row is NULL. In PyFlink it is NOT NULL if the column is,
+  and an INT is then -1.
 - A measure that is a column of event time is no time attribute, and the schema says so. PyFlink's
   schema shows `*ROWTIME*`, and its planner refuses windows over it all the same.
 - `MATCH_ROWTIME()` of a match that comes at the end of the input, because an earlier one cannot

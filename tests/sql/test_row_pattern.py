@@ -284,3 +284,12 @@ def test_rows_that_nothing_needs_are_forgotten():
         assert len(known[1]) <= 2 * 66
     known_size = len(pickle.dumps(known))
     assert known_size < 20_000
+
+
+def test_long_patterns():
+    states = edges_of([PatternVariable("A", 20_000, 20_000), PatternVariable("B", 0, 20_000)])
+    assert len(states) == 40_000
+    assert max(map(len, states)) == 1
+    optional = [PatternVariable(f"V{number}", 0, 1) for number in range(200)]
+    states = edges_of([*optional, PatternVariable("Z")])
+    assert [len(edges) for edges in states] == list(range(201, 0, -1))

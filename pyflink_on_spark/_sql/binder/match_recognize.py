@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -53,21 +53,24 @@ class MatchBinder(ExpressionBinder):
 
     Args:
         schema: the columns of the rows.
-        variables: the variables that there are.
+        taken: how many rows each variable has taken at least.
         functions: the functions that there are.
         clause: ``DEFINE`` or ``MEASURE``.
     """
 
     def __init__(
-        self, schema: Schema, variables: Sequence[str], functions: Functions, clause: str
+        self, schema: Schema, taken: Mapping[str, int], functions: Functions, clause: str
     ) -> None:
         width = len(schema)
         tables = [ScopeTable(None, schema, 0)]
-        for number, name in enumerate(variables, 1):
+        for number, name in enumerate(taken, 1):
             tables.append(ScopeTable(name, schema, number * width, hidden=frozenset(schema.names)))
         super().__init__(Scope(tuple(tables)), functions)
         self._schema, self._clause = schema, clause
-        self._variables = (ALL_ROWS, *variables)
+        self._variables = (ALL_ROWS, *taken)
+        # Of a condition, the row that a variable may take is one of all rows.
+        every = 1 if clause == "DEFINE" else max(1, sum(taken.values()))
+        self._taken = {ALL_ROWS: every, **taken}
         self._first, self._distance, self._inside = False, 0, False
         self._cases[syntax.Name] = self._name
         self._cases[syntax.AggregateCall] = self._aggregated
@@ -86,7 +89,7 @@ class MatchBinder(ExpressionBinder):
         kind = part.type
         if kind.time is Time.PROCTIME:
             return _clock()
-        if number or self._first or self._distance:
+        if self._taken[self._variables[number]] <= self._distance:
             kind = kind.with_nullable(True)
         return MatchedField(
             kind, self._variables[number], column, self._first, self._distance,
@@ -175,6 +178,8 @@ class MatchBinder(ExpressionBinder):
                 raise invalid(f"DISTINCT/ALL not allowed with {_text(node)} function", node.span)
             if node.filter is not None:
                 raise TableError(f"Unsupported call: FILTER, in {_text(node)}")
+        if self._inside:
+            raise invalid(f"Cannot use aggregation in navigation '{_text(node)}'", node.span)
         function = self.function(call)
         if function is not None and function is not builtin_functions().find(call.name):
             raise TableError(_PYTHON)
@@ -241,6 +246,17 @@ def _names(pattern: written.Pattern) -> Iterator[str]:
     elif isinstance(pattern, written.Chosen):
         for operand in pattern.operands:
             yield from _names(operand)
+
+
+def _least(pattern: written.Pattern) -> dict[str, int]:
+    """Return how many rows each variable takes at least, for those that say it by themselves."""
+    if isinstance(pattern, written.Variable):
+        return {pattern.name: 1}
+    if isinstance(pattern, written.Sequence):
+        return _least(pattern.first) | _least(pattern.then)
+    if isinstance(pattern, written.Quantified) and isinstance(pattern.operand, written.Variable):
+        return {pattern.operand.name: pattern.least or 0}
+    return {}
 
 
 def _variables(pattern: written.Pattern, found: list[PatternVariable]) -> None:
@@ -360,10 +376,10 @@ def bind_match(
     rows = ExpressionBinder(scope, functions)
     partition = tuple(_partition_column(rows, item) for item in node.partition_by)
     keys = tuple(_sort_key(rows, item) for item in node.order_by)
-    known = list(dict.fromkeys([*names, *(variable.name for variable, _ in node.define)]))
+    known = dict.fromkeys([*names, *(variable.name for variable, _ in node.define)], 0)
     schema = source.schema
     definitions = _definitions(node, MatchBinder(schema, known, functions, "DEFINE"))
-    measuring = MatchBinder(schema, known, functions, "MEASURE")
+    measuring = MatchBinder(schema, known | _least(node.pattern), functions, "MEASURE")
     measures = tuple(_measure(measuring.bind(each)) for each, _ in node.measures)
     made = [schema.names[index] for index in partition]
     _check_names(made, [name for _, name in node.measures])

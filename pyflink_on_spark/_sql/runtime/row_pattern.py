@@ -90,18 +90,20 @@ def edges_of(variables: Sequence[PatternVariable]) -> list[tuple[Edge, ...]]:
     for number in reversed(range(len(variables))):
         following = _state_of(number, variables[number], following)
     numbers: dict[_State, int] = {end: _END, following: _START}
+    exits: dict[_State, tuple[tuple[int, ...], ...]] = {end: ()}
     made: list[tuple[Edge, ...]] = []
-    todo = [following]
-    while todo:
-        state = todo.pop(0)
+    states = [following]
+    for state in states:  # which becomes longer
         found = []
         for tests, step in _ways(state):
-            if step.target not in numbers:
-                numbers[step.target] = len(numbers) - 1
-                todo.append(step.target)
+            target = step.target
+            if target not in numbers:
+                numbers[target] = len(numbers) - 1
+                states.append(target)
+            if target not in exits:
+                exits[target] = tuple(_exits(target, end))
             assert step.variable is not None
-            exits = () if step.target is end else tuple(_exits(step.target, end))
-            found.append(Edge(tests, step.variable, numbers[step.target], exits))
+            found.append(Edge(tests, step.variable, numbers[target], exits[target]))
         made.append(tuple(found))
     return made
 
