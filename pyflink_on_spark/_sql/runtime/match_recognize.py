@@ -53,23 +53,26 @@ class MatchOperator(KeyedProgramOperator):
     def _new(self) -> list[Any]:
         return [{}, self._automaton.new()]
 
-    def _due(self, held: list[Any], until: int) -> Iterator[tuple[Any, bool, int]]:
+    def _due(self, held: list[Any], until: int) -> Iterator[tuple[list[Any], bool, int]]:
         """Yield what comes of the rows up to a time (ms), and of the time itself.
 
         Each comes with whether a match may begin with a row of a time, and with this time.
         """
         pending, known = held
-        automaton = self._automaton
-        for time in sorted(time for time in pending if time <= until):
+        advance, process = self._automaton.advance, self._automaton.process
+        limited = self._pattern.within > 0
+        for time in sorted([time for time in pending if time <= until]):
             rows = pending.pop(time)
-            if self._compared is not None:
+            if limited and (made := advance(known, time)):
+                yield made, False, time
+            if len(rows) > 1 and self._compared is not None:
                 rows.sort(key=self._compared)
-            yield automaton.advance(known, time), False, time
             for row in rows:
-                made, begun = automaton.process(known, row, time)
+                made, begun = process(known, row, time)
                 if made or begun:
                     yield made, begun, time
-        yield automaton.advance(known, until), False, until
+        if limited and (made := advance(known, until)):
+            yield made, False, until
 
 
 class EventTimeMatchOperator(MatchOperator):

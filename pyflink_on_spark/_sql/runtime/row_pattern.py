@@ -244,12 +244,12 @@ class Automaton:
         self._pattern, self._conditions, self._alone = pattern, tuple(conditions), tuple(alone)
         self._measure, self._within = measure, pattern.within
         width = len(pattern.variables)
-        self._nothing: Ends = (0,) * width
+        self._start = (_NO_ROW, 0, _START, (0,) * width)
         self._width = width
 
     def new(self) -> list[Any]:
         """Return what is known of a key without rows."""
-        return [0, [], [(_NO_ROW, 0, _START, self._nothing)], []]
+        return [0, [], [self._start], []]
 
     @staticmethod
     def is_new(known: list[Any]) -> bool:
@@ -313,7 +313,7 @@ class Automaton:
                 if target == _END or any(map(hold, exits)):
                     _push(ended, (start, taken, time))
             if new:
-                _push(kept, each)
+                kept.append(each)
         return begun
 
     def advance(self, known: list[Any], time: int) -> list[Any]:
@@ -323,9 +323,11 @@ class Automaton:
             known: what is known of the key.
             time: how far the time is (ms).
         """
-        first = time - self._within
         partial = known[2]
-        if not self._within or all(each[0] == _NO_ROW or each[1] > first for each in partial):
+        if not self._within or len(partial) == 1:
+            return []
+        first = time - self._within
+        if all(each[0] == _NO_ROW or each[1] > first for each in partial):
             return []
         kept: list[Any] = []
         known[2] = kept
