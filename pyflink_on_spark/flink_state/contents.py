@@ -157,7 +157,7 @@ class FlinkCheckpoint:
         """
         for index in sorted(operator.subtasks):
             handle = operator.subtasks[index].managed
-            if handle is not None:
+            if handle is not None and handle.lists:
                 with self._open(handle.file) as file:
                     for found in self._lists(file.read(), handle, operator, index):
                         yield index, *found

@@ -3,7 +3,8 @@
     python tests/flink_state/make_savepoints.py NAME... "all of JOB"...
 
 Each savepoint has the first half of the input; ``NAME.txt`` has the results of all of it. Run it
-with the Python of an environment with ``apache-flink``.
+with the Python of an environment with ``apache-flink``. Those with 1.20 in their names were made
+with PyFlink 1.20.0 under the names without it, and renamed; the results are those of 2.3.0.
 """
 
 from __future__ import annotations

@@ -8,7 +8,13 @@ import pytest
 
 from pyflink_on_spark._compat.errors import CheckpointError
 from pyflink_on_spark.flink_state import FlinkCheckpoint, is_of_flink
-from pyflink_on_spark.flink_state.metadata import FileReference, parse_metadata
+from pyflink_on_spark.flink_state.metadata import (
+    FileReference,
+    InlineFile,
+    ListHandle,
+    SubtaskState,
+    parse_metadata,
+)
 from tests.flink_state import written
 from tests.flink_state.samples import metadata_of, unpacked
 
@@ -141,3 +147,13 @@ def test_an_operator_is_found_by_uid_name_and_hash(tmp_path):
     assert checkpoint.operator(found.hash) == checkpoint.operator(found.hash[:9]) == found
     with pytest.raises(CheckpointError, match=r"no operator .*'all'.*'lines'"):
         checkpoint.operator("nobody")
+
+
+def test_merged_files_of_operators_without_state_are_empty(tmp_path):
+    found = parse_metadata(metadata_of("states"), "it")
+    empty = SubtaskState(managed=ListHandle({}, InlineFile(b"")))
+    operators = [replace(o, subtasks={0: empty}) for o in found.operators]
+    content = written.metadata(replace(found, operators=tuple(operators)), 6)
+    (tmp_path / "_metadata").write_bytes(content)
+    checkpoint = FlinkCheckpoint(str(tmp_path))
+    assert not [list(checkpoint.lists(o)) for o in operators if list(checkpoint.lists(o))]

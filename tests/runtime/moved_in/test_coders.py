@@ -14,6 +14,7 @@ from pyflink_on_spark._runtime.moved_in.coders import load, own_module, reader_o
 from pyflink_on_spark._runtime.moved_in.data_input import DataInput
 from pyflink_on_spark.common import Row, Types
 from pyflink_on_spark.common.time import Instant
+from pyflink_on_spark.common.typeinfo import LocalTimeTypeInfo
 from pyflink_on_spark.common.types import RowKind
 
 
@@ -110,4 +111,4 @@ def test_other_bytes_are_refused(type_info, content, why):
 
 def test_a_type_without_state_in_pyflink_is_refused():
     with pytest.raises(TypeError, match="PyFlink has no state of the type"):
-        reader_of(Types.LOCAL_DATE())
+        reader_of(LocalTimeTypeInfo(LocalTimeTypeInfo.TimeType.LOCAL_DATE))
