@@ -45,6 +45,16 @@ def t_env():
         ("SELECT id FROM v WHERE COUNT(*) > 1", "line 1, column 24", "Aggregate expression"),
         ("SELECT ROW_NUMBER() FROM v", "line 1, column 8", "OVER clause is necessary"),
         ("SELECT SUM(id) OVER w FROM v", "line 1, column 8", "Window 'w' not found"),
+        (
+            MATCH.format("A").replace("(MEASURES", "(ORDER BY k, id + 1 MEASURES"),
+            "line 1, column 46",
+            "ORDER BY of MATCH_RECOGNIZE needs columns",
+        ),
+        (
+            MATCH.format("A").replace("(MEASURES", "(PARTITION BY UPPER(k) MEASURES"),
+            "line 1, column 47",
+            "PARTITION BY of MATCH_RECOGNIZE needs columns",
+        ),
         (MATCH.format("^A"), "line 1, column 62", "Flink does not carry out"),
         (MATCH.format("A $"), "line 1, column 64", "Flink does not carry out"),
         (MATCH.format("A) SUBSET S = (A"), "line 1, column 65", "SUBSET cannot be used"),

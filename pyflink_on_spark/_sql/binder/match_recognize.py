@@ -374,7 +374,7 @@ def bind_match(
     names = list(_names(node.pattern))
     _check_words(node, names)
     rows = ExpressionBinder(scope, functions)
-    partition = tuple(_partition_column(rows, item) for item in node.partition_by)
+    partition = tuple(_column(rows, item, "PARTITION BY").index for item in node.partition_by)
     keys = tuple(_sort_key(rows, item) for item in node.order_by)
     known = dict.fromkeys([*names, *(variable.name for variable, _ in node.define)], 0)
     schema = source.schema
@@ -430,16 +430,16 @@ def _measure(bound: Typed) -> Typed:
     return bound
 
 
-def _partition_column(binder: ExpressionBinder, item: syntax.Expression) -> int:
+def _column(binder: ExpressionBinder, item: syntax.Expression, clause: str) -> InputRef:
     bound = binder.bind(item)
     if isinstance(bound, InputRef):
-        return bound.index
-    raise invalid("PARTITION BY of MATCH_RECOGNIZE needs columns", item.span)
+        return bound
+    raise invalid(f"{clause} of MATCH_RECOGNIZE needs columns", item.span)
 
 
 def _sort_key(binder: ExpressionBinder, item: syntax.SortItem) -> SortKey:
     first = item.ascending if item.nulls_first is None else item.nulls_first
-    return SortKey(binder.bind(item.expression), item.ascending, first)
+    return SortKey(_column(binder, item.expression, "ORDER BY"), item.ascending, first)
 
 
 def _check_names(partition: Sequence[str], measures: Sequence[str]) -> None:
@@ -464,7 +464,7 @@ def _check_order(keys: Sequence[SortKey], batch: bool) -> None:
     if not keys:
         raise TableError(f"You must specify {wanted} for order by.")
     first = keys[0]
-    if not isinstance(first.value, InputRef) or not in_time(first.value.type):
+    if not in_time(first.value.type):
         raise TableError(f"You must specify {wanted} for order by as the first one.")
     if not first.ascending:
         table = "table" if batch else "streaming table"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import enum
 from dataclasses import dataclass
 
-from pyflink_on_spark._sql.plan.expressions import AggregateInvocation, Typed
+from pyflink_on_spark._sql.plan.expressions import AggregateInvocation, InputRef, Typed
 from pyflink_on_spark._sql.plan.nodes import SortKey, Unary
 
 ALL_ROWS = "*"
@@ -115,7 +115,7 @@ class Match(Unary):
 
     Args:
         partition: the positions of the columns that rows are together by.
-        keys: what the order is made of.
+        keys: the columns that they are ordered by, time first.
         pattern: the pattern.
         definitions: the condition of each variable of the pattern.
         measures: what is computed of a match.
@@ -136,8 +136,9 @@ class Match(Unary):
         """Return all of it by keyword, as plans show it."""
         names, made = self.input.schema.names, self.schema.names[len(self.partition) :]
         pattern = self.pattern
-        order = (f"{names[key.value.index]} {'ASC' if key.ascending else 'DESC'}"  # type: ignore[attr-defined]
-                 for key in self.keys)  # fmt: skip
+        order = (
+            f"{names[_position(key)]} {'ASC' if key.ascending else 'DESC'}" for key in self.keys
+        )
         measures = (f"FINAL({each}) AS {name}" for each, name in zip(self.measures, made))
         defined = (
             f"{variable.name}={each}" for variable, each in zip(pattern.variables, self.definitions)
@@ -157,6 +158,12 @@ class Match(Unary):
             **within,
             "define": f"{{{', '.join(defined)}}}",
         }
+
+
+def _position(key: SortKey) -> int:
+    """Return the position of the column that rows are ordered by."""
+    assert isinstance(key.value, InputRef)
+    return key.value.index
 
 
 def _told(variables: tuple[PatternVariable, ...]) -> str:
