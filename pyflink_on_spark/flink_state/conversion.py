@@ -19,15 +19,23 @@ from pyflink_on_spark._runtime.checkpoints.state_file import KEYED, OPERATOR, SO
 from pyflink_on_spark._runtime.contract.connector import FlinkSplits
 from pyflink_on_spark._runtime.elements.clock import SystemClock
 from pyflink_on_spark._runtime.elements.immutability import serialize
+from pyflink_on_spark._runtime.elements.keys import wrap_key
+from pyflink_on_spark._runtime.moved_in.data_input import DataInput
 from pyflink_on_spark._runtime.state.moved_in import ENCODED, MAP, PIECES
 from pyflink_on_spark._runtime.state.operator_state import OperatorSnapshot
 from pyflink_on_spark._runtime.state.snapshot import KeyGroupState, StateMeta
+from pyflink_on_spark.common.typeinfo import (
+    ExternalTypeInfo,
+    ListTypeInfo,
+    PickledBytesTypeInfo,
+    RowTypeInfo,
+    TupleTypeInfo,
+)
+from pyflink_on_spark.common.types import Row
 from pyflink_on_spark.flink_state.contents import FlinkCheckpoint, shown
 from pyflink_on_spark.flink_state.keyed_state import EVENT_TIMERS, PROCESSING_TIMERS, FlinkEntry
-from pyflink_on_spark.flink_state.keys import ReadKey, key_reader
 from pyflink_on_spark.flink_state.metadata import FlinkOperator
 from pyflink_on_spark.flink_state.serializers import FlinkWindow, Void
-from pyflink_on_spark.flink_state.sources import READER_STATE, splits_of
 from pyflink_on_spark.flink_state.state_headers import TIMERS, StateHeader
 
 _PYTHON, _REDUCE = "python-state-", "_reduce_state"
@@ -36,6 +44,8 @@ ROLLING = "_rolling"
 _TYPED = {"list": PIECES, "map": MAP}
 _WINDOW = {"time": ">qq", "count": ">q", "global": ">x"}
 _FILE = "slot-0"
+_READER_STATE = "SourceReaderState"
+_COORDINATOR = 1
 _COMMITTER = "streaming_committer_raw_states"
 _UNFINISHED = (
     "it is a sink that may have files or transactions which are not finished, and what is in those "
@@ -61,6 +71,7 @@ class Heir:
     sink: bool = False
 
 
+ReadKey = Callable[[Any], Any]
 Heirs = Callable[[FlinkOperator], Heir | None]
 """Finds the heir of an operator of Flink; None if there is none."""
 
@@ -159,11 +170,11 @@ class _Operator:
                     "the job has no operator of its uid or name; an operator with "
                     f'set_uid_hash("{operator.hash}") gets its state'
                 )
-            elif any(state.name == READER_STATE for _, state, *_ in lists):
+            elif any(state.name == _READER_STATE for _, state, *_ in lists):
                 self._refuse("the job has no source of this uid or id")
             return
         is_source = operator.coordinator is not None or any(
-            state.name == READER_STATE for _, state, *_ in lists
+            state.name == _READER_STATE for _, state, *_ in lists
         )
         if is_source and heir.positions is None:
             self._refuse("it is a source, whose positions only a source of the job can take over")
@@ -185,7 +196,7 @@ class _Operator:
         lists: list[tuple[int, StateHeader, str, list[Any]]],
     ) -> None:
         assert heir.positions is not None
-        if any(state.name != READER_STATE and elements for _, state, _, elements in lists):
+        if any(state.name != _READER_STATE and elements for _, state, _, elements in lists):
             self._refuse("it is a source of a kind whose positions are not known")
             return
         splits = splits_of(self._operator, lists, self._checkpoint.path)
@@ -295,3 +306,75 @@ def _namespace(namespace: Void | FlinkWindow | bytes) -> bytes | None:
     if isinstance(namespace, bytes):
         return namespace
     return struct.pack(_WINDOW[namespace.kind], *namespace.numbers)
+
+
+def key_reader(key_type: Any, load: Callable[[bytes], Any]) -> ReadKey:
+    """Make what turns keys of Flink, which are rows of one field, into keys of the engine.
+
+    Args:
+        key_type: the declared type of the keys; None if nobody knows, or there is none.
+        load: makes objects of pickles.
+    """
+    untyped = key_type is None or isinstance(key_type, PickledBytesTypeInfo)
+
+    def read_key(key: Any) -> Any:
+        value = key[0] if isinstance(key, Row) and len(key) == 1 else key
+        if untyped:
+            return wrap_key(load(value) if isinstance(value, bytes) else value)
+        return wrap_key(_as_declared(value, key_type))
+
+    return read_key
+
+
+def _as_declared(value: Any, type_info: Any) -> Any:
+    """Give a value what Java does not keep: the names of a row's fields."""
+    if isinstance(type_info, ExternalTypeInfo):
+        return _as_declared(value, type_info._type_info)
+    if isinstance(type_info, RowTypeInfo):
+        fields = map(_as_declared, value, type_info.get_field_types())
+        row = Row(*fields)
+        row.set_field_names(list(type_info.get_field_names()))
+        row.set_row_kind(value.get_row_kind())
+        return row
+    if isinstance(type_info, TupleTypeInfo):
+        return tuple(map(_as_declared, value, type_info.get_field_types()))
+    if isinstance(type_info, ListTypeInfo):
+        return [_as_declared(part, type_info.elem_type) for part in value]
+    return value
+
+
+def splits_of(
+    operator: FlinkOperator, lists: list[tuple[int, StateHeader, str, list[Any]]], path: str
+) -> FlinkSplits:
+    """Take the splits of a source out of its operator's state.
+
+    Args:
+        operator: the operator of the source.
+        lists: its state without keys.
+        path: the savepoint, for errors.
+
+    Raises:
+        CheckpointError: they are damaged.
+    """
+    where = f"{path}: the source {operator.uid or operator.name!r}"
+    splits = tuple(
+        _versioned(DataInput(element, where))
+        for _, state, _, elements in lists
+        if state.name == _READER_STATE
+        for element in elements
+    )
+    if operator.coordinator is None:
+        return FlinkSplits(splits)
+    data = DataInput(operator.coordinator, f"{where}, its enumerator")
+    version = data.integer()
+    if version != _COORDINATOR:
+        raise data.refused(f"the state of an enumerator of version {version} is not known", 0)
+    return FlinkSplits(splits, _versioned(data))
+
+
+def _versioned(data: DataInput) -> tuple[int, DataInput]:
+    """Read a version, and what was written with it."""
+    version = data.integer()
+    length = data.count("bytes")
+    base = data.offset(data.position)
+    return version, DataInput(data.take(length), data.where, base)

@@ -7,8 +7,8 @@ import random
 import pytest
 
 from pyflink_on_spark._compat.errors import CheckpointError
-from pyflink_on_spark._runtime.checkpoints.folder import folder
-from pyflink_on_spark._runtime.checkpoints.safe_pickles import load_safely
+from pyflink_on_spark._runtime.checkpoints.checkpoint_files import folder
+from pyflink_on_spark._runtime.checkpoints.contents import load_safely
 from pyflink_on_spark.flink_state import FlinkCheckpoint
 from pyflink_on_spark.flink_state.conversion import convert, heirs_without_job
 from tests.flink_state.samples import metadata_of

@@ -6,10 +6,10 @@ import struct
 
 import pytest
 
-from pyflink_on_spark._connectors.builtin.number_sequence import NumberSequence
-from pyflink_on_spark._connectors.files.flink_splits import positions_of_files
+from pyflink_on_spark._connectors.builtin.collection import NumberSequence
 from pyflink_on_spark._connectors.files.reader import FilesDone
-from pyflink_on_spark._connectors.formats.input_format import FileSplit
+from pyflink_on_spark._connectors.files.source import positions_of_files
+from pyflink_on_spark._connectors.formats.file_format import FileSplit
 from pyflink_on_spark._connectors.kafka.partitions import (
     BEGINNING,
     PartitionPosition,

@@ -12,13 +12,14 @@ from pyflink_on_spark._runtime.contract.connector.enumerator import (
     SplitEnumerator,
     UnreadSplit,
 )
-from pyflink_on_spark._runtime.contract.connector.flink_splits import FlinkSplits, Versioned
 from pyflink_on_spark._runtime.contract.connector.sink import LargeCommittable, Sink, SinkWriter
 from pyflink_on_spark._runtime.contract.connector.source import (
+    FlinkSplits,
     OwnPositions,
     Source,
     SourceReader,
     SplitReader,
+    Versioned,
     WatermarkRule,
     share_of,
 )

@@ -58,10 +58,10 @@ from typing import TYPE_CHECKING, Any
 
 from pyflink_on_spark._runtime.elements.bundle import BUNDLE_SIZE, Bundle, ChannelStatus, Watermark
 from pyflink_on_spark._runtime.elements.watermark_rhythm import WatermarkRhythm
+from pyflink_on_spark._runtime.moved_in.data_input import DataInput
 
 if TYPE_CHECKING:
     from pyflink_on_spark._runtime.contract.connector.enumerator import SplitEnumerator
-    from pyflink_on_spark._runtime.contract.connector.flink_splits import FlinkSplits
     from pyflink_on_spark._runtime.contract.context import OperatorContext
 
 
@@ -82,6 +82,23 @@ class WatermarkRule:
     idle_timeout: int | None = None
     rhythm: WatermarkRhythm = field(default_factory=WatermarkRhythm)
     noted: bool = False
+
+
+Versioned = tuple[int, DataInput]
+"""The version of a serializer of Flink, and what was written with it."""
+
+
+@dataclass(frozen=True)
+class FlinkSplits:
+    """The splits of a source of Flink.
+
+    Args:
+        splits: those that readers have, as the source's serializer has written them.
+        enumerator: what the enumerator keeps; None if there is nothing.
+    """
+
+    splits: tuple[Versioned, ...]
+    enumerator: Versioned | None = None
 
 
 class SourceReader(ABC):
