@@ -17,7 +17,7 @@ from pyflink_on_spark._spark.session.connect import connect_session
 from pyflink_on_spark._spark.session.dependencies import spark_settings
 from pyflink_on_spark._spark.session.driver_endpoint import driver_endpoint
 from pyflink_on_spark._spark.structured.connect_batch_job import ConnectBatchJob
-from pyflink_on_spark._spark.structured.connect_job import ConnectJob
+from pyflink_on_spark._spark.structured.connect_job import ConnectJob, equipped
 from pyflink_on_spark._spark.structured.query_job import QueryJob
 from pyflink_on_spark._spark.structured.savepoints import from_query
 
@@ -64,7 +64,9 @@ class SparkEngine:
         remote = connect_session(spark_settings(configuration))
         if remote is not None:
             _check_remote(job, wished)
-            return (ConnectBatchJob if job.settings.batch else ConnectJob)(job, remote)
+            session = equipped(remote)
+            job = from_query(job, session)
+            return (ConnectBatchJob if job.settings.batch else ConnectJob)(job, session)
         job = from_query(job)
         if job.settings.batch:
             return BatchJob(job, self.server)

@@ -173,8 +173,14 @@ class Batches:
         self.error: BaseException | None = None
         """What a micro-batch failed with."""
 
-    def __call__(self, frame: Any, batch: int) -> None:
-        """Run a micro-batch."""
+    def __call__(self, frame: Any, batch: int, before: Callable[[], None] = lambda: None) -> None:
+        """Run a micro-batch.
+
+        Args:
+            frame: its rows.
+            batch: its number.
+            before: called when the one before is committed, and this one has not begun.
+        """
         with self._lock:
             if self.ended.is_set():
                 self.stopping.wait(_STOP_SECONDS)
@@ -183,6 +189,7 @@ class Batches:
             try:
                 if batch > 0:
                     self._commit(batch - 1)
+                before()
                 self._take(batch, frame.collect())
             except BaseException as error:
                 self.error = error

@@ -6,18 +6,22 @@ import contextlib
 import functools
 import pickle
 import sys
+import uuid
 import zipfile
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import cloudpickle
 from pyspark.sql import SparkSession
 from pyspark.sql.streaming import StreamingQuery
 
 from pyflink_on_spark._compat.errors import CheckpointError, EnvironmentSetupError
+from pyflink_on_spark._job.attempts.attempt_control import SavepointRequest
+from pyflink_on_spark._job.checkpoints.hosts import HostSnapshot
 from pyflink_on_spark._job.submission.job import Job
-from pyflink_on_spark._runtime.checkpoints.checkpoint_files import Folder, folder
+from pyflink_on_spark._runtime.checkpoints.checkpoint_files import Folder, StateFile, folder
 from pyflink_on_spark._runtime.user_code.dependencies import PythonDependencies, lay_out
 from pyflink_on_spark._spark.jobs.stage_function import channel_names
 from pyflink_on_spark._spark.jobs.worker_environment import WorkerEnvironment
@@ -26,21 +30,22 @@ from pyflink_on_spark._spark.session.spark_defaults import BUNDLE_SETTINGS, scra
 from pyflink_on_spark._spark.structured.batches import over
 from pyflink_on_spark._spark.structured.levels import Levels
 from pyflink_on_spark._spark.structured.query_job import Desk, QueryJob
+from pyflink_on_spark._spark.structured.savepoints import StoredState
 from pyflink_on_spark._spark.structured.server_batches import (
+    Asked,
     CommitsRecipe,
     Results,
     ServerBatches,
+    answer_of,
+    ask,
     fetch,
     on_server,
     recipe_of,
 )
+from pyflink_on_spark._spark.structured.slot import DRAINS, ENDS
 
 _POLL_SECONDS = 0.2
 _MOST_PARTITIONS = 64
-_NO_SAVEPOINT = (
-    "a job on Spark Connect writes no savepoints: Spark's own checkpoint is in {}. A job of a "
-    "classic session with execution.state-recovery.path set to it continues from there"
-)
 
 
 class ConnectJob(QueryJob):
@@ -48,12 +53,12 @@ class ConnectJob(QueryJob):
 
     Args:
         job: what to run.
-        session: a session of Spark Connect.
+        session: a session of Spark Connect, as ``equipped`` returns it.
     """
 
     def __init__(self, job: Job, session: SparkSession) -> None:
         super().__init__(job)
-        self._given = session
+        self._session = self._query_session = session
         self._fetched = -1
 
     def start(self) -> None:
@@ -64,10 +69,6 @@ class ConnectJob(QueryJob):
             EnvironmentSetupError: if no folder for the state is named.
         """
         self._take_restored()
-        self._session = self._query_session = self._given.newSession()
-        for key, value in BUNDLE_SETTINGS.items():
-            self._session.conf.set(key, value)
-        self._session.addArtifacts(str(packed_package()), pyfile=True)
         self._dependencies = self._shipped()
         self._environment = WorkerEnvironment.of_driver(self._dependencies)
         self._server = Desk()  # type: ignore[assignment]
@@ -136,17 +137,35 @@ class ConnectJob(QueryJob):
         )
         slots = sum(len(level.targets) for level in self._levels.levels)
         query = self._start(ServerBatches(recipe, slots, self._environment), number)
+        saving = _Saving(self)
         try:
-            last = self._follow_results(query, number)
-        except BaseException:
+            last = self._follow_results(query, number, saving)
+        except BaseException as error:
+            saving.fail(self._told(error))
             with contextlib.suppress(Exception):  # what it failed with is the error to tell
                 self._call(functools.partial(_end, self._home.uri, number))
             raise
         finally:
             query.stop()
-        self._call(functools.partial(_finish, recipe, last))
+        if saving.stopping is None:
+            self._call(functools.partial(_finish, recipe, last))
+        else:
+            self._finish_with(saving.stopping, recipe, last)
 
-    def _follow_results(self, query: StreamingQuery, number: int) -> int:
+    def _finish_with(self, stopping: _Stopping, recipe: bytes, last: int) -> None:
+        """Commit the last micro-batch, and write the savepoint with which the job ends."""
+        try:
+            place = folder(stopping.place, self._settings.configuration)
+            answers = self._stored(last).snapshot(0, stopping.place)
+            files = [cast(StateFile, answers[number].state) for number in sorted(answers)]
+            drained = stopping.request.drain
+            self._call(functools.partial(_finish_with, recipe, last, place.uri, files, drained))
+        except BaseException as error:
+            stopping.request.path.set_exception(self._told(error))
+            raise
+        stopping.request.path.set_result(stopping.place)
+
+    def _follow_results(self, query: StreamingQuery, number: int, saving: _Saving) -> int:
         """Hand over results until the job has ended; return its last micro-batch."""
         while True:
             active = query.isActive
@@ -157,6 +176,7 @@ class ConnectJob(QueryJob):
                 self._progress.update(number, results.checkpoint, results.progress)
                 if results.ended:
                     return results.batch
+            saving.go_on()
             self._check_cancelled()
             self._check_printers()
             if not active:
@@ -171,8 +191,101 @@ class ConnectJob(QueryJob):
     def _call(self, function: Any) -> Any:
         return on_server(self._session, self._environment, function)
 
-    def _request(self, request: Any) -> str:
-        raise CheckpointError(_NO_SAVEPOINT.format(self._home.uri))
+    def _ask(self, name: str, request: Asked) -> None:
+        self._call(functools.partial(_ask, self._home.uri, name, request))
+
+    def _answer(self, name: str) -> str | CheckpointError | None:
+        answer: str | CheckpointError | None = self._call(
+            functools.partial(_answer, self._home.uri, name)
+        )
+        return answer
+
+    def _next_request(self) -> SavepointRequest | None:
+        return self._requests.pop(0) if self._requests and self._fetched >= 0 else None
+
+
+@dataclass(frozen=True)
+class _Stopping:
+    """A savepoint with which the job ends.
+
+    Args:
+        request: the user's.
+        place: the URI of its folder.
+    """
+
+    request: SavepointRequest
+    place: str
+
+
+class _Saving:
+    """The savepoints that are asked for while a query runs, one after the other."""
+
+    def __init__(self, job: ConnectJob) -> None:
+        self._job = job
+        self._asked: tuple[str, SavepointRequest] | None = None
+        self.stopping: _Stopping | None = None
+
+    def go_on(self) -> None:
+        """Ask for the next savepoint, or look what has come of the last one."""
+        if self.stopping is not None:
+            return
+        if self._asked is None:
+            request = self._job._next_request()
+            if request is not None:
+                self._asked = uuid.uuid4().hex, request
+                kind = (DRAINS if request.drain else ENDS) if request.stop else None
+                self._job._ask(self._asked[0], Asked(request.directory, kind))
+            return
+        name, request = self._asked
+        answer = self._job._answer(name)
+        if answer is None:
+            return
+        self._asked = None
+        if isinstance(answer, CheckpointError):
+            request.path.set_exception(answer)
+        elif request.stop:
+            self.stopping = _Stopping(request, answer)
+        else:
+            request.path.set_result(answer)
+
+    def fail(self, error: Exception) -> None:
+        """Tell who waits that the attempt has failed."""
+        requests = [self._asked[1]] if self._asked is not None else []
+        requests += [self.stopping.request] if self.stopping is not None else []
+        for request in requests:
+            request.path.set_exception(error)
+
+
+class _WrittenState(StoredState):
+    """The state of slots that is written already."""
+
+    def __init__(self, files: list[StateFile]) -> None:
+        self._files = files
+
+    def snapshot(self, *_: Any, **__: Any) -> dict[int, HostSnapshot]:
+        """Return the files."""
+        return {number: HostSnapshot(file, []) for number, file in enumerate(self._files)}
+
+
+def equipped(session: SparkSession) -> SparkSession:
+    """Return a new session with this package, and with the settings that jobs need.
+
+    Args:
+        session: a session of the same server.
+    """
+    new = session.newSession()
+    for key, value in BUNDLE_SETTINGS.items():
+        new.conf.set(key, value)
+    new.addArtifacts(str(packed_package()), pyfile=True)
+    return new
+
+
+def _ask(home: str, name: str, request: Asked) -> None:
+    ask(folder(home), name, request)
+
+
+def _answer(home: str, name: str) -> str | CheckpointError | None:
+    return answer_of(folder(home), name)
 
 
 def _remove(home: str) -> None:
@@ -190,3 +303,14 @@ def _fetch(home: str, configuration: Mapping[str, str], after: int) -> list[byte
 def _finish(recipe: bytes, batch: int) -> None:
     """Commit the last micro-batch."""
     recipe_of(recipe).commits().committed(batch, final=True)
+
+
+def _finish_with(
+    recipe: bytes, batch: int, place: str, files: list[StateFile], drained: bool
+) -> None:
+    """Commit the last micro-batch, and complete the savepoint with which the job ends."""
+    made = recipe_of(recipe)
+    commits = made.commits()
+    commits.committed(batch, final=True)
+    where = folder(place, made.settings.configuration)
+    commits.savepoint(_WrittenState(files), where, stop=True, drained=drained)

@@ -188,7 +188,7 @@ class QueryJob(StatefulJob):
             with batches.between(check) as batch:
                 if stopping is not None:
                     request, place = stopping
-                    state = StoredState(self._query_session, self._home, batch)
+                    state = self._stored(batch)
                     path = self._commits.savepoint(state, place, stop=True, drained=request.drain)
                     request.path.set_result(path)
         except BaseException as error:
@@ -207,12 +207,16 @@ class QueryJob(StatefulJob):
                     name = wish(DRAINS if request.drain else ENDS, batch + 1)
                     self._home.inside(CONTROL).write(name, b"")
                     return request, place
-                state = StoredState(self._query_session, self._home, batch)
-                request.path.set_result(self._commits.savepoint(state, place))
+                request.path.set_result(self._commits.savepoint(self._stored(batch), place))
         except Exception as error:  # noqa: BLE001 - the job continues without this savepoint
             request.path.set_exception(error)
             check()
         return None
+
+    def _stored(self, batch: int) -> StoredState:
+        levels = len(self._levels.levels)
+        configuration = self._settings.configuration
+        return StoredState(self._query_session, self._home, batch, levels, configuration)
 
     def _check(self, query: StreamingQuery, batches: Batches) -> None:
         if self._cancelled.is_set():

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import itertools
+import pickle
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -19,7 +21,7 @@ from pyflink_on_spark._runtime.checkpoints.checkpoint_files import (
 )
 from pyflink_on_spark._runtime.checkpoints.snapshot_writer import WHOLE
 from pyflink_on_spark._runtime.elements.clock import SystemClock
-from pyflink_on_spark._spark.session.dependencies import spark_settings
+from pyflink_on_spark._spark.session.dependencies import ship_own_package, spark_settings
 from pyflink_on_spark._spark.session.session import obtain_session
 from pyflink_on_spark._spark.structured.batches import (
     QUERY,
@@ -31,9 +33,7 @@ from pyflink_on_spark._spark.structured.batches import (
 from pyflink_on_spark._spark.structured.state_log import LOG
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from pyspark.sql import SparkSession
+    from pyspark.sql import DataFrame, SparkSession
 
 
 class StoredState:
@@ -43,10 +43,20 @@ class StoredState:
         session: has the settings of the query.
         home: the folder of the query.
         batch: the last micro-batch, which Spark has committed.
+        levels: how many operators with state the query has.
+        configuration: the job's.
     """
 
-    def __init__(self, session: SparkSession, home: Folder, batch: int) -> None:
+    def __init__(
+        self,
+        session: SparkSession,
+        home: Folder,
+        batch: int,
+        levels: int,
+        configuration: Mapping[str, str],
+    ) -> None:
         self._session, self._home, self._batch = session, home, batch
+        self._levels, self._configuration = levels, configuration
 
     def snapshot(
         self,
@@ -59,7 +69,14 @@ class StoredState:
     ) -> dict[int, HostSnapshot]:
         """Copy the state of all slots into files; no timeout counts."""
         assert where is not None
-        files = write_slots(self._session, self._home, self._batch, folder(where))
+        files = write_slots(
+            self._session,
+            self._home,
+            self._batch,
+            self._levels,
+            folder(where, self._configuration),
+            self._configuration,
+        )
         return {number: HostSnapshot(file, []) for number, file in enumerate(files)}
 
     def committables(self) -> list[Any]:
@@ -81,28 +98,39 @@ def is_query(place: Folder) -> bool:
     return RUN in place.names()
 
 
-def from_query(job: Job) -> Job:
-    """Return a job that begins with a savepoint, if it was to begin with the home of a query."""
+def from_query(job: Job, remote: SparkSession | None = None) -> Job:
+    """Return a job that begins with a savepoint, if it was to begin with the home of a query.
+
+    Args:
+        job: the job.
+        remote: the session of a Spark Connect server that it runs on, if it does.
+    """
     configuration = job.settings.configuration
     where = checkpointing.RESTORE_PATH.read(configuration)
     home = None if where is None or job.settings.batch else folder(where, configuration)
     if home is None or not is_query(home):
         return job
-    session = obtain_session(spark_settings(configuration))
+    session = remote
+    if session is None:
+        session = obtain_session(spark_settings(configuration))
+        ship_own_package(session)
     place = home.inside("savepoint")
     place.remove()
-    savepoint_of(session, home, place)
+    savepoint_of(session, home, place, configuration)
     changed = {**configuration, checkpointing.RESTORE_PATH.key: place.uri}
     return replace(job, settings=replace(job.settings, configuration=changed))
 
 
-def savepoint_of(session: SparkSession, home: Folder, place: Folder) -> None:
+def savepoint_of(
+    session: SparkSession, home: Folder, place: Folder, configuration: Mapping[str, str]
+) -> None:
     """Make a savepoint of what a query that does not run any more has left.
 
     Args:
         session: any.
         home: the folder of the query.
         place: that of the savepoint.
+        configuration: the job's.
 
     Raises:
         CheckpointError: Spark has committed no micro-batch.
@@ -119,39 +147,73 @@ def savepoint_of(session: SparkSession, home: Folder, place: Folder) -> None:
         job_name=run.name,
         time=SystemClock().now(),
         savepoint=True,
-        files=write_slots(session, home, batch, place),
+        files=write_slots(session, home, batch, run.levels, place, configuration),
         committables=prepared_things(home, batch),
         meanings=run.state_meanings,
     )
 
 
-def write_slots(session: SparkSession, home: Folder, batch: int, place: Folder) -> list[StateFile]:
-    """Write the state of each slot after a micro-batch into a file.
+def write_slots(
+    session: SparkSession,
+    home: Folder,
+    batch: int,
+    levels: int,
+    place: Folder,
+    configuration: Mapping[str, str],
+) -> list[StateFile]:
+    """Write the state of each slot after a micro-batch into a file, in tasks.
 
     Args:
         session: any.
         home: the folder of the query.
         batch: which micro-batch; Spark has committed it.
+        levels: how many operators with state the query has.
         place: where the files are written.
+        configuration: the job's; says how file systems are reached.
     """
     files: list[StateFile] = []
-    for level in range(QueryRun.of(home).levels):
-        chunks = _chunks(session, home.inside(QUERY).uri, batch, level)
-        target = None
-        row: Mapping[str, Any] | None = next(chunks, None)
-        while row is not None:
-            target = row["target"]
-            with state_file(place, f"slot-{len(files)}") as writer:
-                while row is not None and row["target"] == target:
-                    writer.write_bytes(bytes(row["chunk"]))
-                    row = next(chunks, None)
-            files.append(writer.result())
+    for level in range(levels):
+        writer = _SlotWriter(level, place.uri, dict(configuration))
+        logs = _logs(session, home.inside(QUERY).uri, batch, level)
+        rows = logs.mapInArrow(writer.__call__, "target INT, file BINARY").collect()
+        files += [pickle.loads(row["file"]) for row in sorted(rows, key=lambda row: row["target"])]
     return files
 
 
-def _chunks(session: SparkSession, path: str, batch: int, level: int) -> Iterator[Any]:
-    """Yield the entries of the logs of all slots of a level, each log in its order."""
-    frame = (
+class _SlotWriter:
+    """Writes the logs of slots into a file each, in a task.
+
+    Args:
+        level: that of the slots.
+        place: the URI of the folder.
+        configuration: the job's.
+    """
+
+    def __init__(self, level: int, place: str, configuration: dict[str, str]) -> None:
+        self._level, self._place, self._configuration = level, place, configuration
+
+    def __call__(self, batches: Iterable[Any]) -> Iterator[Any]:
+        """Write the entries of logs, which follow each other; return what the files are."""
+        import pyarrow
+
+        place = folder(self._place, self._configuration)
+        for target, entries in itertools.groupby(_entries(batches), lambda entry: entry[0]):
+            with state_file(place, f"slot-{self._level}-{target}") as writer:
+                for _, chunk in entries:
+                    writer.write_bytes(chunk)
+            file = pickle.dumps(writer.result(), 5)
+            columns = [pyarrow.array([target], pyarrow.int32()), pyarrow.array([file])]
+            yield pyarrow.RecordBatch.from_arrays(columns, ["target", "file"])
+
+
+def _entries(batches: Iterable[Any]) -> Iterator[tuple[int, bytes]]:
+    for batch in batches:
+        yield from zip(batch.column(0).to_pylist(), batch.column(2).to_pylist(), strict=True)
+
+
+def _logs(session: SparkSession, path: str, batch: int, level: int) -> DataFrame:
+    """Return the entries of the logs of all slots of a level, each log in its order."""
+    return (
         session.read.format("statestore")
         .option("batchId", batch)
         .option("operatorId", level)
@@ -162,6 +224,6 @@ def _chunks(session: SparkSession, path: str, batch: int, level: int) -> Iterato
             "user_map_key.number AS number",
             "user_map_value.chunk AS chunk",
         )
-        .orderBy("target", "number")
+        .repartition("target")
+        .sortWithinPartitions("target", "number")
     )
-    return iter(frame.toLocalIterator())

@@ -9,6 +9,7 @@ from typing import Any
 
 import cloudpickle
 
+from pyflink_on_spark._compat.errors import CheckpointError
 from pyflink_on_spark._job.checkpoints.checkpoint_settings import CheckpointSettings
 from pyflink_on_spark._job.submission.job import Job
 from pyflink_on_spark._runtime.checkpoints.checkpoint_files import Folder, folder
@@ -18,10 +19,19 @@ from pyflink_on_spark._runtime.contract.state_meaning import Meanings
 from pyflink_on_spark._runtime.elements.clock import SystemClock
 from pyflink_on_spark._runtime.user_code.user_function import install_classes
 from pyflink_on_spark._spark.jobs.worker_environment import WorkerEnvironment
-from pyflink_on_spark._spark.structured.batches import Batches, QueryCommits, committed_batches
+from pyflink_on_spark._spark.structured.batches import (
+    CONTROL,
+    Batches,
+    QueryCommits,
+    committed_batches,
+)
+from pyflink_on_spark._spark.structured.savepoints import StoredState
+from pyflink_on_spark._spark.structured.slot import wish
 
 RESULTS = "results"
 """The folder, in the home of a query, where results wait until the client fetches them."""
+ASKED, ANSWERED = "asked", "answered"
+"""The folders there for savepoints that the client asks for, and for what comes of it."""
 _MOST_BYTES = 16 << 20
 
 
@@ -42,6 +52,19 @@ class Results:
     checkpoint: int | None
     progress: list[Any]
     ended: bool
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A savepoint that the client asks for.
+
+    Args:
+        directory: where it shall be; None for where the configuration says.
+        wish: ENDS or DRAINS if the job ends with it: the client writes it then.
+    """
+
+    directory: str | None
+    wish: str | None
 
 
 @dataclass(frozen=True)
@@ -118,18 +141,40 @@ class ServerBatches:
             if self._batches.ended.is_set():
                 return
             self._sent: list[tuple[str, list[Any]]] = []
-            self._batches(frame, batch)
+            self._batches(frame, batch, before=lambda: self._saved(frame.sparkSession, batch))
             checkpoint, progress = self._reported
             ended = self._batches.ended.is_set()
             results = Results(batch, self._sent, checkpoint, progress, ended)
             self._home.inside(RESULTS).write(f"{batch:012}", cloudpickle.dumps(results, 5))
 
     def _begin(self) -> None:
-        recipe = recipe_of(self._recipe)
-        commits = recipe.commits()
+        self._commits_recipe = recipe_of(self._recipe)
+        commits = self._commits = self._commits_recipe.commits()
         commits.attempt_begins()
         self._home = commits.home
         self._batches = Batches(commits, self._slots, self._send, self._report)
+
+    def _saved(self, session: Any, batch: int) -> None:
+        """Do what the client has asked for, before a micro-batch; the one before is committed."""
+        asked = self._home.inside(ASKED)
+        for name in asked.names() if batch > 0 else ():
+            request: Asked = pickle.loads(asked.read(name))
+            try:
+                answer: Any = self._save(session, request, batch)
+            except Exception as error:  # noqa: BLE001 - raised in the client
+                answer = CheckpointError(str(error))
+            asked.remove(name)
+            self._home.inside(ANSWERED).write(name, pickle.dumps(answer, 5))
+
+    def _save(self, session: Any, request: Asked, batch: int) -> str:
+        place = self._commits.savepoint_folder(request.directory)
+        if request.wish is not None:
+            self._home.inside(CONTROL).write(wish(request.wish, batch), b"")
+            return place.uri
+        recipe = self._commits_recipe
+        configuration = recipe.settings.configuration
+        state = StoredState(session, self._home, batch - 1, recipe.levels, configuration)
+        return self._commits.savepoint(state, place)
 
     def _send(self, channel: str, things: list[Any]) -> None:
         self._sent.append((channel, things))
@@ -164,6 +209,20 @@ def fetch(home: Folder, after: int) -> list[bytes]:
             found.append(place.read(name))
             size += len(found[-1])
     return found
+
+
+def ask(home: Folder, name: str, request: Asked) -> None:
+    """Ask the server for a savepoint, before its next micro-batch."""
+    home.inside(ASKED).write(name, pickle.dumps(request, 5))
+
+
+def answer_of(home: Folder, name: str) -> str | CheckpointError | None:
+    """Return what has come of what was asked for: the URI of a folder, or an error; None yet."""
+    place = home.inside(ANSWERED)
+    if name not in place.names():
+        return None
+    answer: str | CheckpointError = pickle.loads(place.read(name))
+    return answer
 
 
 def on_server(session: Any, environment: WorkerEnvironment, function: Callable[[], Any]) -> Any:

@@ -1,0 +1,127 @@
+"""Jobs on a server of Spark Connect, which runs in a process of its own."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("grpc", reason="needs pyflink_on_spark[connect]")
+from tests.faults.processes import descendants
+from tests.spark.test_checkpoints import check, let_go, wait_for, written
+
+SCRIPT = """
+import sys
+from pathlib import Path
+from tests.spark.test_checkpoints import count_job, environment
+folder, how, count = Path(sys.argv[1]), sys.argv[2], int(sys.argv[3])
+settings = {}
+if len(sys.argv) > 4:
+    settings["execution_state__recovery_path"] = sys.argv[4]
+client = count_job(environment(folder, **settings), folder, count, rolls=True).execute_async()
+if how != "run":
+    from tests.spark.test_checkpoints import wait_for, written
+    wait_for(lambda: written(folder), 150)
+    if how == "save":
+        print("saved", client.trigger_savepoint(str(folder / "saved")).result())
+        (folder / "notes" / "free").touch()
+    else:
+        print("saved", client.stop_with_savepoint(False, str(folder / "saved")).result())
+client.get_job_execution_result().result()
+"""
+PLAIN = """
+from pyflink.common import Types
+from pyflink.datastream import StreamExecutionEnvironment
+
+env = StreamExecutionEnvironment.get_execution_environment()
+env.set_parallelism({parallelism})
+stream = env.from_collection(list(range({count})), Types.INT())
+stream = stream.map(lambda v: 100 // (v - {bad}), Types.INT())
+stream.key_by(lambda v: v % 2).reduce(lambda a, b: a + b).print()
+env.execute()
+with env.from_collection(list("abcdef"), Types.STRING()).execute_and_collect() as found:
+    print("collected", "".join(found))
+"""
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory):
+    """The address of a server that PySpark's own script has started."""
+    import pyspark
+
+    home, log = Path(pyspark.__file__).parent, tmp_path_factory.mktemp("server") / "log"
+    port = 15_000 + os.getpid() % 5000
+    command = [str(home / "bin" / "spark-submit"), "--class",
+               "org.apache.spark.sql.connect.service.SparkConnectServer", "--master", "local[3]",
+               "--conf", f"spark.connect.grpc.binding.port={port}", "spark-internal"]  # fmt: skip
+    environment = {**os.environ, "PYSPARK_PYTHON": sys.executable, "SPARK_HOME": str(home)}
+    with log.open("wb") as output:
+        process = subprocess.Popen(
+            command, stdout=output, stderr=output, cwd=log.parent, env=environment
+        )
+    wait_for(lambda: "Spark Connect server started" in log.read_text(), 100)
+    yield f"sc://localhost:{port}"
+    family = descendants(process.pid)
+    process.terminate()
+    process.wait(30)
+    for left in family:
+        left.kill()
+
+
+def run(server, tmp_path, script, *arguments, code=0):
+    """Runs a script as its user would in another shell."""
+    file = tmp_path / "script.py"
+    file.write_text(script)
+    command = [sys.executable, "-m", "pyflink_on_spark", "run", "--remote", server, str(file)]
+    done = subprocess.run(
+        [*command, *map(str, arguments)], check=False, capture_output=True, text=True, timeout=200
+    )
+    assert done.returncode == code, done.stderr[-5000:]
+    return done
+
+
+@pytest.mark.parametrize("parallelism", [1, 2])
+def test_an_unchanged_program(server, tmp_path, parallelism):
+    text = PLAIN.format(parallelism=parallelism, count=3, bad=-1)
+    lines = run(server, tmp_path, text).stdout.splitlines()
+    plain = [line.rpartition("> ")[2] for line in lines]
+    assert sorted(plain) == sorted(["100", "150", "33", "collected abcdef"])
+    assert plain.index("100") < plain.index("150")
+
+
+def test_an_error_begins_with_the_users_traceback(server, tmp_path):
+    text = PLAIN.format(parallelism=2, count=3, bad=1)
+    done = run(server, tmp_path, text, code=1)
+    told = done.stderr[done.stderr.rindex("JobExecutionError") :]
+    assert told.startswith("JobExecutionError: Traceback (most recent call last):\n")
+    assert "ZeroDivisionError" in told
+    assert "org.apache.spark" not in told
+
+
+@pytest.mark.timeout(290)
+def test_savepoints(server, tmp_path):
+    saved = run(server, tmp_path, SCRIPT, tmp_path, "stop", 20_000).stdout.split()[-1]
+    before = len(written(tmp_path))
+    assert 0 < before < 20_000
+    again = run(server, tmp_path, SCRIPT, tmp_path, "save", 20_000, saved).stdout.split()[-1]
+    assert Path(again.removeprefix("file://"), "_metadata").exists()
+    check(tmp_path, 20_000)
+
+
+def test_a_query_of_a_killed_client_can_be_continued(server, tmp_path):
+    file = tmp_path / "script.py"
+    file.write_text(SCRIPT)
+    command = [sys.executable, "-m", "pyflink_on_spark", "run", "--remote", server, str(file)]
+    client = subprocess.Popen([*command, str(tmp_path), "run", "20000"])
+    wait_for(lambda: written(tmp_path), 150)
+    client.kill()
+    client.wait()
+    time.sleep(1)
+    (home,) = (tmp_path / "checkpoints").glob("*")
+    let_go(tmp_path)
+    run(server, tmp_path, SCRIPT, tmp_path, "run", 20_000, home.as_uri())
+    check(tmp_path, 20_000)
