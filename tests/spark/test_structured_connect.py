@@ -80,7 +80,7 @@ def run(server, tmp_path, script, *arguments, code=0):
     done = subprocess.run(
         [*command, *map(str, arguments)], check=False, capture_output=True, text=True, timeout=200
     )
-    assert done.returncode == code, done.stderr[-5000:]
+    assert done.returncode == code, done.stderr[:3000]
     return done
 
 

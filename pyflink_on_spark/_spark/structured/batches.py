@@ -12,6 +12,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any, Self
 
 from pyflink_on_spark._job.checkpoints.coordinator import CheckpointCoordinator
+from pyflink_on_spark._job.checkpoints.ownership import JobTakenOverError
 from pyflink_on_spark._runtime.checkpoints.checkpoint_files import Folder
 from pyflink_on_spark._runtime.checkpoints.steps import step
 from pyflink_on_spark._runtime.contract.state_meaning import Meanings, StateMeaning
@@ -23,6 +24,8 @@ COMMITTABLES, QUERY, CONTROL = "committables", "query", "control"
 driver wants of the slots."""
 RUN = "run.json"
 """The file in the home of a query that says what a savepoint has to know of its job."""
+TAKEN_OVER = "taken-over"
+"""The file there that says that another job has continued this one."""
 
 
 def over(attempt: int) -> str:
@@ -94,6 +97,20 @@ class QueryCommits(CheckpointCoordinator):
         run = QueryRun(self._job_id, self._job_name, self.first, levels, meanings)
         home.write(RUN, json.dumps(asdict(run)).encode())
 
+    @property
+    def taken_over(self) -> bool:
+        """Whether another job has continued this one, and needs its folder."""
+        return hasattr(self, "home") and TAKEN_OVER in self.home.names()
+
+    def _confirm_ownership(self) -> None:
+        super()._confirm_ownership()
+        if self.taken_over:
+            self.over = True
+            raise JobTakenOverError(
+                f"another job has continued from {self.home.shown}: this one ends, and commits "
+                "nothing any more"
+            )
+
     def prepared(self, batch: int, things: Iterable[tuple[int, Any]]) -> None:
         """Keep what a micro-batch has prepared, before Spark commits it."""
         self._confirm_ownership()
@@ -108,7 +125,11 @@ class QueryCommits(CheckpointCoordinator):
             batch: its number.
             final: whether the job ends with it.
             again: whether this was perhaps done before, by an attempt that failed.
+
+        Raises:
+            JobTakenOverError: another job has continued this one, and commits it.
         """
+        self._confirm_ownership()
         self._number = self.number_of(batch)
         things = prepared_things(self.home, batch)
         with self._history.checkpoint(self._number, self.home.uri, savepoint=False):

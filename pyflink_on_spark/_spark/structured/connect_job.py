@@ -26,8 +26,8 @@ from pyflink_on_spark._runtime.user_code.dependencies import PythonDependencies,
 from pyflink_on_spark._spark.jobs.stage_function import channel_names
 from pyflink_on_spark._spark.jobs.worker_environment import WorkerEnvironment
 from pyflink_on_spark._spark.session.dependencies import ShippedDependencies, packed_package
-from pyflink_on_spark._spark.session.spark_defaults import BUNDLE_SETTINGS, scratch_subfolder
-from pyflink_on_spark._spark.structured.batches import over
+from pyflink_on_spark._spark.session.spark_defaults import SQL_DEFAULTS, scratch_subfolder
+from pyflink_on_spark._spark.structured.batches import TAKEN_OVER, over
 from pyflink_on_spark._spark.structured.levels import Levels
 from pyflink_on_spark._spark.structured.query_job import Desk, QueryJob
 from pyflink_on_spark._spark.structured.savepoints import StoredState
@@ -104,7 +104,7 @@ class ConnectJob(QueryJob):
         return _MOST_PARTITIONS
 
     def _run(self) -> None:
-        self._home = self._home_folder()
+        self._home = self._commits.home = self._home_folder()
         self._commits.first = (
             0 if self._commits.restore is None else self._commits.restore.checkpoint_id
         )
@@ -274,8 +274,8 @@ def equipped(session: SparkSession) -> SparkSession:
         session: a session of the same server.
     """
     new = session.newSession()
-    for key, value in BUNDLE_SETTINGS.items():
-        new.conf.set(key, value)
+    for key in ("spark.sql.execution.arrow.maxRecordsPerBatch", "spark.sql.adaptive.enabled"):
+        new.conf.set(key, SQL_DEFAULTS[key])
     new.addArtifacts(str(packed_package()), pyfile=True)
     return new
 
@@ -289,7 +289,9 @@ def _answer(home: str, name: str) -> str | CheckpointError | None:
 
 
 def _remove(home: str) -> None:
-    folder(home).remove()
+    place = folder(home)
+    if TAKEN_OVER not in place.names():
+        place.remove()
 
 
 def _end(home: str, attempt: int) -> None:

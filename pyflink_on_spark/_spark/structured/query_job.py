@@ -121,7 +121,7 @@ class QueryJob(StatefulJob):
     @property
     def _kept(self) -> bool:
         """Whether the state of a job that does not finish stays."""
-        if self._interrupted or self._spark_gone:
+        if self._interrupted or self._spark_gone or self._commits.taken_over:
             return True
         settings = self._settings
         return (

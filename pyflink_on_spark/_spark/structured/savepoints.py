@@ -26,6 +26,7 @@ from pyflink_on_spark._spark.session.session import obtain_session
 from pyflink_on_spark._spark.structured.batches import (
     QUERY,
     RUN,
+    TAKEN_OVER,
     QueryRun,
     committed_batches,
     prepared_things,
@@ -114,6 +115,7 @@ def from_query(job: Job, remote: SparkSession | None = None) -> Job:
     if session is None:
         session = obtain_session(spark_settings(configuration))
         ship_own_package(session)
+    home.write(TAKEN_OVER, b"")  # the query may still run, without its driver or its client
     place = home.inside("savepoint")
     place.remove()
     savepoint_of(session, home, place, configuration)
