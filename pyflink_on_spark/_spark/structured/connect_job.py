@@ -26,7 +26,7 @@ from pyflink_on_spark._runtime.user_code.dependencies import PythonDependencies,
 from pyflink_on_spark._spark.jobs.stage_function import channel_names
 from pyflink_on_spark._spark.jobs.worker_environment import WorkerEnvironment
 from pyflink_on_spark._spark.session.dependencies import ShippedDependencies, packed_package
-from pyflink_on_spark._spark.session.spark_defaults import SQL_DEFAULTS, scratch_subfolder
+from pyflink_on_spark._spark.session.spark_defaults import BUNDLE_SETTINGS, scratch_subfolder
 from pyflink_on_spark._spark.structured.batches import TAKEN_OVER, over
 from pyflink_on_spark._spark.structured.levels import Levels
 from pyflink_on_spark._spark.structured.query_job import Desk, QueryJob
@@ -274,8 +274,8 @@ def equipped(session: SparkSession) -> SparkSession:
         session: a session of the same server.
     """
     new = session.newSession()
-    for key in ("spark.sql.execution.arrow.maxRecordsPerBatch", "spark.sql.adaptive.enabled"):
-        new.conf.set(key, SQL_DEFAULTS[key])
+    for key, value in BUNDLE_SETTINGS.items():
+        new.conf.set(key, value)
     new.addArtifacts(str(packed_package()), pyfile=True)
     return new
 

@@ -23,6 +23,7 @@ from pyflink_on_spark._runtime.checkpoints.snapshot_writer import WHOLE
 from pyflink_on_spark._runtime.elements.clock import SystemClock
 from pyflink_on_spark._spark.session.dependencies import ship_own_package, spark_settings
 from pyflink_on_spark._spark.session.session import obtain_session
+from pyflink_on_spark._spark.session.spark_defaults import BUNDLE_SETTINGS
 from pyflink_on_spark._spark.structured.batches import (
     QUERY,
     RUN,
@@ -113,7 +114,9 @@ def from_query(job: Job, remote: SparkSession | None = None) -> Job:
         return job
     session = remote
     if session is None:
-        session = obtain_session(spark_settings(configuration))
+        session = obtain_session(spark_settings(configuration)).newSession()
+        for key, value in BUNDLE_SETTINGS.items():
+            session.conf.set(key, value)
         ship_own_package(session)
     home.write(TAKEN_OVER, b"")  # the query may still run, without its driver or its client
     place = home.inside("savepoint")
@@ -166,7 +169,7 @@ def write_slots(
     """Write the state of each slot after a micro-batch into a file, in tasks.
 
     Args:
-        session: any.
+        session: has the settings of queries.
         home: the folder of the query.
         batch: which micro-batch; Spark has committed it.
         levels: how many operators with state the query has.
