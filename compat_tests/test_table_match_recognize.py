@@ -665,3 +665,12 @@ def test_random_programs(request, t_env, tmp_path, seed):
         pytest.skip("a restart sets the watermark back, and checkpoints emit watermarks")
     recorded = json.loads(RECORD.read_text(encoding="utf-8"))
     assert run(t_env, tmp_path, made) == recorded[str(seed)]
+
+
+@pytest.mark.parametrize("parallelism", [2])
+@pytest.mark.parametrize("seed", [2, 6, 10, 14, 30, 42])
+def test_random_programs_in_two_subtasks(t_env, tmp_path, seed):
+    made = program(seed)
+    assert not made.watermarks
+    recorded = json.loads(RECORD.read_text(encoding="utf-8"))
+    assert run(t_env, tmp_path, made) == recorded[str(seed)] != {}
