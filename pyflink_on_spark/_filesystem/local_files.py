@@ -54,7 +54,7 @@ class LocalFiles(FileSystem):
 
     def create(self, path: str, *, private: bool = False) -> BinaryIO:
         self._make_folders(os.path.dirname(path), 0o700 if private else 0o777)
-        return open(path, "xb", opener=_open_privately if private else None)
+        return open(path, "xb", opener=_open_privately) if private else open(path, "xb")
 
     def _make_folders(self, path: str, mode: int) -> None:
         """Create a folder and those that it is in, so that they survive a power failure."""

@@ -159,7 +159,7 @@ class Disturbed:
         assert self._wakes.wait(20)
 
     def _full_disk(self):
-        def refuse(files, path):
+        def refuse(files, path, *, private=False):
             raise OSError(errno.ENOSPC, "No space left on device")
 
         self._patches.setattr(LocalFiles, "create", refuse)
