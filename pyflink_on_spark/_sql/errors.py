@@ -1,4 +1,4 @@
-"""What is wrong with a statement or an expression, and where."""
+"""Errors in statements and expressions, with their position."""
 
 from __future__ import annotations
 

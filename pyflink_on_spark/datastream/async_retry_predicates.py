@@ -6,17 +6,17 @@ from pyflink_on_spark._compat.missing_names import missing_name
 
 
 def empty_result_predicate(result: list):
-    """Tell whether there is no result."""
+    """True for an empty result, or None."""
     return result is None or len(result) == 0
 
 
 def has_exception_predicate(error):
-    """Tell whether there is an exception."""
+    """True for an exception."""
     return error is not None
 
 
 def exception_type_predicate(error, expected_error_type):
-    """Tell whether an exception is of a type.
+    """True for an exception of a certain type.
 
     Args:
         error: the exception.

@@ -86,7 +86,7 @@ class FixedDelayRetryStrategy(AsyncRetryStrategy, Generic[OUT]):
         self._exception_predicate = exception_predicate
 
     def can_retry(self, current_attempts: int) -> bool:
-        """Tell whether fewer attempts than allowed were made after the first."""
+        """True while fewer retries than allowed were made."""
         return current_attempts <= self._max_attempts
 
     def get_backoff_time_millis(self, current_attempts: int) -> int:
@@ -139,7 +139,7 @@ class ExponentialBackoffDelayRetryStrategy(AsyncRetryStrategy, Generic[OUT]):
         self._exception_predicate = exception_predicate
 
     def can_retry(self, current_attempts: int) -> bool:
-        """Tell whether fewer attempts than allowed were made after the first."""
+        """True while fewer retries than allowed were made."""
         return current_attempts <= self._max_attempts
 
     def get_backoff_time_millis(self, current_attempts: int) -> int:

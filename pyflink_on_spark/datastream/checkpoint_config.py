@@ -71,7 +71,7 @@ class CheckpointConfig(OptionsView):
         super().__init__(own_handle(j_checkpoint_config, Configuration, call))
 
     def is_checkpointing_enabled(self) -> bool:
-        """Tell whether an interval is set."""
+        """True if an interval is set."""
         return self.get_checkpoint_interval() > 0
 
     def get_checkpointing_mode(self) -> CheckpointingMode:
@@ -157,7 +157,7 @@ class CheckpointConfig(OptionsView):
         return self._write(options.MAX_CONCURRENT, max_concurrent_checkpoints)
 
     def is_fail_on_checkpointing_errors(self) -> bool:
-        """Tell whether the first checkpoint that fails makes the job fail."""
+        """True if the first failed checkpoint makes the job fail."""
         return self.get_tolerable_checkpoint_failure_number() == 0
 
     def set_fail_on_checkpointing_errors(
@@ -193,14 +193,14 @@ class CheckpointConfig(OptionsView):
         return self._write(options.RETENTION, retention_mode.name)
 
     def is_externalized_checkpoints_enabled(self) -> bool:
-        """Tell whether checkpoints are kept for the user at all."""
+        """True if checkpoints are retained in any case."""
         return (
             self.get_externalized_checkpoint_retention()
             is not ExternalizedCheckpointRetention.NO_EXTERNALIZED_CHECKPOINTS
         )
 
     def get_externalized_checkpoint_retention(self) -> ExternalizedCheckpointRetention | None:
-        """Return what becomes of checkpoints when the job is cancelled."""
+        """Return the retention of checkpoints after the job is cancelled."""
         return ExternalizedCheckpointRetention[self._read(options.RETENTION)]
 
     def enable_externalized_checkpoints(
@@ -217,11 +217,11 @@ class CheckpointConfig(OptionsView):
         return self._write(options.RETENTION, cleanup_mode.name)
 
     def get_externalized_checkpoint_cleanup(self) -> ExternalizedCheckpointCleanup | None:
-        """Return what becomes of checkpoints when the job is cancelled (Flink 1.x)."""
+        """Return the retention of checkpoints after the job is cancelled (Flink 1.x)."""
         return ExternalizedCheckpointCleanup[self._read(options.RETENTION)]
 
     def is_prefer_checkpoint_for_recovery(self) -> bool:
-        """Tell whether a checkpoint is taken even if a savepoint is newer (Flink 1.x)."""
+        """True if a restart prefers a checkpoint to a newer savepoint (Flink 1.x)."""
         return self._read(options.PREFER_CHECKPOINT)
 
     def set_prefer_checkpoint_for_recovery(
@@ -235,7 +235,7 @@ class CheckpointConfig(OptionsView):
         return self._write(options.PREFER_CHECKPOINT, prefer_checkpoint_for_recovery)
 
     def is_unaligned_checkpoints_enabled(self) -> bool:
-        """Tell whether checkpoints are unaligned: they were asked for, and EXACTLY_ONCE is."""
+        """True if unaligned checkpoints are enabled and the mode is EXACTLY_ONCE."""
         exactly_once = self.get_checkpointing_mode() is CheckpointingMode.EXACTLY_ONCE
         return exactly_once and self._read(options.UNALIGNED)
 
@@ -282,7 +282,7 @@ class CheckpointConfig(OptionsView):
         return self._write(options.UNALIGNED_FORCED, force_unaligned_checkpoints)
 
     def is_force_unaligned_checkpoints(self) -> bool:
-        """Tell whether checkpoints are unaligned even where Flink advises against it."""
+        """True if checkpoints are unaligned even where Flink advises against it."""
         return self._read(options.UNALIGNED_FORCED)
 
     def set_checkpoint_storage(self, storage: CheckpointStorage) -> CheckpointConfig:

@@ -10,7 +10,7 @@ __all__ = ["CheckpointingMode"]
 
 
 class CheckpointingMode(Enum):
-    """What a checkpoint guarantees about the effect of an element on the state.
+    """The guarantee of checkpoints about the effect of an element on the state.
 
     On Spark: the effect on state is exactly once in both modes.
     """

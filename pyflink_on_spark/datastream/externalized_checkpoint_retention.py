@@ -1,4 +1,4 @@
-"""What becomes of checkpoints when a job is cancelled."""
+"""The retention of checkpoints after their job is cancelled."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ __all__ = ["ExternalizedCheckpointRetention"]
 
 
 class ExternalizedCheckpointRetention(Enum):
-    """Whether checkpoints outlive the cancellation of their job."""
+    """The retention of checkpoints after the cancellation of their job."""
 
     DELETE_ON_CANCELLATION = 0
     RETAIN_ON_CANCELLATION = 1

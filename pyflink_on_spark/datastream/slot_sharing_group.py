@@ -83,7 +83,7 @@ _NOTHING = MemorySize(bytes_size=0)
 
 @dataclass(frozen=True)
 class GroupSpec:
-    """What a slot sharing group says."""
+    """The name and the resources of a slot sharing group."""
 
     name: str
     cpu_cores: float | None = None

@@ -10,7 +10,7 @@ __all__ = ["TimerService"]
 
 
 class TimerService(ABC):
-    """Tells the time, and registers the current key's timers.
+    """The clock of a function, and the timers of the current key.
 
     A timer is known by its key, its time and its clock: registering it twice fires it once.
     """

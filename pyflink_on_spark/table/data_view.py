@@ -77,7 +77,7 @@ class MapView(DataView, Generic[K, V]):
         del self._dict[key]
 
     def contains(self, key: K) -> bool:
-        """Tell whether there is a key."""
+        """True if the map has the key."""
         return key in self._dict
 
     def items(self) -> Iterable[tuple[K, V]]:
@@ -93,7 +93,7 @@ class MapView(DataView, Generic[K, V]):
         return self._dict.values()
 
     def is_empty(self) -> bool:
-        """Tell whether there is no key."""
+        """True if the map has no key."""
         return not self._dict
 
     def clear(self) -> None:

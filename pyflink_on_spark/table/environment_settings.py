@@ -1,4 +1,4 @@
-"""What a TableEnvironment is made with."""
+"""The settings with which a TableEnvironment is made."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ class EnvironmentSettings:
         return self._configuration._read(BUILTIN_DATABASE)
 
     def is_streaming_mode(self) -> bool:
-        """Tell whether rows are computed as they come."""
+        """True if rows are computed as they arrive."""
         return self._configuration._read(RUNTIME_MODE) != BATCH
 
     def get_configuration(self) -> Configuration:

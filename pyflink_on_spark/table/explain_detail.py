@@ -1,4 +1,4 @@
-"""What an explanation shows besides the plan."""
+"""The details that an explanation shows besides the plan."""
 
 from __future__ import annotations
 

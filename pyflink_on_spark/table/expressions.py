@@ -1,4 +1,4 @@
-"""What expressions begin with."""
+"""Functions that begin expressions."""
 
 from __future__ import annotations
 
@@ -98,7 +98,7 @@ def null_of(data_type: DataType) -> Expression:
 
 def and_(predicate0: bool | Expression[bool], predicate1: bool | Expression[bool],
          *predicates: bool | Expression[bool]) -> Expression[bool]:  # fmt: skip
-    """Tell whether all conditions hold."""
+    """True if all conditions hold."""
     joined = _call("AND", predicate0, predicate1)
     for predicate in predicates:
         joined = _call("AND", joined, predicate)
@@ -107,7 +107,7 @@ def and_(predicate0: bool | Expression[bool], predicate1: bool | Expression[bool
 
 def or_(predicate0: bool | Expression[bool], predicate1: bool | Expression[bool],
         *predicates: bool | Expression[bool]) -> Expression[bool]:  # fmt: skip
-    """Tell whether any condition holds."""
+    """True if any condition holds."""
     joined = _call("OR", predicate0, predicate1)
     for predicate in predicates:
         joined = _call("OR", joined, predicate)
@@ -115,7 +115,7 @@ def or_(predicate0: bool | Expression[bool], predicate1: bool | Expression[bool]
 
 
 def not_(expression: Expression[bool]) -> Expression[bool]:
-    """Tell whether a condition does not hold."""
+    """True if the condition does not hold."""
     return _call("NOT", expression)
 
 
@@ -317,7 +317,7 @@ def current_watermark(rowtimeAttribute) -> Expression:
 def temporal_overlaps(
     left_time_point, left_temporal, right_time_point, right_temporal
 ) -> Expression:
-    """Tell whether two intervals of time overlap; each is a moment and an end or a length."""
+    """True if two intervals of time overlap; each is a timestamp with an end or a length."""
     return _call("OVERLAPS", left_time_point, left_temporal, right_time_point, right_temporal)
 
 

@@ -45,7 +45,7 @@ class ModuleEntry:
         return self._name
 
     def used(self) -> bool:
-        """Tell whether it is used."""
+        """True if the module is used."""
         return self._used
 
     def __repr__(self):

@@ -33,7 +33,7 @@ _children.__qualname__ = "ResolvedExpression.get_resolved_children"
 
 
 class ResolvedExpression(Expression):
-    """What computes a column or a watermark of a table.
+    """The expression of a computed column or a watermark.
 
     Args:
         j_resolved_expr: made by ``ComputedColumn.get_expression`` and the like.

@@ -1,4 +1,4 @@
-"""Whether a result has rows."""
+"""The kinds of results: with rows, or only successful."""
 
 from __future__ import annotations
 

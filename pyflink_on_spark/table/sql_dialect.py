@@ -8,7 +8,7 @@ __all__ = ["SqlDialect"]
 
 
 class SqlDialect:
-    """What language a statement is in."""
+    """The dialect of a statement."""
 
     DEFAULT = 0
     HIVE = 1

@@ -58,7 +58,7 @@ class TableDescriptor:
         return list(self._described.partition_keys)
 
     def get_comment(self) -> str | None:
-        """Return what is in the table."""
+        """Return the comment of the table."""
         return self._described.comment
 
     def __eq__(self, other):

@@ -1,4 +1,4 @@
-"""What a statement gives."""
+"""The result of a statement."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ __all__ = ["TableResult", "CloseableIterator"]
 
 
 class TableResult:
-    """What a statement gives: rows, a job, or just that it is done.
+    """The result of a statement: rows, a job, or only its success.
 
     Args:
         j_table_result: made by ``execute_sql``, ``execute`` and the like.
@@ -32,7 +32,7 @@ class TableResult:
         self._changes: Iterator[Any] | None = None
 
     def get_job_client(self) -> JobClient | None:
-        """Return what controls the job; None if there is none."""
+        """Return the client of the job; None if there is none."""
         return self._outcome.client
 
     def wait(self, timeout_ms: int | None = None):

@@ -14,7 +14,7 @@ __all__ = ["GroupWindow", "Over", "OverWindow", "Session", "Slide", "Tumble"]
 
 @dataclass(frozen=True)
 class _Window:
-    """What a window is so far."""
+    """A window with the properties that are set so far."""
 
     kind: WindowKind
     size: Any
@@ -140,7 +140,7 @@ class SlideWithSizeAndSlideOnTime:
 
 @dataclass(frozen=True)
 class _OverWindow:
-    """What an over window is so far."""
+    """An over window with the properties that are set so far."""
 
     partition: tuple[Any, ...] = ()
     order: Any = None

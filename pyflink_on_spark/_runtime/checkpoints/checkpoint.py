@@ -41,7 +41,7 @@ _FORMAT = 5
 
 @dataclass(frozen=True)
 class Metadata:
-    """What a checkpoint says of itself.
+    """The header of a checkpoint: its number, its job, its time and its files.
 
     Args:
         checkpoint_id: its number.
@@ -257,7 +257,7 @@ def _complete(place: Folder) -> Iterator[Metadata]:
 
 
 class Restore(NamedTuple):
-    """What an attempt begins with.
+    """The checkpoint from which an attempt restores its state.
 
     Args:
         checkpoint_id: the checkpoint's number.

@@ -285,7 +285,7 @@ class StateFileWriter:
             raise CheckpointError(f"cannot write {self._shown}: {error}") from error
 
     def result(self) -> StateFile:
-        """Return what is known of the file, once it is closed."""
+        """Return the size and the checksum of the file, once it is closed."""
         measured = self._measured
         return StateFile(self._name, measured.size, measured.checksum, self._shared)
 

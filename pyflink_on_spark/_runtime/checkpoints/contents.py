@@ -1,4 +1,4 @@
-"""What a checkpoint or savepoint holds, for people and programs that read it as data."""
+"""The content of a checkpoint or savepoint, for people and programs that read it as data."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ class KeyGroupContents:
 
     @classmethod
     def of(cls, pieces: Iterable[Piece]) -> KeyGroupContents:
-        """Return what the pieces of a key group make together, the older ones first."""
+        """Merge the pieces of a key group, the older ones first."""
         contents = cls()
         for piece in pieces:
             contents._take(piece)
@@ -95,7 +95,7 @@ Reader = Callable[[Any], Any]
 
 
 def reader_of(meta: StateMeta) -> Reader:
-    """Return what takes the stamps of a time to live off an entry."""
+    """Return a function that removes the time stamps of a time to live from an entry."""
     if not meta.stamped:
         return lambda entry: entry
     return _UNSTAMPED.get(meta.kind, lambda entry: entry[1])
@@ -350,13 +350,13 @@ class CheckpointContents:
         self.place = place
 
     def operators(self) -> list[OperatorSummary]:
-        """Return what there is of each operator that has state."""
+        """Return a summary of each operator that has state."""
         found = self.whole.operators.items()
         with self._checked():
             return [self._summary(name, parts) for name, parts in found if any(parts.values())]
 
     def operator(self, operator: str) -> OperatorSummary:
-        """Return what there is of an operator.
+        """Return the summary of an operator.
 
         Args:
             operator: the operator's id, or an unambiguous part of it.
@@ -504,7 +504,7 @@ class _Counts:
         self._types.setdefault(state, (set(), set()))[1].update(map(type, values))
 
     def summaries(self) -> tuple[StateSummary, ...]:
-        """Return what was found."""
+        """Return a summary of each state that was read, with its types."""
         found = []
         for (state, kind, expires), count in self._entries.items():
             keys, values = self._types.get(state, (set(), set()))
@@ -560,5 +560,5 @@ def without_keys(snapshot: OperatorSnapshot) -> Iterator[tuple[str, str, list[An
 
 
 def content_bytes(content: Content) -> bytes:
-    """Return what is in a record."""
+    """Return the bytes of a record."""
     return content if isinstance(content, bytes) else content.read()

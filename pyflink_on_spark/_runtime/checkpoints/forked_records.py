@@ -24,7 +24,7 @@ _leave = os._exit  # which is refused while functions run
 
 
 def can_fork() -> bool:
-    """Tell whether this system copies processes."""
+    """True on systems that can fork a process."""
     return hasattr(os, "fork")
 
 
@@ -91,7 +91,7 @@ class ForkedRecords:
         raise CheckpointError(f"the process that wrote the state of a checkpoint {how}")
 
     def has_ended(self) -> bool:
-        """Tell whether the copy is there no more."""
+        """True once the forked process has ended."""
         return not self._alive
 
     def end(self) -> None:

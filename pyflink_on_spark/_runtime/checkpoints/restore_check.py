@@ -1,4 +1,4 @@
-"""Whether a checkpoint fits a job: nothing of it may get lost, or be taken for something else."""
+"""Checks that a checkpoint fits a job: all of its state has an owner, and the right one."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class JobLayout:
 
 @dataclass(frozen=True)
 class Found:
-    """What a job is to begin with.
+    """The checkpoint from which a job is to begin.
 
     Args:
         where: the checkpoint's name, for errors.
@@ -132,7 +132,7 @@ def misfits(
 
 
 def unclaimed(found: Found, owners: JobLayout) -> Iterator[str]:
-    """Yield what of a checkpoint has no owner in a job."""
+    """Yield a description of each part of a checkpoint that has no owner in the job."""
     heirs = found.heirs(owners)
 
     def lost(names: Iterable[str], known: Collection[str]) -> Iterator[str]:

@@ -287,7 +287,7 @@ def _kinds(snapshot: OperatorSnapshot) -> tuple[dict[str, Any], ...]:
 
 
 def _is_nothing(meta: StateMeta, value: Any) -> bool:
-    """Tell whether a state would have no entry for a value."""
+    """True for a value that leaves no entry in the state."""
     return value is None or (meta.kind in {"list", "map", "sorted map"} and not value)
 
 

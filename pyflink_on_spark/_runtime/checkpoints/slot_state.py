@@ -1,4 +1,4 @@
-"""What the slots write into a checkpoint: the state of their subtasks, in pieces that can move."""
+"""The state of a slot's subtasks in a checkpoint, in pieces that can be redistributed."""
 
 from __future__ import annotations
 
@@ -161,7 +161,7 @@ class SlotState:
         return SlotState(_renamed(self.operators, names), _renamed(self.sources, names))
 
     def to_bytes(self) -> bytes:
-        """Return it as it is written."""
+        """Serialise the state in the format of a state file."""
         stream = io.BytesIO()
         for record in self._records():
             write_record(stream, record)
@@ -169,7 +169,7 @@ class SlotState:
 
     @classmethod
     def from_bytes(cls, content: bytes) -> SlotState:
-        """Return what ``to_bytes`` made."""
+        """Deserialise the state that ``to_bytes`` wrote."""
         state = cls()
         file = StoredFile("a snapshot", len(content), lambda: io.BytesIO(content))
         for head, stored in stored_records(file):
@@ -207,7 +207,7 @@ def shares(
     *,
     savepoint: bool = False,
 ) -> dict[int, TaskStateSnapshot]:
-    """Return what each subtask of a slot gets of a checkpoint, by target.
+    """Return the share of a checkpoint that each subtask of a slot restores, by target.
 
     Args:
         stages: the job's.
@@ -260,7 +260,7 @@ def _operator_share(parts: list[OperatorPart], slot: int, parallelism: int) -> O
 def own_states(
     stages: Iterable[StagePlan], slot: int, whole: SlotState, checkpoint_id: int
 ) -> dict[int, TaskStateSnapshot]:
-    """Return what each subtask of a slot has written, by target: nothing is redistributed.
+    """Return the state that each subtask of a slot wrote, by target: nothing is redistributed.
 
     Args:
         stages: the job's.
@@ -308,7 +308,7 @@ def positions_of(contents: Iterable[Content]) -> list[Any]:
 
 
 def operator_snapshots(whole: SlotState, name: str) -> list[OperatorSnapshot]:
-    """Return what each subtask of an operator has without keys, by the operator's stable name."""
+    """Return the snapshots of an operator without keyed state, one per subtask."""
     parts = whole.operators.get(name, {})
     return [deserialize(_bytes(parts[index].operator)) for index in sorted(parts)]
 

@@ -69,7 +69,7 @@ class Changelog:
         self._begun = 0
 
     def next(self) -> str:
-        """Return what the next checkpoint writes: BASE or DELTA."""
+        """Return the kind of the next snapshot: BASE or DELTA."""
         if not self._files:
             return BASE
         if self._interval is not None and self._clock.now() - self._begun >= self._interval:
@@ -238,16 +238,16 @@ class SnapshotWriter:
 
     @property
     def finishing(self) -> bool:
-        """Whether ``finish_later`` was called."""
+        """True after ``finish_later`` was called."""
         return self._thread is not None
 
     @property
     def finished(self) -> bool:
-        """Whether ``result`` has something."""
+        """True once ``result`` is available."""
         return self._result is not None
 
     def result(self) -> tuple[StateFile | bytes, Committables]:
-        """Return what ``finish`` returned in the other thread, or raise what it raised."""
+        """Return the result of ``finish`` in the other thread, or raise its exception."""
         assert self._result is not None
         if isinstance(self._result, BaseException):
             raise self._result

@@ -1,4 +1,4 @@
-"""What a state file consists of: records, one after the other, each of which can be skipped.
+"""The format of a state file: records, one after the other, each of which can be skipped.
 
 So restoring a subtask reads only what belongs to it, and no process holds all state at once.
 """
@@ -22,7 +22,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class RecordHead:
-    """What a record is about.
+    """The head of a record: its kind, its owner, and the key group or place of its content.
 
     Args:
         kind: OPERATOR (state without keys), KEYED (a piece of a key group), SOURCE (positions) or
@@ -146,7 +146,7 @@ def _place(tagged: tuple[T, Content]) -> tuple[int, int]:
 
 
 def stored_records(file: StoredFile) -> Iterator[tuple[RecordHead, Content]]:
-    """Yield what is in a file, without reading what there may be much of.
+    """Yield the heads of a file's records, with their content; keyed state stays unread.
 
     Little state without keys is read: each operator and source has some in each file, and to open
     a file again for it is not cheap everywhere.

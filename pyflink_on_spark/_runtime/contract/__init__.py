@@ -1,1 +1,1 @@
-"""What the runtime agrees on with operators, connectors and the job: contexts and plans."""
+"""The contracts of the runtime with operators, connectors and the job: contexts and plans."""

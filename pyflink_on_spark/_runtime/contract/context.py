@@ -1,4 +1,4 @@
-"""What the runtime gives to an operator and to the user's functions when it opens them."""
+"""The contexts that the runtime passes to operators and user functions in ``open``."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class SplitTimes:
 
 @dataclass
 class OperatorContext:
-    """What an operator may use between its ``open`` and its ``close``.
+    """The services that an operator may use between its ``open`` and its ``close``.
 
     Args:
         task: who the subtask is.
@@ -113,7 +113,7 @@ class TaskInfo:
 
 
 class RuntimeContext:
-    """Tells a function where it runs, and gives it its state.
+    """The context of a function: its subtask, its state and its metrics.
 
     Args:
         task: who the subtask is.

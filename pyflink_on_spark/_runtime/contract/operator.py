@@ -1,4 +1,4 @@
-"""What an operator is."""
+"""The contract of operators."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ class Operator:
         """Get ready; called once, before the first element."""
 
     def inputs(self) -> tuple[Process, ...]:
-        """Return what processes the elements of each input."""
+        """Return the function that processes the elements of each input."""
         return (self.process,)
 
     def process(self, elements: Iterator[Any]) -> Iterator[Any]:
@@ -73,19 +73,19 @@ class Operator:
         raise NotImplementedError
 
     def advance_watermark(self, watermark: int) -> Iterable[Any]:
-        """Yield what an advance of event time (ms) brings forth."""
+        """Yield the elements that an advance of event time (ms) causes."""
         return ()
 
     def advance_processing_time(self, now: int) -> Iterable[Any]:
-        """Yield what an advance of processing time (ms) brings forth."""
+        """Yield the elements that an advance of processing time (ms) causes."""
         return ()
 
     def end_input(self) -> Iterable[Any]:
-        """Yield what is left once nothing follows; after the last watermark."""
+        """Yield the remaining elements at the end of all inputs, after the last watermark."""
         return ()
 
     def prepare_barrier(self) -> Iterable[Any]:
-        """Yield what has to be emitted before the barrier of a checkpoint, and its snapshot."""
+        """Yield the elements that have to precede the barrier of a checkpoint, and its snapshot."""
         return ()
 
     def snapshot_state(self, checkpoint_id: int) -> None:
@@ -109,7 +109,7 @@ class Operator:
         """Release all resources; called once, also after a failure."""
 
     def state_parts(self) -> dict[str, str]:
-        """Return what its keyed state depends on besides the keys: see ``StateMeaning``."""
+        """Return the properties that its keyed state depends on; see ``StateMeaning``."""
         return {"kind": "functions of a key"}
 
     def parts(self) -> Iterable[Any]:

@@ -28,7 +28,7 @@ class ForwardPartitioner(Partitioner):
     strategy: ClassVar[str] = "FORWARD"
 
     def receivers(self, sender: int, senders: int, receivers: int) -> range:
-        """Return the one subtask with the sender's index."""
+        """Return the range of the one subtask that has the sender's index."""
         return range(sender, sender + 1)
 
 

@@ -1,4 +1,4 @@
-"""What a parallel subtask runs: plain picklable data, made by the translation of the graph."""
+"""The plan of a parallel subtask: plain picklable data, made by the translation of the graph."""
 
 from __future__ import annotations
 
@@ -183,7 +183,7 @@ def source_names(stages: Iterable[StagePlan]) -> set[str]:
 
 
 def source_meanings(stages: Iterable[StagePlan]) -> dict[str, StateMeaning]:
-    """Return what the positions of a job's sources mean, by the stable name of each."""
+    """Return the meaning of the source positions in a job, by the stable name of each source."""
     return {
         chain.source_id: chain.source_meaning
         for stage in stages
@@ -195,7 +195,7 @@ def source_meanings(stages: Iterable[StagePlan]) -> dict[str, StateMeaning]:
 
 @dataclass(frozen=True)
 class JobSettings:
-    """What every subtask knows of the job.
+    """The settings of a job that every subtask has.
 
     Args:
         job_id: 32 hexadecimal digits.

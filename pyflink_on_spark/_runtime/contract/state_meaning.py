@@ -35,14 +35,14 @@ class StateMeaning:
         return hashlib.sha256(text.encode()).hexdigest()[:16]
 
     def matches(self, other: StateMeaning) -> bool:
-        """Tell whether state of another meaning is as good; what one of both leaves open is."""
+        """True if state of another meaning fits; a property that one of both lacks fits any."""
         if self.tells_all or other.tells_all:
             return self == other
         one, two = self.content, other.content
         return all(one[name] == two[name] for name in one.keys() & two.keys())
 
     def to_json(self) -> dict[str, Any]:
-        """Return it as a checkpoint has it."""
+        """Return the meaning as the JSON object that a checkpoint contains."""
         return {"digest": self.digest, "tells_all": self.tells_all, "meaning": dict(self.content)}
 
     @classmethod
@@ -140,7 +140,7 @@ def heirs_of(
 
 
 def _are_distinct(meanings: Iterable[StateMeaning]) -> bool:
-    """Tell whether no two are the same: one of two sources could be taken for the other one."""
+    """True if no two meanings are equal: equal ones could be mistaken for each other."""
     digests = [meaning.digest for meaning in meanings]
     return len(digests) == len(set(digests))
 

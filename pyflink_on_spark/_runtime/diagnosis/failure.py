@@ -66,7 +66,7 @@ def escaped_stop(error: BaseException) -> BaseException:
 def culprit_of(
     error: BaseException, operators: Sequence[tuple[OperatorPlan, Operator]]
 ) -> Culprit | None:
-    """Return what was at work; None if that cannot be found out.
+    """Return the operator that failed, or None where the traceback does not show it.
 
     Operators downstream are on the outside of a traceback, since they ask those upstream for
     elements. So the innermost operator is the one.

@@ -1,4 +1,4 @@
-"""What user functions log in a worker, on its way to the driver's log."""
+"""Log records of user functions, on their way from a worker to the driver's log."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ class FunctionLog(logging.Handler):
             self._entries.append(entry)
 
     def take(self) -> list[LogEntry]:
-        """Return what was logged since the last time."""
+        """Return the records that were logged since the last call."""
         if not self._entries:
             return []
         with self._pending:

@@ -1,4 +1,4 @@
-"""What chains and subtasks send each other: bundles of elements, and the events between them."""
+"""The rows of channels: bundles of elements, and the events between them."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Bundle:
         return self._part(slice(count))
 
     def after(self, count: int) -> Bundle:
-        """Return what follows the first elements."""
+        """Return the bundle without its first elements."""
         return self._part(slice(count, None)) if count else self
 
     def _part(self, which: slice) -> Bundle:
@@ -51,7 +51,7 @@ class Watermark:
 
 @dataclass(slots=True, frozen=True)
 class ChannelStatus:
-    """Whether a channel is idle, that is, to be left out when watermarks are combined."""
+    """The end or the beginning of an idle phase, in which watermarks ignore the channel."""
 
     idle: bool
 
@@ -63,7 +63,7 @@ class EndOfInput:
 
 @dataclass(slots=True, frozen=True)
 class Barrier:
-    """What comes before it on this channel belongs to a checkpoint, what follows does not."""
+    """A separator: elements before the barrier belong to the checkpoint, later ones do not."""
 
     checkpoint_id: int
 

@@ -49,7 +49,7 @@ def deserialize_all(payloads: Iterable[bytes]) -> list[Any]:
 
 
 def is_immutable(value: Any) -> bool:
-    """Whether nothing can change inside a value."""
+    """True for a value that cannot change, at any depth."""
     kind = type(value)
     return kind in IMMUTABLE_TYPES or (kind is tuple and all(map(is_immutable, value)))
 
@@ -77,7 +77,7 @@ def flat_test(value: str) -> str:
 
 
 def are_flat(values: list[Any]) -> bool:
-    """Whether nothing can change inside values that are all alike; False if that is not obvious."""
+    """True for uniform immutable values; False where a look at their types does not show it."""
     kinds = set(map(type, values))
     if kinds == {tuple}:
         kinds = set(map(type, chain.from_iterable(values)))
@@ -85,7 +85,7 @@ def are_flat(values: list[Any]) -> bool:
 
 
 def are_immutable(values: list[Any]) -> bool:
-    """Whether nothing can change inside any of the values."""
+    """True if all values are immutable, at any depth."""
     return are_flat(values) or all(map(is_immutable, values))
 
 

@@ -48,7 +48,7 @@ def _restore(value: bytes, identity: Hashable) -> Key:
 
 
 def wrap_key(value: Any) -> Any:
-    """Return what stands for a user's key in the engine: itself, or a ``Key``."""
+    """Return the engine's form of a user's key: the key itself, or a ``Key``."""
     if type(value) in PLAIN_KEY_TYPES:
         return value
     return Key(value, _identity(value))

@@ -25,12 +25,12 @@ class WatermarkRhythm:
 
     @property
     def never(self) -> bool:
-        """Whether no watermark is emitted before the end of input."""
+        """True if no watermark is emitted before the end of input."""
         return self.elements is None and self.milliseconds is None
 
 
 class WatermarkTimer:
-    """Tells when the next watermark is due.
+    """The time at which the next watermark is due.
 
     By the clock, one is due a quarter of the interval after each multiple of it. So all subtasks
     emit theirs at the same time, and no receiver waits for the subtask that began last. Windows
@@ -57,17 +57,17 @@ class WatermarkTimer:
         return most if elements is None else max(1, min(most, elements - self._seen))
 
     def due(self, now: int) -> bool:
-        """Tell whether a watermark is due; when it is emitted, call ``reset``."""
+        """True if a watermark is due; the caller emits one and calls ``reset``."""
         return self.due_by_count or self.due_by_clock(now)
 
     @property
     def due_by_count(self) -> bool:
-        """Whether there were enough elements."""
+        """True once enough elements were seen since the last watermark."""
         elements = self._rhythm.elements
         return elements is not None and self._seen >= elements
 
     def due_by_clock(self, now: int) -> bool:
-        """Tell whether enough time has passed."""
+        """True once enough time has passed since the last watermark."""
         milliseconds = self._rhythm.milliseconds
         return milliseconds is not None and not 0 <= now - self._last < milliseconds
 

@@ -308,7 +308,7 @@ def _has_distinct_atoms(value: Any) -> bool:
 
 
 def _has_no_order(value: Any) -> bool:
-    """Whether a key has sets in it, whose order is another in every process."""
+    """True for a key that contains sets: their order differs between processes."""
     kind = type(value)
     if kind is frozenset and len(value) > 1:
         return True
@@ -353,11 +353,11 @@ class JavaHash:
         self._looks_inside = in_row is not None
 
     def column(self, column: Sequence[Any]) -> NDArray[np.uint32]:
-        """Return what ``plain`` does for many values."""
+        """Return the hashes of ``plain`` for many values."""
         return one_by_one(self.plain)(column) if None in column else self._column(column)
 
     def column_in_row(self, column: Sequence[Any]) -> NDArray[np.uint32]:
-        """Return what ``in_row`` does for many values."""
+        """Return the hashes of ``in_row`` for many values."""
         if self._looks_inside or None in column:
             return one_by_one(self.in_row)(column)
         codes = self._column(column)

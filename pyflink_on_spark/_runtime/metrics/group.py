@@ -138,7 +138,7 @@ class GaugeValue:
         self._function = function
 
     def report(self) -> Any:
-        """Return what the function returns; what is no number has to be convertible to one."""
+        """Return the value of the function, converted to a number if necessary."""
         value = self._function()
         return value if type(value) is int or type(value) is float else int(value)
 

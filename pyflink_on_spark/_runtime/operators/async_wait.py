@@ -114,7 +114,7 @@ class Call:
         self._attempt()
 
     def results(self) -> Iterable[Any]:
-        """Return what becomes of the element, or raise what the function raised."""
+        """Return the results of the element, or raise the function's exception."""
         if self._error is not None:
             raise self._error
         return self._result  # type: ignore[no-any-return]

@@ -43,7 +43,7 @@ class BatchKeyedInput(Operator):
         self._operator.open(context)
 
     def inputs(self) -> tuple[Process, ...]:
-        """Return what collects the elements of each input."""
+        """Return the function that collects the elements of each input."""
         unkeyed: tuple[int, ...] = getattr(self._operator, "unkeyed_inputs", ())
         return tuple(
             process if port in unkeyed else self._collector(port)
@@ -59,7 +59,7 @@ class BatchKeyedInput(Operator):
         return self._all_keys() if watermark == MAX_WATERMARK else ()
 
     def end_input(self) -> Iterable[Any]:
-        """Yield what is left."""
+        """Yield the results of all keys, and the operator's own at the end of input."""
         yield from self._all_keys()
         yield from self._operator.end_input()
 

@@ -1,4 +1,4 @@
-"""What happens to elements where PyFlink would serialise them."""
+"""Conversions of elements at the places where PyFlink would serialise them."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ class ConvertOperator(Operator):
         return _with_timestamps(self._convert, elements, self._cursor)
 
     def parts(self) -> Iterable[Any]:
-        """Return what converts a stream, and what converts a value."""
+        """Return the conversion of a stream, and the conversion of a value."""
         return () if self._convert is None else (self._convert, self._convert.codec)
 
 

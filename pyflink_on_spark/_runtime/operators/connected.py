@@ -47,7 +47,7 @@ class _CoFunctionOperator(RichFunctionOperator):
         super().open(context)
 
     def inputs(self) -> tuple[Process, ...]:
-        """Return what processes the elements of each input."""
+        """Return the functions that process the two inputs."""
         return self._first, self._second
 
     def _first(self, elements: Iterator[Any]) -> Iterator[Any]:
@@ -106,7 +106,7 @@ class CoProcessOperator(TimerDrivenOperator):
     methods = ("process_element1", "process_element2", "on_timer")
 
     def inputs(self) -> tuple[Process, ...]:
-        """Return what processes the elements of each input."""
+        """Return the functions that process the two inputs."""
         return self._first, self._second
 
     def _make_contexts(self, context: OperatorContext) -> None:
@@ -163,11 +163,11 @@ class BroadcastProcessOperator(TimerDrivenOperator):
         super().open(context)
 
     def inputs(self) -> tuple[Process, ...]:
-        """Return what processes the elements of each input."""
+        """Return the functions that process the other input and the broadcast input."""
         return self._other, self._broadcast
 
     def advance_watermark(self, watermark: int) -> Iterable[Any]:
-        """Yield what comes out of due timers, and in BATCH at the end of elements."""
+        """Yield the results of due timers; in BATCH also the elements held until the end."""
         if self._holds and watermark == MAX_WATERMARK:
             return chain(self._released(), super().advance_watermark(watermark))
         return super().advance_watermark(watermark)

@@ -47,12 +47,12 @@ class FusableOperator(Operator):
     """What the line uses besides, once the operator is open."""
 
     def process(self, elements: Iterator[Any]) -> Iterator[Any]:
-        """Yield what the function makes of the elements."""
+        """Yield the results of the function."""
         return _loop([self])(elements)
 
 
 def processes(operators: Sequence[Operator]) -> list[Process]:
-    """Return what elements go through in some open operators, one after the other."""
+    """Return the functions that process elements in a chain of open operators, in their order."""
     result: list[Process] = []
     for calls_only, group in groupby(operators, _is_one_call):
         neighbours: list[Any] = list(group)

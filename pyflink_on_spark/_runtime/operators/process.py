@@ -52,7 +52,7 @@ class ElementContext:
         raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 
     def timer_service(self) -> TimerService:
-        """Return what tells the time and registers timers."""
+        """Return the service that has the current time and registers timers."""
         return self._timer_service
 
     def timestamp(self) -> int:
@@ -153,7 +153,7 @@ Call = Callable[[Any, Any], Any]
 
 
 class _TagTypes(dict[type, bool]):
-    """Tells which classes are those of OutputTags: they have the attribute ``_is_output_tag``."""
+    """A cache of the classes that are OutputTags: those with the attribute ``_is_output_tag``."""
 
     def __missing__(self, kind: type) -> bool:
         answer = self[kind] = getattr(kind, "_is_output_tag", False)
@@ -199,7 +199,7 @@ class ProcessOperator(AnyProcessOperator):
         super().open(context)
 
     def process(self, elements: Iterator[Any]) -> Iterator[Any]:
-        """Yield what comes out for each element."""
+        """Yield the results for each element."""
         return self._for_each(elements, self._loaded.process_element, self._element_context)
 
     def advance_watermark(self, watermark: int) -> Iterable[Any]:
@@ -249,7 +249,7 @@ class TimerDrivenOperator(AnyProcessOperator):
         super().open(context)
 
     def advance_watermark(self, watermark: int) -> Iterable[Any]:
-        """Yield what comes out of the timers that are due."""
+        """Yield the results of the timers that are due."""
         if isinstance(self._timer_service, NonKeyedTimerService):
             self._timer_service.watermark = watermark
             return ()
@@ -260,7 +260,7 @@ class TimerDrivenOperator(AnyProcessOperator):
         return self._for_each_timer(self._timers.due_by_watermark(watermark), self._event_domain)
 
     def advance_processing_time(self, now: int) -> Iterable[Any]:
-        """Yield what comes out of the timers that are due."""
+        """Yield the results of the timers that are due."""
         if not self.keyed:
             return ()
         earliest = self._timers.next_processing_time()
@@ -288,7 +288,7 @@ class TimerDrivenOperator(AnyProcessOperator):
                         yield result
 
     def _due_before_element(self) -> Iterator[Any]:
-        """Yield what comes out of timers that the clock has passed; leave the element as it was."""
+        """Yield the results of timers that the clock has passed; then restore key and timestamp."""
         backend, cursor = self._backend, self._cursor
         key, timestamp = backend.key, cursor.timestamp
         yield from self.advance_processing_time(self._timers.clock.now())
@@ -325,7 +325,7 @@ class KeyedProcessOperator(TimerDrivenOperator):
         super().__init__(function, True, time_domains)
 
     def process(self, pairs: Iterator[Any]) -> Iterator[Any]:
-        """Yield what comes out for each element."""
+        """Yield the results for each pair of key and element."""
         return self._for_each_pair(pairs, self._loaded.process_element, self._element_context)
 
     def _make_contexts(self, context: OperatorContext) -> None:

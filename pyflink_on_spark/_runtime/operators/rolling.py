@@ -39,7 +39,7 @@ _COMBINED: dict[str, Combine] = {
 def aggregation(
     kind: str, position: int | str, example: Any, fit: Callable[[Any], Any] | None = None
 ) -> Combine:
-    """Return what combines two elements.
+    """Return the function that combines two elements.
 
     Args:
         kind: ``sum``, ``min``, ``max``, ``min_by`` or ``max_by``.
@@ -140,15 +140,15 @@ class RollingOperator(Operator):
         self._combine = self.combination(context)
 
     def combination(self, context: OperatorContext) -> Combine:
-        """Return what makes one element of two."""
+        """Return the function that combines two elements."""
         raise NotImplementedError
 
     def state_parts(self) -> dict[str, str]:
-        """Return what combines elements, and the type of the results."""
+        """Return the name of the combination, and the type of the results."""
         return {"kind": "rolling results", "by": self.name, "of": str(self._type_info)}
 
     def fit(self, type_info: Any) -> Coercion | None:
-        """Return what makes sure that a result, or a part of one, has its declared type."""
+        """Return the conversion of a result, or of a part of one, to its declared type."""
         return coercion("rolling result", type_info, self._converted)
 
     def process(self, pairs: Iterator[Any]) -> Iterator[Any]:
@@ -263,7 +263,7 @@ class RollingAggregateOperator(RollingOperator):
         self.name = f"{kind}({position!r})"
 
     def combination(self, context: OperatorContext) -> Combine:
-        """Return what finds out what to do when it is called first."""
+        """Return a function that chooses the combination at its first call."""
         chosen: Combine | None = None
         # Only a sum can be of another type than the elements.
         summed = field_type(self._type_info, self._position) if self._kind == "sum" else None

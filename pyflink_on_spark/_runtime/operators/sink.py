@@ -14,7 +14,7 @@ _WRITER = "_writer"
 
 
 def writer_snapshots(states: Iterable[OperatorSnapshot]) -> list[Any]:
-    """Return what writers' ``snapshot`` returned, of what a checkpoint has of their operators."""
+    """Return the writers' snapshots among the operator snapshots of a checkpoint."""
     return [thing for state in states for thing in state.split.get(_WRITER, ())]
 
 
@@ -33,7 +33,7 @@ class SinkOperator(Operator):
         self._prepared: list[Any] = []
 
     def place(self, job: str, operator: str) -> Sink:
-        """Tell the sink where it is; for the arguments see ``Sink.in_place``."""
+        """Place the sink in its job; for the arguments see ``Sink.in_place``."""
         self._sink = self._sink.in_place(job, operator)
         return self._sink
 
@@ -50,13 +50,13 @@ class SinkOperator(Operator):
         return iter(())
 
     def advance_watermark(self, watermark: int) -> Iterable[Any]:
-        """Tell the writer."""
+        """Advance the watermark of the writer."""
         assert self._writer is not None
         self._writer.advance_watermark(watermark)
         return ()
 
     def advance_processing_time(self, now: int) -> Iterable[Any]:
-        """Tell the writer."""
+        """Advance the processing time of the writer."""
         assert self._writer is not None
         self._writer.advance_processing_time(now)
         return ()
@@ -74,17 +74,17 @@ class SinkOperator(Operator):
         self._in_progress.update(self._writer.snapshot())
 
     def notify_checkpoint_complete(self, checkpoint_id: int) -> None:
-        """Tell the writer."""
+        """Notify the writer of a complete checkpoint."""
         assert self._writer is not None
         self._writer.notify_checkpoint_complete(checkpoint_id)
 
     def notify_checkpoint_aborted(self, checkpoint_id: int) -> None:
-        """Tell the writer."""
+        """Notify the writer of an aborted checkpoint."""
         assert self._writer is not None
         self._writer.notify_checkpoint_aborted(checkpoint_id)
 
     def committables(self) -> list[Any]:
-        """Return what the driver has to commit: pairs of the sink's number and a committable."""
+        """Return the committables for the driver: pairs of the sink's number and a committable."""
         prepared, self._prepared = self._prepared, []
         return [(self.sink_id, committable) for committable in prepared]
 

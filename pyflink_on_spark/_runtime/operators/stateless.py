@@ -104,7 +104,7 @@ _VALUE = itemgetter(1)
 
 
 class _ConvertedKeys(dict[Any, Any]):
-    """What stands for plain keys in the engine, once they have been converted.
+    """A cache of plain keys in the engine's form, converted to their declared type.
 
     Args:
         convert: makes a key what its declared type says.
@@ -121,7 +121,7 @@ class _ConvertedKeys(dict[Any, Any]):
         return key
 
     def convert(self, found: Any) -> Any:
-        """Return what stands for a key of any type."""
+        """Return the engine's form of a key of any type."""
         return wrap_key(self._convert(found))
 
 

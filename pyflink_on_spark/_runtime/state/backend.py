@@ -245,7 +245,7 @@ class KeyedStateBackend:
         return StateChunks(self._whole, self._size(), self._forget_changes, self._disk)
 
     def change_pieces(self) -> StateChunks:
-        """Return what changed; when that is taken, changes are counted from then on."""
+        """Return the changes in chunks; once those are taken, tracking restarts."""
         return StateChunks(
             lambda: iter(changes_by_group(self._changes(), self._key_groups).items()),
             self._change_count(),
@@ -268,7 +268,7 @@ class KeyedStateBackend:
                 self.timers.apply(timer, True)
 
     def take_changes(self) -> StateDelta:
-        """Return what changed since the last call.
+        """Return the changes since the last call.
 
         Raises:
             RuntimeError: changes are not tracked.

@@ -1,4 +1,4 @@
-"""What the declared type of a state does to what is put into it.
+"""Coercion of values to the declared type of their state.
 
 PyFlink writes a state through its type when a bundle ends, and reads the result back once its cache
 has evicted the value. What has another type fails then; what only looks different from what comes
@@ -43,7 +43,7 @@ _BITS = {BasicType.BYTE: 8, BasicType.SHORT: 16, BasicType.INT: 32, BasicType.LO
 def coercion(
     name: str, type_info: Any, converted: bool, what: str = "was put into"
 ) -> Coercion | None:
-    """Return what is done to the values of a state, or None if nothing is.
+    """Return the coercion for the values of a state, or None if there is none.
 
     Of lists and maps the last element is looked at only: those before were when they came.
 
@@ -143,7 +143,7 @@ def _never(_: Any) -> bool:
 
 
 def _test(type_info: Any) -> _Test:
-    """Return what tells, quickly, that a value has a type; False means that it is not sure."""
+    """Return a fast test for a type; False means that the test cannot be sure."""
     if isinstance(type_info, BasicTypeInfo):
         return _basic_test(type_info._basic_type)
     if isinstance(type_info, TupleTypeInfo):

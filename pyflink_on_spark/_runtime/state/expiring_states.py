@@ -28,7 +28,7 @@ else:
 
 
 class Expiring(Base):
-    """What all kinds that expire have in common."""
+    """The common part of all kinds of state that expire."""
 
     time_to_live: TimeToLive
     sweep: Sweep
@@ -48,7 +48,7 @@ class Expiring(Base):
         return rules
 
     def _left(self, entry: Any) -> Any:
-        """Return what is left of an entry, or None; the entry itself if nothing expired."""
+        """Return the unexpired part of an entry, or None; the same entry if nothing expired."""
         return self._stamps.left(entry, self.time_to_live.latest_expired())
 
 
@@ -157,7 +157,7 @@ class ExpiringMapState(Expiring, MapState):
             self.clear()
 
     def is_empty(self) -> bool:
-        """Tell whether there are no entries that have not expired."""
+        """True if all entries have expired."""
         return not self._visible(self._accessed())
 
     def _entries(self) -> dict[Any, Any]:
@@ -171,7 +171,7 @@ class ExpiringMapState(Expiring, MapState):
         return visible
 
     def _visible(self, rules: TimeToLive) -> dict[Any, Any]:
-        """Return what a reader sees, without stamps; what has expired is removed."""
+        """Return the entries that a reader sees, without stamps; remove expired ones."""
         entries = self._load()
         if entries is None:
             return {}

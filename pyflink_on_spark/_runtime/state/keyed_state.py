@@ -38,7 +38,7 @@ class KeyedState:
 
     @classmethod
     def arguments(cls, descriptor: Any) -> tuple[Any, ...]:
-        """Return what the constructor takes of a descriptor, besides backend and table."""
+        """Return the constructor's arguments from a descriptor, besides backend and table."""
         return ()
 
     def declare(self, name: str, type_info: Any, converted: bool) -> None:
@@ -154,7 +154,7 @@ class ValueState(KeyedState):
 
 
 class Elements:
-    """What a list state holds: can be iterated over, more than once, and nothing else.
+    """The elements of a list state: an iterable without other methods.
 
     Args:
         elements: a list.

@@ -96,7 +96,7 @@ class ReadableMap:
         return self._entries().get(key)
 
     def contains(self, key: Any) -> bool:
-        """Tell whether there is a value, and it is not None."""
+        """True for a key with a value that is not None."""
         return self.get(key) is not None
 
     def items(self) -> Iterator[tuple[Any, Any]]:
@@ -112,7 +112,7 @@ class ReadableMap:
         return MapIterator(self, self._entries().items(), _value)
 
     def is_empty(self) -> bool:
-        """Tell whether there are no entries."""
+        """True if there are no entries."""
         return not self._entries()
 
     def __getitem__(self, key: Any) -> Any:

@@ -27,7 +27,7 @@ Decode = Callable[[Any], Any]
 
 
 def is_moved_in(table: StateTable) -> bool:
-    """Tell whether the entries of a table are as PyFlink has written them."""
+    """True if the entries of a table are in PyFlink's own format."""
     return table.kind in (PIECES, MAP)
 
 

@@ -52,7 +52,7 @@ class BroadcastState(WritableMap):
         self._version += 1
 
     def read_only(self) -> ReadOnlyBroadcastState:
-        """Return what may be used where the state must not be changed."""
+        """Return a read-only view of the state."""
         return ReadOnlyBroadcastState(self)
 
     def _entries(self) -> dict[Any, Any]:

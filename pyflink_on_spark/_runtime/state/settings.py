@@ -1,4 +1,4 @@
-"""What a job says of how keyed state is kept."""
+"""The settings of a job for its keyed state."""
 
 from __future__ import annotations
 

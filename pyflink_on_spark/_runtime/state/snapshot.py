@@ -9,7 +9,7 @@ from typing import Any, Protocol
 
 @dataclass(slots=True)
 class StateMeta:
-    """What has to be known of a state to take it over.
+    """The kind and the type of a state, which its restore depends on.
 
     Args:
         kind: as a descriptor's ``_kind``, for example ``value``.
@@ -53,7 +53,7 @@ class KeyGroupState:
 
 @dataclass(slots=True)
 class StateDelta:
-    """What happened since a moment: entries as they are now, and timers that came or went."""
+    """The changes since a snapshot: new values of entries, and timers set or deleted."""
 
     states: dict[str, StateMeta]
     entries: list[Entry]

@@ -48,7 +48,7 @@ class KeyGroupPartitioner:
             self._group(group).timers.append(timer)
 
     def take(self) -> dict[int, KeyGroupState]:
-        """Return what there is so far, once."""
+        """Return the groups sorted so far, once."""
         self._sort()
         groups, self._groups, self.count = self._groups, {}, 0
         return groups

@@ -34,7 +34,7 @@ class TimeToLive:
 
     @classmethod
     def configured(cls, config: Any, clock: Clock) -> TimeToLive:
-        """Return what a StateTtlConfig describes."""
+        """Return the rules that a StateTtlConfig describes."""
         rules = cls(milliseconds(config.get_ttl()), clock)
         rules.prolonged_by_reading = config.get_update_type().name == "OnReadAndWrite"
         visibility = config.get_state_visibility().name
@@ -130,7 +130,7 @@ class Stamps(Protocol):
         ...
 
     def left(self, entry: Any, latest: int) -> Any:
-        """Return what is left of an entry, or None; the entry itself if nothing expired.
+        """Return the unexpired part of an entry, or None; the same entry if nothing expired.
 
         Args:
             entry: with stamps.

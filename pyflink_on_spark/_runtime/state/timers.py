@@ -269,7 +269,7 @@ class _OperatorTime:
 
 
 class KeyedTimerService(_OperatorTime):
-    """What a function on a keyed stream uses: the timers of the current key.
+    """The timer service of a function on a keyed stream: the timers of the current key.
 
     Args:
         timers: of the operator.
@@ -308,7 +308,7 @@ class KeyedTimerService(_OperatorTime):
 
 
 class BroadcastTimerService(_OperatorTime):
-    """What a function on a keyed stream uses for an element without key: only the time."""
+    """The timer service for an element without key, on a keyed stream: only the time."""
 
     __slots__ = ()
 
@@ -330,7 +330,7 @@ class BroadcastTimerService(_OperatorTime):
 
 
 class NonKeyedTimerService:
-    """What a function on a stream without key uses: it can only tell the time.
+    """The timer service of a function on a stream without key: only the time.
 
     Args:
         clock: processing time.

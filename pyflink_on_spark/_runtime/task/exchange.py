@@ -21,7 +21,7 @@ _ELEMENT_BYTES = 100
 
 
 class ChannelRow(NamedTuple):
-    """What one subtask sends to another one.
+    """A row from one subtask to another one.
 
     Args:
         subtask_id: the number of the receiver in the whole job.
@@ -45,7 +45,7 @@ class Outlet(Protocol):
         ...
 
     def congested(self, stage: int) -> bool:
-        """Whether too much is under way to a stage, so that less should be sent there."""
+        """True if too many rows are on their way to a stage; senders then slow down."""
         ...
 
     def consumed(self, row: ChannelRow, stage: int) -> None:
@@ -54,7 +54,7 @@ class Outlet(Protocol):
 
 
 def encode(event: Event, sealed: bool = False) -> bytes:
-    """Return what travels for an event."""
+    """Serialise an event for its channel."""
     if isinstance(event, Bundle):
         return pickle.dumps((event.values, event.timestamps, event.keys, sealed), 5)
     return pickle.dumps(event, 5)

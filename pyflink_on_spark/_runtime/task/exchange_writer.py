@@ -85,7 +85,7 @@ FEW_RECEIVERS = 16
 
 
 class _Buffer:
-    """What waits for one receiver, in lists that stay the same objects."""
+    """The rows for one receiver that are not sent yet, in lists that stay the same objects."""
 
     __slots__ = ("add_key", "add_value", "keys", "seq", "subtask_id", "timestamps", "values")
 
@@ -99,7 +99,7 @@ class _Buffer:
 
 
 class ExchangeWriter:
-    """What one sending subtask does at one exchange.
+    """The sending side of an exchange, in one subtask.
 
     Args:
         plan: the exchange.

@@ -37,7 +37,7 @@ class SnapshotRequest:
 
     @property
     def done(self) -> bool:
-        """Whether all subtasks of the group are through."""
+        """True once all subtasks of the group have taken their part of the checkpoint."""
         return self.remaining == 0
 
     def fail(self, error: CheckpointError) -> None:
@@ -57,7 +57,7 @@ class GroupCheckpoints:
 
     @property
     def pending(self) -> bool:
-        """Whether a checkpoint is not through all subtasks."""
+        """True while a subtask has yet to take its part of a checkpoint."""
         return bool(self._requests)
 
     def begin(self, request: SnapshotRequest, subtasks: int) -> None:

@@ -1,4 +1,4 @@
-"""Whether restored keys are in the key groups where the job will look for them."""
+"""Checks that restored keys are in the key groups to which the job assigns them."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def misplaced(plan: OperatorPlan, key: Any) -> str:
 
 
 def is_in(key_groups: KeyGroups, key: Any, group: int) -> bool:
-    """Tell whether a key, as the engine has it, belongs to a key group."""
+    """True if a key, in the engine's form, belongs to a key group."""
     try:
         return key_groups.of(key) == group
     except (TypeError, ValueError, AttributeError, OverflowError):

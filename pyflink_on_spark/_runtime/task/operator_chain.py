@@ -140,17 +140,17 @@ class OperatorChain(OperatorLine):
 
     @property
     def follows_clock(self) -> bool:
-        """Whether the clock makes a difference to the chain."""
+        """True if processing time has an effect on the chain."""
         return bool(self._clocked) or self._watermarks is not None
 
     @property
     def ended(self) -> bool:
-        """Whether nothing follows: all channels have ended, and nothing waits."""
+        """True once all channels have ended and the inbox is empty."""
         return self._valve.ended and not self.inbox
 
     @property
     def ending(self) -> bool:
-        """Whether all channels have ended."""
+        """True once all channels have ended."""
         return self._valve.ended
 
     def cut(
@@ -334,7 +334,7 @@ class OperatorChain(OperatorLine):
             side.flush()
 
     def _line(self, start: int) -> list[Process]:
-        """Return what elements go through from an operator on; all operators are open."""
+        """Return the functions that process elements from an operator on; all are open."""
         if start not in self._lines:
             self._lines[start] = processes(self.operators[start:])
         return self._lines[start]

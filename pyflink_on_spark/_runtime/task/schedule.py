@@ -16,7 +16,7 @@ how fast it is."""
 
 
 class InputQueue:
-    """What came in at a subtask, in the order of the virtual times (s) at which it did.
+    """The input rows of a subtask, in the order of their arrival in virtual time (s).
 
     The rows of a channel stay in their order.
     """
@@ -43,7 +43,7 @@ class InputQueue:
 
 @dataclass(eq=False, slots=True)
 class RunQueueEntry:
-    """What would be a thread of its own: a source with its chain, or the input of a subtask.
+    """A unit of scheduling: a source with its chain, or the input of a subtask.
 
     Args:
         subtask_id: the number of the subtask.
@@ -197,7 +197,7 @@ class Places:
         return cut
 
     def leads_to_any(self, number: int, others: Iterable[int]) -> bool:
-        """Whether what a part sends reaches one of others, at once or later."""
+        """True if the output of a part reaches one of some others, directly or not."""
         after, of = self._all_after(self._of[number]), self._of
         return any(of[other] in after for other in others)
 

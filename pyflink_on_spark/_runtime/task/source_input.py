@@ -65,7 +65,7 @@ class SourceInput:
 
     @property
     def paused(self) -> bool:
-        """Whether nothing is read before the next checkpoint."""
+        """True if nothing is read before the next checkpoint."""
         return self._left == 0
 
     @property

@@ -58,7 +58,7 @@ class BusyTime:
 
 
 class BarrierAlignment:
-    """What comes after a barrier waits until all channels have brought theirs.
+    """The alignment of barriers: rows after a barrier wait for the barriers of all channels.
 
     Args:
         channels: the subtask's input channels.
@@ -325,7 +325,7 @@ class Subtask(LogPlace):
 
     @property
     def busy(self) -> bool:
-        """Whether something waits to be processed."""
+        """True if an inbox has elements."""
         for chain in self._chains:  # noqa: SIM110 - a generator takes twice as long
             if chain.inbox:
                 return True
@@ -333,17 +333,17 @@ class Subtask(LogPlace):
 
     @property
     def reading(self) -> bool:
-        """Whether a source has not ended."""
+        """True if a source has not ended."""
         return any(source.reading for source in self.sources.values())
 
     @property
     def ended(self) -> bool:
-        """Whether all its input has ended and is processed."""
+        """True once all input has ended and is processed."""
         return all(chain.ended for chain in self._chains)
 
     @property
     def follows_clock(self) -> bool:
-        """Whether a tick may bring something forth."""
+        """True if an advance of processing time may emit elements."""
         return bool(self._clocked)
 
     def piece(self, rows: Iterable[ChannelRow], seconds: float) -> None:
@@ -508,7 +508,7 @@ class Subtask(LogPlace):
 
     @property
     def divisible(self) -> bool:
-        """Whether ``cut`` would find more than one task now."""
+        """True if ``cut`` would find more than one task now."""
         tasks = {plan.task for plan, _ in self._contexts}
         return len(tasks) > 1 and len(self._chains) == 1 and not self._chains[0].ending
 
@@ -589,7 +589,7 @@ class Subtask(LogPlace):
 
     @property
     def hears_of_checkpoints(self) -> bool:
-        """Whether a source, a writer or a function is notified of complete checkpoints."""
+        """True if a source, a writer or a function is notified of complete checkpoints."""
         parts = [part for _, operator in self._operators for part in operator.parts()]
         parts += [source.reader for source in self.sources.values()]
         silent = {SourceReader.notify_checkpoint_complete, SinkWriter.notify_checkpoint_complete}

@@ -95,7 +95,7 @@ class Link:
 
 @dataclass
 class SubtaskParts:
-    """What a subtask consists of.
+    """The parts of a subtask: its chains, and their connections.
 
     Args:
         chains: in the order of the flow.
@@ -152,7 +152,7 @@ class SubtaskBuilder:
         )
 
     def source_context(self) -> OperatorContext:
-        """Return what a source's reader is made with."""
+        """Return the context with which a source creates its reader."""
         return self._context(None, Cursor(), None)
 
     def _incoming(self) -> dict[int, tuple[int, int]]:

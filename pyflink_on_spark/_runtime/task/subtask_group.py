@@ -230,17 +230,17 @@ class SubtaskGroup:
 
     @property
     def busy(self) -> bool:
-        """Whether something waits to be processed, or is."""
+        """True if elements wait, or are being processed."""
         return bool(self._with_input or self._in_flight)
 
     @property
     def reading(self) -> bool:
-        """Whether a source has not ended."""
+        """True if a source has not ended."""
         return any(part.reading for part in self._parts.values())
 
     @property
     def paused(self) -> bool:
-        """Whether all sources that have not ended read nothing before the next checkpoint."""
+        """True if all sources that have not ended read nothing before the next checkpoint."""
         reading = False
         for source in self._sources():
             if source.reading:
@@ -251,7 +251,7 @@ class SubtaskGroup:
 
     @property
     def ended(self) -> bool:
-        """Whether all subtasks have processed all their input."""
+        """True once all subtasks have processed all their input."""
         return not self.busy and all(part.ended for part in self._parts.values())
 
     def tick(self, omitted: int | None = None) -> None:
@@ -318,7 +318,7 @@ class SubtaskGroup:
             yield from part.sources.values()
 
     def _stopped(self, unit: RunQueueEntry) -> bool:
-        """Whether a source is not read, because of a checkpoint."""
+        """True for a source that is not read, because of a checkpoint."""
         if unit.chain is None:
             return False
         barrier = self._parts[unit.subtask_id].alignment.aligned
@@ -565,7 +565,7 @@ class SubtaskGroup:
     # -- rows ------------------------------------------------------------------------------------
 
     def _is_backpressured(self, number: int) -> bool:
-        """Whether what would be sent has to wait, since those downstream have too much to do."""
+        """True if the output of a subtask has to wait for the subtasks downstream."""
         if self._outlet is not None and self._outlet.congested(self._stages[number] + 1):
             return True
         return bool(self._over_limit) and self._places.leads_to_any(number, self._over_limit)
@@ -610,7 +610,7 @@ class SubtaskGroup:
         return self._elsewhere.get((row.subtask_id, row.channel), row.subtask_id)
 
     def _note_consumed(self, number: int) -> None:
-        """Tell of the rows from elsewhere that are processed, also while others wait.
+        """Report the rows from elsewhere that are processed, also while others wait.
 
         Rows from here may wait at all times. If they held this up, the senders elsewhere would
         stand still, and event time with them.
@@ -688,7 +688,7 @@ class SubtaskGroup:
 
     @property
     def prepared(self) -> list[Any]:
-        """What the driver has to commit, of all since the last complete checkpoint."""
+        """The committables of all checkpoints since the last complete one, for the driver."""
         return self._checkpoints.prepared
 
     def committables(self) -> list[Any]:

@@ -43,7 +43,7 @@ class SubtaskThreads:
 
     @property
     def wakes(self) -> bool:
-        """Whether somebody is called when a piece of work is done."""
+        """True if the completion of work wakes the subtask."""
         return self._wake is not None
 
     def start(self, number: int) -> None:
@@ -175,7 +175,7 @@ def bound_to_thread(functions: Iterable[Any]) -> object | None:
 
 
 def _inside(thing: Any) -> Iterator[Any]:
-    """Yield what an object refers to, of large collections nothing."""
+    """Yield the objects that an object refers to; nothing of large collections."""
     if isinstance(thing, dict):
         if len(thing) <= _MOST_ITEMS:
             yield from thing.values()

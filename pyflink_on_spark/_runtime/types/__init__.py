@@ -38,7 +38,7 @@ def _is_untyped(type_info: Any) -> bool:
 
 
 def source_converter(type_info: Any) -> Callable[[Any], Any]:
-    """Return what ``from_collection`` does to a value: the form in which functions see it.
+    """Return the conversion that ``from_collection`` applies to a value.
 
     As in Flink a number that is no exact match for its field becomes None where None is possible.
 
@@ -59,7 +59,7 @@ def source_converter(type_info: Any) -> Callable[[Any], Any]:
 
 
 def boundary_converter(type_info: Any) -> StreamConverter | None:
-    """Return what happens to a function's results on their way to the next; None when untyped.
+    """Return the conversion of a function's results for the next function; None when untyped.
 
     Values that cannot be changed are taken in chunks, so the input may be read ahead.
 
@@ -70,7 +70,7 @@ def boundary_converter(type_info: Any) -> StreamConverter | None:
 
 
 def collect_converter(type_info: Any) -> StreamConverter | None:
-    """Return what happens to results on their way to ``execute_and_collect``; None when untyped.
+    """Return the conversion of results for ``execute_and_collect``; None when untyped.
 
     Raises:
         ConversionError: from the iterator, in the place of the first value that does not fit.
@@ -79,7 +79,7 @@ def collect_converter(type_info: Any) -> StreamConverter | None:
 
 
 def key_converter(type_info: Any) -> Callable[[Any], Any] | None:
-    """Return what a declared key type does to a key, which may be None; None when untyped.
+    """Return the conversion of a key, which may be None, to its declared type; None when untyped.
 
     Raises:
         ConversionError: from the function returned; the key does not fit.

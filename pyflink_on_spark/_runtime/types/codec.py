@@ -1,4 +1,4 @@
-"""What the engine knows about one declared type."""
+"""The codec of a declared type: how its values are checked and converted."""
 
 from __future__ import annotations
 

@@ -221,7 +221,7 @@ def mapping(name: str, key: Codec, value: Codec, key_hash: Callable[[Any], int] 
 
 
 def _entries_of(value: Any, name: str) -> dict[str, Any]:
-    """Return what Flink reads of an object's pickle: the name of its class, and its attributes."""
+    """Return the parts of an object's pickle that Flink reads: class name and attributes."""
     kind = type(value)
     if kind.__module__ in _PLAIN_MODULES and not isinstance(value, dict):
         raise unfit(value, name)

@@ -47,7 +47,7 @@ def _explain(
 
 
 def _is_null(part: Part, cause: BaseException) -> bool:
-    """Whether it is a None where PyFlink fails in Java, or with the TypeError of a number."""
+    """True for a None with which PyFlink fails in Java, or with the TypeError of a number."""
     return isinstance(cause, NullPart) or (
         part.value is None and not (part.step and isinstance(cause, AttributeError))
     )

@@ -1,4 +1,4 @@
-"""What a job takes along for its functions: Python files, packages and archives."""
+"""The dependencies of a job's functions: Python files, packages and archives."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class Archive:
 
 @dataclass(frozen=True)
 class Requirements:
-    """What pip shall install: a file for ``pip -r``, and where alone packages are, or None."""
+    """The requirements to install: a file for ``pip -r``, and a folder of packages or None."""
 
     path: str
     packages: str | None = None
@@ -44,7 +44,7 @@ class Requirements:
 
 @dataclass(frozen=True)
 class PythonDependencies:
-    """What a configuration says of the Python workers.
+    """The Python dependencies that a configuration names.
 
     Args:
         files: modules, folders of modules, and zips of modules.
@@ -58,7 +58,7 @@ class PythonDependencies:
 
     @classmethod
     def of(cls, configuration: Mapping[str, str]) -> PythonDependencies:
-        """Return what the options of a configuration name.
+        """Return the dependencies that the options of a configuration name.
 
         Raises:
             FileNotFoundError: something that is named there does not exist.
@@ -116,7 +116,7 @@ _lock = threading.Lock()
 
 
 class FolderKind(enum.Enum):
-    """What is in a folder: modules, installed packages, or what archives had in them."""
+    """The content of a folder: modules, installed packages, or unpacked archives."""
 
     MODULES = "modules"
     PACKAGES = "packages"
@@ -209,7 +209,7 @@ def _folder(
 
 
 def _fingerprint(path: Path) -> Iterator[str]:
-    """Tell one state of a file or folder from another."""
+    """Yield the names, sizes and times of files: they change when the content does."""
     files = sorted(p for p in path.rglob("*") if p.is_file()) if path.is_dir() else [path]
     yield f"{path}\n"
     for file in files:

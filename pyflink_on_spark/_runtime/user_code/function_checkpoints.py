@@ -41,7 +41,7 @@ class OperatorStateStore:
 
 
 class InitializationContext:
-    """What ``initialize_state`` gets.
+    """The argument of ``initialize_state``.
 
     Args:
         context: the operator's.
@@ -53,7 +53,7 @@ class InitializationContext:
         self._runtime_context = context.runtime_context
 
     def is_restored(self) -> bool:
-        """Tell whether the state comes from a checkpoint."""
+        """True if the state comes from a checkpoint."""
         return self._restored is not None
 
     def get_restored_checkpoint_id(self) -> int | None:
@@ -61,16 +61,16 @@ class InitializationContext:
         return self._restored
 
     def get_operator_state_store(self) -> OperatorStateStore:
-        """Return what gives state that belongs to no key."""
+        """Return the store of state that belongs to no key."""
         return self._operator_state_store
 
     def get_keyed_state_store(self) -> RuntimeContext:
-        """Return what gives state of keys; it raises outside keyed streams."""
+        """Return the store of keyed state; its use raises outside keyed streams."""
         return self._runtime_context
 
 
 class SnapshotContext:
-    """What ``snapshot_state`` gets.
+    """The argument of ``snapshot_state``.
 
     Args:
         checkpoint_id: the checkpoint's number.
@@ -143,7 +143,7 @@ class FunctionCheckpoints:
 
 
 def _innermost(function: Any) -> Any:
-    """Return what the user wrote, without the objects around it."""
+    """Return the user's own function, without its wrappers."""
     while True:
         inner = getattr(function, "_wrapped_function", None) or getattr(function, "plain", None)
         if inner is None or inner is function:

@@ -1,1 +1,1 @@
-"""What becomes of a keyed stream's elements in windows: which fire, when, and with what."""
+"""Windows over keyed streams: how elements are collected, and when windows fire."""

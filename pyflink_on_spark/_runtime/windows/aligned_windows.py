@@ -73,11 +73,11 @@ class AlignedWindows:
         self._panes: dict[int, Pane] = {}
 
     def parts(self) -> Iterable[Any]:
-        """Return what adds elements to windows."""
+        """Return the part that adds elements to windows."""
         return (self._contents,)
 
     def process(self, pairs: Iterator[Any]) -> Iterator[Any]:
-        """Yield what late elements bring forth at once."""
+        """Yield the results of windows that late elements fire at once."""
         self._panes = {}
         yield from self._contents.absorb(pairs, self._operation.cursor, self)
         self._note_touched()
@@ -118,7 +118,7 @@ class AlignedWindows:
     def take_one(
         self, key: Any, value: Any, timestamp: int | None, windows: list[Any]
     ) -> Iterator[Any]:
-        """Yield what an element brings forth, some of whose windows are over or have fired."""
+        """Yield the results of an element, some of whose windows have fired or are over."""
         assert timestamp is not None
         operation, watermark = self._operation, self._timers.watermark
         taken = False

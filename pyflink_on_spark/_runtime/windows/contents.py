@@ -1,4 +1,4 @@
-"""What regular windows keep, and the loops that add elements to it: one for each kind."""
+"""The contents of regular windows, and the loops that add elements: one for each kind."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Entries = dict[Any, Any]
 
 
 class WindowContents(Protocol):
-    """What is kept of a key's window."""
+    """The contents of a key's window."""
 
     def absorb(
         self, pairs: Iterator[Any], cursor: Cursor, windows: AlignedWindows
@@ -29,7 +29,7 @@ class WindowContents(Protocol):
         ...
 
     def result(self, held: Any) -> Any:
-        """Return what a window function gets; None if there is nothing."""
+        """Return the argument of the window function; None if the window is empty."""
         ...
 
 
@@ -181,7 +181,7 @@ def own(value: Any) -> Any:
 
 
 def contents_of(descriptor: Any, *, kept: bool, overlapping: bool) -> WindowContents:
-    """Return what is kept of windows whose state has a certain descriptor.
+    """Return the contents of windows whose state has a certain descriptor.
 
     Args:
         descriptor: of a list, reducing or aggregating state.

@@ -19,7 +19,7 @@ Merged = Callable[[Any, list[Any], Any, list[Any]], None]
 
 
 class _Mergers:
-    """What an assigner tells when it merges windows."""
+    """The windows that an assigner merged."""
 
     __slots__ = ("found",)
 
@@ -121,7 +121,7 @@ class GeneralWindows:
         return ()
 
     def process(self, pairs: Iterator[Any]) -> Iterator[Any]:
-        """Yield what elements bring forth at once."""
+        """Yield the results of windows that elements fire at once."""
         operation, backend, cursor = self._operation, self._backend, self._operation.cursor
         assign, context = operation.assigner.assign_windows, operation.assigner_context
         waiting = self._waiting
@@ -141,7 +141,7 @@ class GeneralWindows:
                 operation.too_late(value, timestamp)
 
     def advance_watermark(self, watermark: int) -> Iterable[Any]:
-        """Yield what event-time timers bring forth."""
+        """Yield the results of windows that event-time timers fire."""
         timers = self._timers
         timers.watermark = watermark
         earliest = timers.event.earliest()
@@ -150,7 +150,7 @@ class GeneralWindows:
         return self._fire(timers.due_by_watermark(watermark), True)
 
     def advance_processing_time(self, now: int) -> Iterable[Any]:
-        """Yield what processing-time timers bring forth."""
+        """Yield the results of windows that processing-time timers fire."""
         timers = self._timers
         earliest = timers.next_processing_time()
         if earliest is None or earliest > now:
@@ -158,7 +158,7 @@ class GeneralWindows:
         return self._fire(timers.due_by_clock(now), False)
 
     def _due_before_element(self) -> Iterator[Any]:
-        """Yield what comes out of timers that the clock has passed; leave the element as it was."""
+        """Yield the results of timers that the clock has passed; then restore key and timestamp."""
         backend, cursor = self._backend, self._operation.cursor
         key, timestamp = backend.key, cursor.timestamp
         yield from self.advance_processing_time(self._timers.clock.now())

@@ -1,4 +1,4 @@
-"""What windows of one operator share: the user's parts, and where results go."""
+"""The common parts of the windows of one operator: the user's functions, and the outputs."""
 
 from __future__ import annotations
 
@@ -202,7 +202,7 @@ def state_of(backend: KeyedStateBackend, descriptor: Any) -> Any:
 
 
 class WindowDescription(Protocol):
-    """What a window operation consists of; the mirror's WindowOperationDescriptor is one."""
+    """The parts of a window operation; the mirror's WindowOperationDescriptor has them."""
 
     assigner: Any
     trigger: Any

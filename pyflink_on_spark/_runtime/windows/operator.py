@@ -74,7 +74,7 @@ class WindowOperator(UdfOperator):
         self._ended = False
 
     def process(self, pairs: Iterator[Any]) -> Iterator[Any]:
-        """Yield what elements bring forth at once."""
+        """Yield the results of windows that elements fire at once."""
         return self._windows.process(pairs)
 
     def advance_watermark(self, watermark: int) -> Iterable[Any]:
@@ -100,7 +100,7 @@ class WindowOperator(UdfOperator):
         return {"kind": "windows", **self._means}
 
     def parts(self) -> Iterable[Any]:
-        """Return what keeps the windows, and what calls the window function."""
+        """Return the windows, and the caller of the window function."""
         return self._parts
 
     def _kind_of_windows(self, operation: WindowOperation) -> GeneralWindows | AlignedWindows:

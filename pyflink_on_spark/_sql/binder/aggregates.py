@@ -32,12 +32,12 @@ _IN_ANY_ORDER = ("ARRAY_AGG", "JSON_ARRAYAGG")
 
 
 def contains_aggregate(node: Any, functions: Functions) -> bool:
-    """Tell whether an expression calls an aggregate function, but not over a window of rows."""
+    """True if an expression calls an aggregate function without OVER."""
     return any(is_aggregate(part, functions) for part in parts(node))
 
 
 def is_aggregate(node: Any, functions: Functions) -> bool:
-    """Tell whether an expression is a call of an aggregate function."""
+    """True for a call of an aggregate function."""
     if isinstance(node, syntax.AggregateCall):
         return True
     if not isinstance(node, syntax.Call):

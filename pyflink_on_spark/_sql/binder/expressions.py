@@ -89,7 +89,7 @@ def convert(expression: Typed, target: LogicalType) -> Typed:
 
 
 class Form(Protocol):
-    """What the forms of scalar and of aggregate functions have in common."""
+    """The common part of the forms of scalar and aggregate functions."""
 
     def parameter(self, index: int) -> Parameter:
         """Return the parameter for an argument."""

@@ -63,7 +63,7 @@ class GroupingSets:
     sets: tuple[frozenset[int], ...]
 
     def value(self, node: Call, keys: Sequence[Typed]) -> Typed:
-        """Return what ``GROUPING(...)`` or the like stands for.
+        """Return the value of a call of ``GROUPING`` or a related function.
 
         Args:
             node: the call.
@@ -91,12 +91,12 @@ class GroupingSets:
 
 
 def is_grouping(node: Any) -> bool:
-    """Tell whether an expression is ``GROUPING(...)`` or the like."""
+    """True for a call of ``GROUPING`` or a related function."""
     return isinstance(node, Call) and node.name.upper() in _FUNCTIONS
 
 
 def grouping_sets(node: Node, sets: Sequence[Sequence[Typed]]) -> GroupingSets:
-    """Return what groups a node by several sets of keys.
+    """Return the node that groups rows by several sets of keys.
 
     Args:
         node: the rows.
@@ -231,7 +231,7 @@ class GroupBinder:
     def _numbers_of_sets(
         self, query: queries.Select, sets: GroupingSets | None
     ) -> dict[Any, Typed]:
-        """Return what ``GROUPING(...)`` and the like stand for."""
+        """Return the values of all calls of ``GROUPING`` and related functions."""
         rows = ExpressionBinder(self._scope, self._functions)
         found: dict[Any, Typed] = {}
         for call in parts((*query.items, query.having)):

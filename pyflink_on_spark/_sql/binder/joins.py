@@ -62,7 +62,7 @@ def join(left: Node, right: Node, kind: JoinKind, condition: Typed | None) -> Jo
 
 
 def keeps_times(left: Node, right: Node, condition: Typed | None) -> bool:
-    """Tell whether the times of joined rows follow the watermark, so that they stay attributes."""
+    """True if the times of joined rows follow the watermark, and so remain time attributes."""
     if time_bounds(condition, len(left.schema)) is not None:
         return True
     return window_join(left, right, condition) is not None

@@ -116,7 +116,7 @@ class MatchBinder(ExpressionBinder):
         return super()._call(node)
 
     def _navigation(self, node: syntax.Call, name: str) -> Typed:
-        """Return what FIRST or LAST has of the row that it goes to."""
+        """Return the expression of FIRST or LAST, evaluated on the row that it navigates to."""
         if self._inside:
             raise invalid(f"Cannot nest PREV/NEXT under LAST/FIRST '{_text(node)}'", node.span)
         if not 1 <= len(node.args) <= 2:
@@ -303,7 +303,7 @@ def _bounds(pattern: written.Quantified) -> tuple[int, int | None]:
 
 
 def _is_optional(pattern: written.Quantified) -> bool:
-    """Whether Flink calls a variable optional; one with ``{0,n}`` is so without the name."""
+    """True for a variable that Flink calls optional; ``{0,n}`` counts without the name."""
     return pattern.least == 0 and pattern.most in {None, 1}
 
 

@@ -164,7 +164,7 @@ class QueryBinder:
     def _inside(
         self, query: syntax.Select, scope: Scope
     ) -> tuple[Node, ExpressionBinder, tuple[Typed, ...]]:
-        """Return what a query reads, what resolves its columns, and its correlated conditions."""
+        """Return the input of a query, the binder of its columns, and its correlated conditions."""
         node, own = self._relations.bind(query.from_)
         nested = NestedScope(own.tables, Scope(scope.tables))
         correlated: tuple[Typed, ...] = ()

@@ -219,7 +219,7 @@ ONE_ROW = Values(Schema((), ()), ((),))
 
 
 class RelationBinder:
-    """Gives what stands in FROM its meaning.
+    """Binds the relations of FROM to plan nodes.
 
     Args:
         catalog: the tables that there are.

@@ -31,7 +31,7 @@ class ScopeTable:
     hidden: frozenset[str] = frozenset()
 
     def answers_to(self, qualifier: tuple[str, ...]) -> bool:
-        """Tell whether it can be called so."""
+        """True if a qualifier names this table."""
         if len(qualifier) == 1:
             return self.name == qualifier[0]
         return bool(self.path) and self.path[-len(qualifier) :] == qualifier
@@ -102,7 +102,7 @@ class Scope:
                     yield name, InputRef(kind, table.start + index)
 
     def has_table(self, qualifier: tuple[str, ...]) -> bool:
-        """Tell whether there is a table of some name."""
+        """True if the scope has a table with this name."""
         return any(table.answers_to(qualifier) for table in self.tables)
 
     def resolve(self, name: Name) -> Typed:

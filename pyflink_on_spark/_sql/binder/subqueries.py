@@ -80,7 +80,7 @@ class BoundSubquery:
 
 
 def is_correlated(expression: Typed) -> bool:
-    """Tell whether an expression uses columns from around its query."""
+    """True for an expression with columns of an outer query."""
     return any(isinstance(part, OuterRef) for part in walk(expression))
 
 
@@ -256,7 +256,7 @@ def with_correlated_value(
 
 
 def is_ref(part: Typed) -> bool:
-    """Tell whether an expression is a column from around its query."""
+    """True for a column of an outer query."""
     return isinstance(part, OuterRef)
 
 

@@ -44,7 +44,7 @@ def unique_key(node: Node) -> frozenset[int] | None:
 
 
 def has_one_row(node: Node) -> bool:
-    """Tell whether a node has one row at most."""
+    """True for a node with at most one row."""
     if isinstance(node, Project):
         return has_one_row(node.input)
     return isinstance(node, Aggregate) and not node.keys
@@ -85,7 +85,7 @@ def _first_of_each(node: Filter) -> frozenset[int] | None:
 
 
 def _is_one(part: Typed, columns: tuple[Typed, ...], rank: int) -> bool:
-    """Tell whether a condition is that a rank is 1."""
+    """True for a condition that only rank 1 meets."""
     if not isinstance(part, Invocation) or part.function.name not in {"=", "<="}:
         return False
     one, two = (_plain(arg) for arg in part.args)

@@ -134,7 +134,7 @@ class AggregateCompiler:
 
     @property
     def bindings(self) -> dict[str, object]:
-        """What the source needs to know."""
+        """The objects that the source refers to, by name."""
         return self.expressions.bindings
 
     def values(self, accumulator: str = "acc") -> list[str]:
@@ -360,7 +360,7 @@ def compile_key(keys: Sequence[Typed], width: int, time_zone: str) -> Program:
 
 
 def is_reversible(calls: Sequence[AggregateInvocation]) -> bool:
-    """Tell whether rows can be taken back from the accumulators of calls."""
+    """True if the accumulators of all calls can retract rows."""
     compiler = ExpressionCompiler([], "UTC")
     return all(
         call.overload.code(compiler, [arg.type for arg in call.args], call.type, True).reversible

@@ -221,7 +221,7 @@ Rule = Callable[[LogicalType, LogicalType, bool], "Code | None"]
 
 
 def cast(conversion: Conversion) -> tuple[Code, bool]:
-    """Return what computes a conversion, and whether it is strict.
+    """Return the code of a conversion, and whether it is strict.
 
     Raises:
         ValidationError: there is no such conversion.
@@ -240,7 +240,7 @@ def cast(conversion: Conversion) -> tuple[Code, bool]:
 
 
 def can_cast(source: LogicalType, target: LogicalType) -> bool:
-    """Tell whether there is a conversion from one type to another."""
+    """True if a conversion from one type to another exists."""
     if source.root is Root.NULL:
         return True
     if Root.VARIANT in {source.root, target.root}:

@@ -33,7 +33,7 @@ Structure = Hashable
 
 
 def structure(expression: Typed) -> Structure:
-    """Return what two expressions have in common if one can stand for the other."""
+    """Return a value that is equal for expressions with equal results."""
     kind = expression.type
     if isinstance(expression, Constant):
         # 0.0 equals -0.0, and 1 equals TRUE.
@@ -126,7 +126,7 @@ class ExpressionCompiler:
         return f"t{next(self._names)}"
 
     def over(self, columns: list[str]) -> ExpressionCompiler:
-        """Return what makes source over other columns for the same function."""
+        """Return a compiler of expressions over other columns, for the same function."""
         other = ExpressionCompiler(columns, self.time_zone)
         other.bindings, other._names = self.bindings, self._names
         other._heights = self._heights
@@ -147,7 +147,7 @@ class ExpressionCompiler:
         return self._computed(expression)
 
     def _is_part(self, expression: Typed) -> bool:
-        """Whether an expression becomes a function of its own."""
+        """True for an expression that is compiled as a function of its own."""
         return expression is not self._whole and self._heights.of(expression) % PART_HEIGHT == 0
 
     def _part(self, expression: Typed, make: Callable[[ExpressionCompiler, Typed], str]) -> str:

@@ -106,7 +106,7 @@ class MatchCompiler:
         return self._numbers.get(variable)
 
     def over(self, columns: list[str]) -> ExpressionCompiler:
-        """Return what makes source over the columns of a function of the program."""
+        """Return a compiler of expressions over the columns of a function of the program."""
         return self._compiler.over(columns)
 
 
@@ -175,7 +175,7 @@ class _Function:
         return InputRef(part.type, place)
 
     def _with_row(self, variable: str) -> bool:
-        """Whether the row in question is one of a variable's."""
+        """True if the candidate row belongs to a variable."""
         return self._current is not None and variable in {self._current, ALL_ROWS}
 
     def _known(self, variable: str) -> bool:
@@ -211,7 +211,7 @@ class _Function:
 
 
 def depends_on_row_alone(condition: Typed, variable: str) -> bool:
-    """Tell whether the condition of a variable uses nothing but the row that it may take."""
+    """True if the condition of a variable depends on the candidate row alone."""
     return all(
         part.variable in {variable, ALL_ROWS} and not part.first and not part.distance
         if isinstance(part, MatchedField)

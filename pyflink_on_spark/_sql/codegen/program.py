@@ -25,7 +25,7 @@ class Binding(ABC):
 
     @abstractmethod
     def load(self, context: OperatorContext | None) -> Any:
-        """Return what the program uses; called once."""
+        """Return the object that the program calls; called once."""
 
     def close(self, loaded: Any) -> None:  # noqa: B027 - most things need no closing
         """Release what ``load`` returned."""

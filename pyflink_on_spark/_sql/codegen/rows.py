@@ -162,7 +162,7 @@ def _comma(sources: list[str]) -> str:
 
 
 def is_identity(projection: Sequence[Typed], width: int) -> bool:
-    """Tell whether a projection leaves rows as they are."""
+    """True for a projection that leaves rows unchanged."""
     return len(projection) == width and all(
         isinstance(item, InputRef) and item.index == index for index, item in enumerate(projection)
     )

@@ -38,7 +38,7 @@ class Clock(Binding):
 def window_times(
     position: int, zone: str | None, *, by_clock: bool
 ) -> tuple[list[str], str, dict[str, Any]]:
-    """Return what finds the ``time`` of a ``row``, the time of a window by its ``end``, and names.
+    """Return statements that set ``time``, an expression of ``end`` for a window's time, and names.
 
     The first are statements, the second is an expression, and both use the names.
 

@@ -158,11 +158,11 @@ class Cursor:
         return token
 
     def at(self, *words: str) -> bool:
-        """Tell whether the next tokens are certain keywords or symbols, one after the other."""
+        """True if the next tokens are these keywords or symbols, in this order."""
         return all(self.peek(index).upper == word for index, word in enumerate(words))
 
     def at_any(self, *words: str) -> bool:
-        """Tell whether the next token is one of some keywords or symbols."""
+        """True if the next token is one of these keywords or symbols."""
         return self.token.upper in words
 
     def accept(self, *words: str) -> bool:
@@ -200,7 +200,7 @@ class Cursor:
         return SqlParseError(message)
 
     def at_name(self) -> bool:
-        """Tell whether a name comes next."""
+        """True if the next token is a name."""
         token = self.token
         return token.kind is Kind.QUOTED or (
             token.kind is Kind.WORD and token.upper not in RESERVED

@@ -203,7 +203,7 @@ class ExpressionParser(FunctionCallParser):
         return Call(f"{negated}IN", (left, *items), span=self._from(left))
 
     def _at_query(self) -> bool:
-        """Tell whether a query begins, perhaps in parentheses of its own."""
+        """True if a query begins here, possibly in parentheses."""
         distance = 0
         while self.peek(distance).upper == "(":
             distance += 1
@@ -390,7 +390,7 @@ _VALUE = "$value"
 def quantified(
     left: Expression, operator: str, query: Query, *, every: bool, span: Span | None
 ) -> Expression:
-    """Return what a comparison with a query means.
+    """Return the meaning of a comparison with a query.
 
     Args:
         left: what is compared.

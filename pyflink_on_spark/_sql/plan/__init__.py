@@ -1,1 +1,1 @@
-"""What a query means: typed expressions, and the nodes of the logical plan."""
+"""The logical plan: its nodes, and typed expressions."""

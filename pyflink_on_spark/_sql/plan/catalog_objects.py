@@ -63,7 +63,7 @@ class Column:
 
     @property
     def persisted(self) -> bool:
-        """Whether it is written."""
+        """True for a column that a sink writes."""
         return self.kind is ColumnKind.PHYSICAL or (
             self.kind is ColumnKind.METADATA and not self.virtual
         )

@@ -16,7 +16,7 @@ class ModifyKinds(enum.Flag):
     ALL = INSERT | UPDATE | DELETE
 
     def describe(self) -> str:
-        """Return what there is besides inserts, in words."""
+        """Describe the changes besides inserts."""
         words = [word for kind, word in _WORDS.items() if kind in self]
         return f"{' and '.join(words) or 'insert'} changes"
 

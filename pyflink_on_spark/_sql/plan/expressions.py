@@ -132,7 +132,7 @@ class Conversion(Typed):
 
     @property
     def operands(self) -> tuple[Typed, ...]:
-        """What is converted."""
+        """The converted expression."""
         return (self.operand,)
 
     def with_operands(self, operands: tuple[Typed, ...]) -> Typed:
@@ -269,7 +269,7 @@ def shifted(expression: Typed, distance: int) -> Typed:
 
 
 def is_deterministic(expression: Typed) -> bool:
-    """Tell whether an expression always has the same value for the same row."""
+    """True for an expression that always has the same value for the same row."""
     return all(
         part.function.deterministic for part in walk(expression) if isinstance(part, Invocation)
     )

@@ -30,7 +30,7 @@ class PatternVariable:
 
     @property
     def optional(self) -> bool:
-        """Whether it may take no row."""
+        """True for a variable that may match no row."""
         return self.least == 0
 
 
@@ -45,7 +45,7 @@ class Skip(enum.Enum):
 
 @dataclass(frozen=True)
 class RowPattern:
-    """What rows have to be, one after the other.
+    """The pattern that consecutive rows have to match.
 
     Args:
         variables: in the order of their rows.

@@ -87,7 +87,7 @@ class Node:
         return ()
 
     def describe(self) -> str:
-        """Return what it does, in a line."""
+        """Describe the node in one line."""
         return f"Logical{type(self).__name__}"
 
 
@@ -123,7 +123,7 @@ class ExternalScan(Node):
     rows: ExternalRows
 
     def describe(self) -> str:
-        """Return what it is."""
+        """Describe the scan."""
         return f"LogicalTableScan(table=[[{self.rows.name}]])"
 
 
@@ -258,7 +258,7 @@ class Join(Node):
 
 @dataclass(frozen=True)
 class SortKey:
-    """What rows are ordered by.
+    """The order of rows by one expression.
 
     Args:
         value: what is compared.
@@ -347,7 +347,7 @@ class WindowTable(Unary):
 
     @property
     def shape(self) -> tuple[Any, ...]:
-        """What windows of other rows need to have in common to be the same."""
+        """The properties in which windows of two inputs have to agree."""
         time = self.schema.types[self.time].time
         return self.kind, self.size, self.step, self.offset, time
 
@@ -391,7 +391,7 @@ class Union(Node):
         return self.nodes
 
     def describe(self) -> str:
-        """Return that all rows are kept."""
+        """Describe the union."""
         return "LogicalUnion(all=[true])"
 
 

@@ -59,7 +59,7 @@ def one_of(*values: str) -> Callable[[str], str]:
 
 
 class TableOptions:
-    """What was given for a table, and which of it was understood.
+    """The options of a table, and the keys among them that were understood.
 
     Args:
         given: of ``WITH``.
@@ -108,7 +108,7 @@ class TableOptions:
                 self[option]
 
     def has(self, option: Option[Any]) -> bool:
-        """Tell whether an option was given."""
+        """True if the table has this option."""
         return self.prefix + option.key in self.given
 
     def under(self, prefix: str) -> TableOptions:

@@ -1,4 +1,4 @@
-"""What a connector has to offer to be a table."""
+"""The contract of connectors for tables."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ class TableSource(ABC):
         return None
 
     def lookup(self, keys: tuple[int, ...]) -> Lookup | None:
-        """Return what finds rows by the values of some columns, or None if nothing does.
+        """Return the lookup by the values of some columns, or None if the connector has none.
 
         Args:
             keys: the positions of the columns among the physical ones.
@@ -177,7 +177,7 @@ class Lookup(ABC):
 
     @abstractmethod
     def open(self, context: OperatorContext | None) -> Find:
-        """Return what finds rows; called once in each subtask."""
+        """Return the function that finds rows; called once in each subtask."""
 
     def close(self, find: Find) -> None:  # noqa: B027 - most have nothing to release
         """Release what ``open`` returned."""

@@ -1,4 +1,4 @@
-"""What functions are: their forms, the code of their calls, and how a call looks to that code."""
+"""The signatures of functions: their forms, the code of their calls, and the calls themselves."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ Code = Callable[["CallSite"], str]
 
 
 class Nulls(enum.Enum):
-    """What a function does about NULL, and when its result can be NULL."""
+    """The behaviour of a function for NULL."""
 
     STRICT = "strict"
     """It is not called for NULL: the result is NULL if an argument is."""
@@ -71,7 +71,7 @@ class Overload:
     alternating: bool = False
 
     def takes(self, count: int) -> bool:
-        """Tell whether there can be so many arguments."""
+        """True if the function can have this number of arguments."""
         if self.alternating:
             return count % len(self.parameters) == 0 and count > 0
         if self.variadic:
@@ -107,7 +107,7 @@ class ScalarFunction:
 
     @property
     def is_operator(self) -> bool:
-        """Whether it is written between its operands."""
+        """True for a function that is written between its operands."""
         return not self.name[0].isalpha()
 
 
@@ -115,12 +115,12 @@ _ATOM = re.compile(r"-?[\w.]+|'[^'\\]*'|\"[^\"\\]*\"")
 
 
 def is_atom(source: str) -> bool:
-    """Tell whether Python source is a name or a constant, which costs nothing to repeat."""
+    """True for Python source of a name or a constant, which costs nothing to repeat."""
     return _ATOM.fullmatch(source) is not None
 
 
 class Generator(Protocol):
-    """What makes Python source of expressions."""
+    """A generator of Python source for expressions."""
 
     time_zone: str
 
@@ -141,7 +141,7 @@ class Generator(Protocol):
         ...
 
     def over(self, columns: list[str]) -> Generator:
-        """Return what makes source over other columns for the same function."""
+        """Return a generator of source over other columns, for the same function."""
         ...
 
 
@@ -201,7 +201,7 @@ class CallSite:
         return self._generator.temporary()
 
     def over(self, columns: list[str]) -> Generator:
-        """Return what makes source over other columns, each a name that the code assigns to."""
+        """Return a generator of source over other columns, each a name that the code assigns to."""
         return self._generator.over(columns)
 
     def source(self, index: int) -> str:
@@ -323,7 +323,7 @@ class AggregateOverload:
     optional: int = 0
 
     def takes(self, count: int) -> bool:
-        """Tell whether there can be so many arguments."""
+        """True if the function can have this number of arguments."""
         return len(self.parameters) - self.optional <= count <= len(self.parameters)
 
     def parameter(self, index: int) -> Parameter:

@@ -1,4 +1,4 @@
-"""What conditions say about times: bounds, and windows that are the same on both sides."""
+"""Time bounds and window joins in conditions."""
 
 from __future__ import annotations
 

@@ -131,7 +131,7 @@ def function_bundle(settings: QuerySettings) -> FunctionBundle:
 def aggregate_details(
     node: PhysicalNode, keys: Sequence[Typed], calls: Sequence[AggregateInvocation]
 ) -> dict[str, str]:
-    """Return what plans show of keys and calls."""
+    """Return the keys and calls as plans show them."""
     names = node.inputs[0].schema.names
     shown = [shown_expression(key, names) for key in keys]
     for call, name in zip(calls, node.schema.names[len(keys) :]):
@@ -146,7 +146,7 @@ def aggregate_details(
 def group_origins(
     keys: Sequence[Typed], calls: Sequence[AggregateInvocation], columns: Columns
 ) -> Columns:
-    """Return what the columns of groups are made of: the keys, then the calls."""
+    """Return the origins of the columns of groups: the keys, then the calls."""
     by = [told(key, columns) for key in keys]
     return (*by, *grouped((told_call(call, columns) for call in calls), by))
 
@@ -157,7 +157,7 @@ def group_meaning(
     calls: Sequence[AggregateInvocation],
     columns: Columns,
 ) -> Content:
-    """Return what accumulators of groups mean."""
+    """Return the meaning of the accumulators of groups."""
     return {
         "kind": node.name,
         "keys": told_all(keys, columns),

@@ -73,7 +73,7 @@ class Calc(PhysicalNode):
         return Stream(edges, source.changelog)
 
     def origins(self, inputs: tuple[Columns, ...]) -> Columns:
-        """Return what is computed."""
+        """Return the origins of the projected columns."""
         if self.projection is None:
             return inputs[0]
         return tuple(told(item, inputs[0]) for item in self.projection)
@@ -122,7 +122,7 @@ def calc(
 
 
 def _can_merge(source: Calc, condition: Typed | None, projection: Sequence[Typed] | None) -> bool:
-    """Tell whether nothing is computed twice, and nothing has two values, when both are one."""
+    """True if merged projections evaluate nothing twice, and give no expression two values."""
     if source.projection is None:
         return True
     expressions = [*(projection or ()), *([] if condition is None else [condition])]

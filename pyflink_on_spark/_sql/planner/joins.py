@@ -49,7 +49,7 @@ from pyflink_on_spark._sql.types.logical import Time
 
 @dataclass(frozen=True)
 class JoinParts:
-    """What partners have in common, and what else a condition asks for.
+    """The equal keys of a join, and the rest of its condition.
 
     Args:
         keys: pairs of what has to be equal, over the columns of the left and of the right side.
@@ -78,7 +78,7 @@ class JoinParts:
     def meaning(
         self, kind: str, nodes: tuple[PhysicalNode, ...], inputs: tuple[Columns, ...]
     ) -> Content:
-        """Return what the rows that are kept of both sides mean.
+        """Return the meaning of the rows that a join keeps of both sides.
 
         Args:
             kind: which rows without partners are kept.
@@ -134,7 +134,7 @@ class Join(PhysicalNode):
 
     @property
     def outer(self) -> tuple[bool, bool]:
-        """Whether rows without partners are kept, for both sides."""
+        """For both sides: True if rows without partners are kept."""
         kind = self.node.kind
         return kind in {JoinKind.LEFT, JoinKind.FULL}, kind in {JoinKind.RIGHT, JoinKind.FULL}
 

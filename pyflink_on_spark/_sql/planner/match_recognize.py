@@ -50,7 +50,7 @@ class Match(PhysicalNode):
         return ModifyKinds.INSERT
 
     def describe_short(self) -> str:
-        """Return what Flink calls it."""
+        """Return the operator's name in Flink."""
         return "Match Recognize"
 
     def translate(self, inputs: tuple[Stream, ...], translation: Translation) -> Stream:

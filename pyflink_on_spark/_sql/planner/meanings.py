@@ -1,4 +1,4 @@
-"""What the state of operators means, in texts over the columns of the tables that are read.
+"""The meaning of operators' state, in texts over the columns of the source tables.
 
 The texts are the same for queries that do the same: aliases and projections make no difference, nor
 do filters, which say which rows count and not what is computed of them.
@@ -98,7 +98,7 @@ def told_calls(calls: Iterable[AggregateInvocation], columns: Columns) -> list[s
 
 
 def told_order(keys: Iterable[SortKey], columns: Columns) -> list[str]:
-    """Return what rows are ordered by."""
+    """Return the order of rows."""
     return [
         f"{told_typed(key.value, columns)} {'ASC' if key.ascending else 'DESC'} NULLS "
         f"{'FIRST' if key.nulls_first else 'LAST'}"

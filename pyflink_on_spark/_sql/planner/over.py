@@ -205,7 +205,7 @@ class OrderedOverAggregate(OverAggregate):
 
 
 def over_aggregate(source: PhysicalNode, node: Over, batch: bool) -> PhysicalNode:
-    """Return what computes functions with OVER.
+    """Return the node that computes functions with OVER.
 
     Raises:
         TableError: a stream that does not end has no such order or frame.
@@ -259,7 +259,7 @@ def _check_order(node: Over) -> None:
 
 
 def _beside_another(node: Over) -> bool:
-    """Tell whether a node reads the rows of other functions with OVER, but not their results."""
+    """True for a node beside other functions with OVER: over their input, without their results."""
     values = [*node.partition, *(key.value for key in node.keys)]
     values += [arg for call in node.calls for arg in call.args]
     below = node.input

@@ -39,7 +39,7 @@ class Translation:
         self._call_site = capture_call_site()
 
     def translate(self, node: PhysicalNode) -> Stream:
-        """Return what a node becomes."""
+        """Return the stream of a node."""
         found = self._streams.get(node)
         if found is None:
             inputs = tuple(self.translate(source) for source in node.inputs)
@@ -48,14 +48,14 @@ class Translation:
         return found
 
     def origins(self, node: PhysicalNode) -> Columns:
-        """Return what each column of a node is made of."""
+        """Return the origin of each column of a node."""
         found = self._origins.get(node)
         if found is None:
             found = self._origins[node] = node.origins(tuple(map(self.origins, node.inputs)))
         return found
 
     def _meaning(self) -> StateMeaning | None:
-        """Return what the state of the node means that is translated."""
+        """Return the meaning of the state of the node in translation."""
         node = self._node
         if node is None or self.settings.batch:
             return None
@@ -119,7 +119,7 @@ class Translation:
 
 @dataclass(frozen=True)
 class Stream:
-    """What a node has become: a stream of rows, or of pairs of the kind and the row.
+    """The output of a translated node: rows, or pairs of the row kind and the row.
 
     Args:
         edges: how the next operator reads it; several for a union.
@@ -154,7 +154,7 @@ class PhysicalNode(ABC):
 
     @property
     def changelog(self) -> bool:
-        """Whether its elements are pairs of the kind and the row."""
+        """True if elements are pairs of the row kind and the row."""
         return self.changes is not ModifyKinds.INSERT
 
     # -- changes ---------------------------------------------------------------------------------
@@ -171,7 +171,7 @@ class PhysicalNode(ABC):
         return union
 
     def needs_before(self, port: int, wanted: bool) -> bool:
-        """Tell whether it needs to know what a row of an input was before an update.
+        """True if the node needs the UPDATE_BEFORE rows of an input.
 
         Args:
             port: which input.
@@ -180,7 +180,7 @@ class PhysicalNode(ABC):
         return wanted
 
     def can_give_before(self) -> bool:
-        """Tell whether it can say what a row was before an update, if it makes updates."""
+        """True if the node can emit UPDATE_BEFORE rows with its updates."""
         return True
 
     # -- translation -----------------------------------------------------------------------------
@@ -197,7 +197,7 @@ class PhysicalNode(ABC):
     # -- meaning of state -------------------------------------------------------------------------
 
     def origins(self, inputs: tuple[Columns, ...]) -> Columns:
-        """Return what each column is made of: those of the inputs come first, as they were.
+        """Return the origins of the columns: the unchanged ones of the inputs come first.
 
         Args:
             inputs: the same of each input.
@@ -206,7 +206,7 @@ class PhysicalNode(ABC):
         return (*before, *(f"{self.name}.{name}" for name in self.schema.names[len(before) :]))
 
     def meaning(self, inputs: tuple[Columns, ...], time_zone: str) -> Content:
-        """Return what the state of its operator means, if its operator has any.
+        """Return the meaning of the operator's state, for an operator with state.
 
         Two queries may continue with each other's state if this is the same for both.
 
@@ -224,16 +224,16 @@ class PhysicalNode(ABC):
     # -- explanation -----------------------------------------------------------------------------
 
     def details(self) -> dict[str, str]:
-        """Return what plans show of it, by keyword."""
+        """Return the details that plans show, by keyword."""
         return {}
 
     def describe(self) -> str:
-        """Return it in one line, as plans and messages show it."""
+        """Describe the node in one line, as plans and messages show it."""
         parts = ", ".join(f"{key}=[{value}]" for key, value in self.details().items())
         return f"{self.name}({parts})"
 
     def describe_short(self) -> str:
-        """Return what messages call it that refuse its input."""
+        """Return the name in messages that refuse the changes of its input."""
         return f"StreamPhysical{self.name}"
 
     def __str__(self) -> str:

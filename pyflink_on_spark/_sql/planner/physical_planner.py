@@ -203,7 +203,7 @@ def _aggregate(node: logical.Aggregate, plan: Implementation) -> PhysicalNode:
 
 
 def _sliced(node: logical.Aggregate, plan: Implementation) -> PhysicalNode | None:
-    """Return what adds each row to one slice, if the windows and the functions allow that."""
+    """Return a node that adds each row to one slice, if windows and functions allow slices."""
     query = sliced_query(node)
     if query is None or (query.window.step or 0) > query.window.size:
         return None
@@ -223,7 +223,7 @@ def _session_aggregate(
     window: logical.WindowTable,
     parts: dict[int, int],
 ) -> PhysicalNode:
-    """Return what aggregates sessions, or the rows of groups that are no sessions.
+    """Return the node that aggregates sessions, or groups of rows that are no sessions.
 
     As in Flink, a condition on the rows of sessions says which rows make sessions, unless it is
     one on the sessions themselves.
@@ -254,7 +254,7 @@ def _session_aggregate(
 
 
 def _are_sessions(keys: Sequence[Typed], window: logical.WindowTable) -> bool:
-    """Tell whether groups are those that sessions are apart by."""
+    """True if the keys of groups are the partition keys of the sessions."""
     if window.partition is None:
         return True
     grouped = {key.index for key in keys if isinstance(key, InputRef)}
@@ -446,7 +446,7 @@ def physical_plan(sinks: Sequence[Node], settings: QuerySettings) -> tuple[Physi
 
 @at_any_depth
 def plan(sinks: Sequence[Node], settings: QuerySettings) -> PlannedQuery:
-    """Return what gives some sinks their rows.
+    """Return the physical plan of some sinks, with its operators.
 
     Args:
         sinks: the logical plans, each with a sink at its top.

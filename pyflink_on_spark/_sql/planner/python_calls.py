@@ -35,7 +35,7 @@ from pyflink_on_spark._sql.runtime.python_calls import (
 
 
 def is_staged(expression: Typed) -> bool:
-    """Tell whether an expression contains a function that has an operator of its own."""
+    """True for an expression with a function that runs in an operator of its own."""
     return any(map(_is_call, walk(expression)))
 
 

@@ -115,7 +115,7 @@ class ExternalScan(PhysicalNode):
         return _by_place(f"stream {stream.uid or stream.name}", self.schema)
 
     def details(self) -> dict[str, str]:
-        """Return what it is and the columns."""
+        """Return the table and its columns."""
         return {"table": f"[{self.rows.name}]", "fields": ", ".join(self.schema.names)}
 
 
@@ -173,7 +173,7 @@ class Union(PhysicalNode):
         )
 
     def details(self) -> dict[str, str]:
-        """Return that all rows are kept."""
+        """Return the columns of the union."""
         return {"all": "true", "union": ", ".join(self.schema.names)}
 
 
@@ -255,7 +255,7 @@ class Sink(PhysicalNode):
         return {"table": ".".join(self.path), "fields": ", ".join(self.schema.names)}
 
     def describe_short(self) -> str:
-        """Return what messages call it."""
+        """Return the sink's name in messages."""
         return f"Table sink '{self.path}'"
 
 
@@ -294,5 +294,5 @@ class ExternalSink(PhysicalNode):
         return {"table": self.title, "fields": ", ".join(self.schema.names)}
 
     def describe_short(self) -> str:
-        """Return what messages call it."""
+        """Return the sink's name in messages."""
         return f"Table sink '{self.title}'"

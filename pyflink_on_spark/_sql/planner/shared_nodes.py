@@ -57,7 +57,7 @@ def _shape(schema: Schema) -> Hashable:
 
 
 def _repeats(value: Any) -> bool:
-    """Tell whether expressions have the same value each time."""
+    """True for expressions that are deterministic."""
     if isinstance(value, Typed):
         return is_deterministic(value)
     if isinstance(value, AggregateInvocation):

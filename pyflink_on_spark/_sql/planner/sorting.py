@@ -160,7 +160,7 @@ class TopN(PhysicalNode):
 
     @property
     def _first_by_time(self) -> bool:
-        """Whether one row is kept, the first or last one by time."""
+        """True if the query keeps one row by time: the first or the last."""
         if (self.offset, self.end) != (0, 1) or len(self.keys) != 1:
             return False
         value = self.keys[0].value
@@ -168,7 +168,7 @@ class TopN(PhysicalNode):
 
     @property
     def _deduplicates(self) -> bool:
-        """Whether the first or last row by time is kept."""
+        """True if the node deduplicates: of a key it keeps the first or the last row by time."""
         if self._batch or self.ranked or not self._first_by_time:
             return False
         return self.inputs[0].changes is ModifyKinds.INSERT
@@ -333,7 +333,7 @@ class WindowTopN(TopN):
 
 
 def sort(node: LogicalSort, source: PhysicalNode, batch: bool) -> PhysicalNode:
-    """Return what orders rows, or keeps the first ones.
+    """Return the node that sorts rows, or keeps the first ones.
 
     Raises:
         TableError: a stream that does not end cannot be in such an order.
@@ -361,7 +361,7 @@ _FLIPPED = {"<": ">", "<=": ">=", ">": "<", ">=": "<=", "=": "="}
 
 
 def top_n(node: logical.Project, plan: Implementation) -> PhysicalNode | None:
-    """Return what keeps the first rows of each key, if a projection asks for that.
+    """Return the Top-N node of a projection, or None if the projection has another shape.
 
     The shape is a projection of a filter by the rank of a projection of a rank.
     """

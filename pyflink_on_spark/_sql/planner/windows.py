@@ -286,7 +286,7 @@ def sliced_query(node: logical.Aggregate) -> SlicedQuery | None:
 
 
 def _is_costly(expression: Typed) -> bool:
-    """Tell whether an expression calls a function of the user's."""
+    """True for an expression that calls a user function."""
     return any(
         isinstance(part, Invocation) and not part.function.foldable for part in walk(expression)
     )

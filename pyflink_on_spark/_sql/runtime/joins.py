@@ -61,7 +61,7 @@ class JoinOperator(KeyedProgramOperator):
         self._life = self._sides[0].time_to_live
 
     def inputs(self) -> tuple[Process, ...]:
-        """Return what processes the elements of each input."""
+        """Return the functions that process the two inputs."""
         return self._left, self._right
 
     def _left(self, elements: Iterator[Any]) -> Iterator[Any]:
@@ -307,7 +307,7 @@ class BatchJoinOperator(Operator):
         self._alone: list[Any] = []
 
     def inputs(self) -> tuple[Process, ...]:
-        """Return what processes the elements of each input."""
+        """Return the functions that process the two inputs."""
         return self._take_left, self._take_right
 
     def _take_left(self, elements: Iterator[Any]) -> Iterator[Any]:

@@ -54,7 +54,7 @@ class LookupBinding(Binding):
         self._lookup, self._columns = lookup, columns
 
     def load(self, context: OperatorContext | None) -> Any:
-        """Return what the code calls."""
+        """Return the object that the code calls."""
         find = self._lookup.open(context)
         made = None if self._columns is None else self._columns.load(context).function
 

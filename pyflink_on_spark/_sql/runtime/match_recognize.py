@@ -22,7 +22,7 @@ _PENDING, _KNOWN = 0, 1
 
 
 class MatchOperator(KeyedProgramOperator):
-    """What all ways to find patterns have in common.
+    """The common part of all operators for MATCH_RECOGNIZE.
 
     State of a key is a list: the rows that wait, by time (ms), and what the automaton knows. A key
     that nothing may come of any more is forgotten.
@@ -54,7 +54,7 @@ class MatchOperator(KeyedProgramOperator):
         return [{}, self._automaton.new()]
 
     def _due(self, held: list[Any], until: int) -> Iterator[tuple[list[Any], bool, int]]:
-        """Yield what comes of the rows up to a time (ms), and of the time itself.
+        """Yield the matches of the rows up to a time (ms), and of that time itself.
 
         Each comes with whether a match may begin with a row of a time, and with this time.
         """

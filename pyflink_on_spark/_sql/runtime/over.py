@@ -28,7 +28,7 @@ _ACCUMULATOR, _FRAME, _PENDING, _LAST = 0, 1, 2, 3
 
 
 class FrameOperator(KeyedProgramOperator):
-    """What functions over frames of streams have in common: the frame, and its accumulator.
+    """The common part of functions over frames of streams: the frame, and its accumulator.
 
     A frame holds pairs of the time and the row, if it does not begin with the first row.
 

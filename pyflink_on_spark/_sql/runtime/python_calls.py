@@ -280,7 +280,7 @@ class VectorizedCalls(BundlingOperator):
     def _column(
         self, call: VectorizedCall, evaluate: Any, arguments: Any
     ) -> Callable[[list[Any]], list[Any]]:
-        """Return what computes a function's column of some rows."""
+        """Return the function that computes a column of a vectorized function for some rows."""
         zone = self._zone
         converters = [nullable(to_python(kind, zone)) for kind in call.types]
         result = result_of(call.result)

@@ -89,7 +89,7 @@ class ToRecords(Operator):
             cursor.timestamp = received
 
     def _fields(self, row: Any) -> Any:
-        """Return what fields there are of a row, or of its types."""
+        """Return the physical fields of a row, or of its types."""
         place = self._rowtime
         return row if place is None or not self._metadata else row[:place] + row[place + 1 :]
 

@@ -54,7 +54,7 @@ class _State:
 
 @dataclass(eq=False)
 class _Step:
-    """What leads from one state to another one.
+    """A transition of the automaton.
 
     Args:
         target: the other state.
@@ -152,7 +152,7 @@ def _ways(state: _State) -> Iterable[tuple[tuple[int, ...], _Step]]:
 
 
 def _exits(state: _State, end: _State) -> Iterable[tuple[int, ...]]:
-    """Yield what has to hold for each way to the end without another row."""
+    """Yield the tests of each path to the end that takes no further row."""
     todo: list[tuple[_State, tuple[int, ...]]] = [(state, ())]
     while todo:
         state, before = todo.pop()
@@ -205,7 +205,7 @@ class _Tests:
         self._of_match: dict[int, bool] = {}
 
     def hold(self, tests: tuple[int, ...]) -> bool:
-        """Tell whether all tests of an edge hold."""
+        """True if all tests of an edge hold."""
         for test in tests:
             variable = test if test >= 0 else ~test
             memory = self._of_row if self._alone[variable] else self._of_match
@@ -248,12 +248,12 @@ class Automaton:
         self._width = width
 
     def new(self) -> list[Any]:
-        """Return what is known of a key without rows."""
+        """Return the state of a key without rows."""
         return [0, [], [self._start], []]
 
     @staticmethod
     def is_new(known: list[Any]) -> bool:
-        """Tell whether a key is as if it had had no rows."""
+        """True for the state of a key that may be forgotten."""
         return not known[1]
 
     def process(self, known: list[Any], row: Any, time: int) -> tuple[list[Any], bool]:
@@ -339,7 +339,7 @@ class Automaton:
         return made
 
     def _release(self, known: list[Any], time: int) -> list[Any]:
-        """Return what comes of the matches that no earlier match so far holds back."""
+        """Return the rows of complete matches that no earlier partial match holds back."""
         base, rows, partial, complete = known
         made = []
         while complete and (not partial or complete[0][0] <= partial[0][0]):

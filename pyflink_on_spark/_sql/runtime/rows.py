@@ -114,7 +114,7 @@ class CalcOperator(Operator):
         return result
 
     def advance_watermark(self, watermark: int) -> Iterable[Any]:
-        """Tell the functions that ask for the watermark."""
+        """Advance the watermark of the functions that use it."""
         for clock in self._clocks:
             clock.watermark = watermark
         return ()

@@ -74,7 +74,7 @@ class IntervalJoinOperator(KeyedProgramOperator):
         self._due = self._timers(context, event_time=self._times is not None)
 
     def inputs(self) -> tuple[Process, ...]:
-        """Return what processes the elements of each input."""
+        """Return the functions that process the two inputs."""
         return self._left, self._right
 
     def _left(self, elements: Iterator[Any]) -> Iterator[Any]:
@@ -213,7 +213,7 @@ class WindowJoinOperator(WindowOperator):
         self._known = set(self._windows.namespaces())
 
     def inputs(self) -> tuple[Process, ...]:
-        """Return what processes the elements of each input."""
+        """Return the functions that process the two inputs."""
         return self._left, self._right
 
     def _left(self, elements: Iterator[Any]) -> Iterator[Any]:
@@ -316,7 +316,7 @@ class TemporalJoinOperator(KeyedProgramOperator):
         self._due = self._timers(context)
 
     def inputs(self) -> tuple[Process, ...]:
-        """Return what processes the elements of each input."""
+        """Return the functions that process the two inputs."""
         return self._left, self._right
 
     def _left(self, elements: Iterator[Any]) -> Iterator[Any]:

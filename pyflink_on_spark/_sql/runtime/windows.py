@@ -31,7 +31,7 @@ def last_millisecond(end: int) -> int:
 
 
 class WindowOperator(KeyedProgramOperator):
-    """What all operators over windows have in common: when windows end.
+    """The common part of all operators over windows: the times at which windows end.
 
     Args:
         event_time: whether watermarks end windows, and not the clock.

@@ -1,1 +1,1 @@
-"""What a TableEnvironment calls: statements of a session, and what they print."""
+"""The session of a TableEnvironment: its statements, and the results that they print."""

@@ -92,7 +92,7 @@ def _with_changes(node: PhysicalNode) -> str:
 
 @dataclass(frozen=True)
 class Listing:
-    """What a statement shows.
+    """The rows that a SHOW or DESCRIBE statement lists.
 
     Args:
         schema: the columns.

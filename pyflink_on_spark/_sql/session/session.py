@@ -32,7 +32,7 @@ from pyflink_on_spark._sql.syntax.statements import (
 
 
 class Session:
-    """What a TableEnvironment knows.
+    """The state of a TableEnvironment: its catalogs, functions and options.
 
     Args:
         configuration: gives all options, as they are now.

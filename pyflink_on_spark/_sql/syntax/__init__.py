@@ -1,1 +1,1 @@
-"""What a statement or an expression says, before anybody knows what its names mean."""
+"""The syntax tree of statements and expressions, with unresolved names."""

@@ -75,7 +75,7 @@ class Quantified(Pattern):
 
 
 class Choice(enum.Enum):
-    """What Flink reads in patterns and does not carry out."""
+    """Patterns that Flink's parser accepts and Flink's planner refuses."""
 
     ALTERNATION = "|"
     PERMUTATION = "PATTERN_PERMUTE"

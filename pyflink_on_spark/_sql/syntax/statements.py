@@ -253,7 +253,7 @@ class CreateFunction(Statement):
 
 
 class ObjectKind(enum.Enum):
-    """What can be created, dropped and listed."""
+    """The kinds of objects that can be created, dropped and listed."""
 
     TABLE = "TABLE"
     VIEW = "VIEW"

@@ -110,7 +110,7 @@ def _common_composite(one: LogicalType, two: LogicalType) -> LogicalType | None:
 
 
 def can_insert(source: LogicalType, target: LogicalType) -> bool:
-    """Tell whether a column of one type may be written to a column of another, as it is or cast."""
+    """True if values of one type can be written to a column of another, with a cast if needed."""
     if source.root is Root.NULL or source.same_values(target):
         return True
     if source.root in logical.NUMERIC and target.root in logical.NUMERIC:

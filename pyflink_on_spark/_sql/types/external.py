@@ -28,7 +28,7 @@ _MICRO = datetime.timedelta(microseconds=1)
 
 
 def to_python(kind: LogicalType, zone: str | None = None) -> Convert | None:
-    """Return what makes the Python object for a value that is not NULL; None if it is the same.
+    """Return the conversion of a value to its Python object; None if they are the same.
 
     Args:
         kind: the type of the values.
@@ -81,7 +81,7 @@ def _composite_out(
 
 
 def to_collected(kind: LogicalType) -> Convert | None:
-    """Return what makes the Python object that ``TableResult.collect`` gives.
+    """Return the conversion of a value to the Python object that ``TableResult.collect`` returns.
 
     Rows have no names there, byte strings can be changed, and a FLOAT is the number that its text
     says.
@@ -102,7 +102,7 @@ def _collected_float(value: float) -> float:
 
 
 def from_python(kind: LogicalType, *, local: bool = False) -> Convert | None:
-    """Return what makes a value of a Python object that is not None; None if it is the same.
+    """Return the conversion of a Python object to a value; None if they are the same.
 
     Args:
         kind: the type of the values.
@@ -161,7 +161,7 @@ def _apply(convert: Convert | None, value: Any) -> Any:
 def row_converter(
     types: Sequence[LogicalType], one: Callable[[LogicalType], Convert | None]
 ) -> Callable[[Sequence[Any]], list[Any]]:
-    """Return what converts the values of a row, and gives them as a list.
+    """Return the conversion of a row to a list of converted values.
 
     Args:
         types: of the columns.

@@ -39,7 +39,7 @@ class Style:
 
 
 def value_writer(kind: LogicalType) -> Write:
-    """Return what writes a value that may be NULL as the functions of JSON do.
+    """Return the writer of a JSON function's value, which may be NULL.
 
     It can be pickled.
     """

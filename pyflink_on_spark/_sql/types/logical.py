@@ -79,7 +79,7 @@ INTERVALS = (Root.INTERVAL_MONTH, Root.INTERVAL_SECOND)
 
 
 class Time(enum.Enum):
-    """What a time attribute is an attribute of."""
+    """The kinds of time attributes."""
 
     ROWTIME = "ROWTIME"
     PROCTIME = "PROCTIME"
@@ -116,7 +116,7 @@ class LogicalType:
         return self if self.time is None else replace(self, time=None)
 
     def same_values(self, other: LogicalType) -> bool:
-        """Tell whether the types differ in NULL only."""
+        """True if the types differ at most in whether they allow NULL."""
         return self.with_nullable(True) == other.with_nullable(True)
 
     def __str__(self) -> str:

@@ -139,7 +139,7 @@ def _plain_moment(text: str) -> int | None:
 
 
 def is_plain_moment(text: str) -> bool:
-    """Tell whether a text has the usual places of a timestamp, with no zone or week in it."""
+    """True for a text with the separators of a timestamp, without time zone or week."""
     if text[4] != "-" or text[7] != "-" or text[13] != ":" or text[16] != ":" or text[5] == "W":
         return False
     return text[10] in " T" and (len(text) == _TO_THE_SECOND or text[19] == ".")

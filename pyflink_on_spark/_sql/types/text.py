@@ -122,7 +122,7 @@ _SIMPLE: dict[Root, Text] = {
 
 
 def print_text(kind: LogicalType, time_zone: str = "UTC") -> Text:
-    """Return what writes a value of a type, NULL too."""
+    """Return the printer of a type's values, NULL included."""
     text = _print_writer(kind, time_zone)
     return lambda value: "null" if value is None else text(value)
 
@@ -176,7 +176,7 @@ def _java_time(micros: int, seconds: bool = False) -> str:
 
 
 def moment_text(kind: LogicalType, iso: bool = False) -> Callable[[int], str]:
-    """Return what writes a TIME, TIMESTAMP or TIMESTAMP_LTZ, without zeros at the end.
+    """Return the printer of a TIME, TIMESTAMP or TIMESTAMP_LTZ, without trailing zeros.
 
     Args:
         kind: which of them.
@@ -198,7 +198,7 @@ _DIGITS = Context(prec=38)
 
 
 def number_text(scale: int) -> Callable[[int], str]:
-    """Return what writes a DECIMAL without zeros at the end: 100 is ``1E+2``.
+    """Return the printer of a DECIMAL without trailing zeros: 100 is ``1E+2``.
 
     Args:
         scale: how many digits it has after the point.

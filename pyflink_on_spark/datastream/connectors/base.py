@@ -43,7 +43,7 @@ class Sink(JavaFunctionWrapper):
 
 
 class DeliveryGuarantee(Enum):
-    """What a sink promises about elements when a job fails and is restarted.
+    """The guarantee of a sink about elements when a job fails and restarts.
 
     Attributes:
         EXACTLY_ONCE: each element is written once.

@@ -82,7 +82,7 @@ class CassandraCommitter:
 
 @_not_yet
 class CassandraFailureHandler:
-    """What happens when a row cannot be written."""
+    """A handler of rows that cannot be written."""
 
     def __init__(self, j_cassandra_failure_handler): ...
 

@@ -1,4 +1,4 @@
-"""What ``AsyncDataStream`` adds to a stream."""
+"""The operator of ``AsyncDataStream``."""
 
 from __future__ import annotations
 

@@ -252,7 +252,7 @@ class DataStream(PartitionedStream):
         )
 
     def get_side_output(self, output_tag: OutputTag) -> DataStream:
-        """Return what the operator emits to a side output.
+        """Return the side output of the operator.
 
         Raises:
             ValueError: the same side output was asked for with another type.

@@ -1,4 +1,4 @@
-"""What can be set for the operator that emits a stream."""
+"""The settings of the operator that emits a stream."""
 
 from __future__ import annotations
 

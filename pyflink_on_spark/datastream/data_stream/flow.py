@@ -1,4 +1,4 @@
-"""What a stream of the mirror consists of, and how the next operator is added to it."""
+"""The flow of a stream: its edge in the graph, and how the next operator is added."""
 
 from __future__ import annotations
 

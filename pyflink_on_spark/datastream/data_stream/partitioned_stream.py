@@ -44,7 +44,7 @@ class PartitionedStream(EmittedStream):
     def _then(
         self, name: str, operator: Any, type_info: TypeInformation, **settings: Any
     ) -> DataStream:
-        """Return what an operator makes of the stream."""
+        """Add an operator, and return the stream of its results."""
 
     def rebalance(self) -> DataStream:
         """Spread the elements evenly over all subtasks of the next operator."""

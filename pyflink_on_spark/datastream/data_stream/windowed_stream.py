@@ -60,7 +60,7 @@ AnyWindowFunction = (
 
 
 class _Windows:
-    """What windows of keyed streams and of streams without key have in common."""
+    """The common part of windows of keyed streams and of streams without key."""
 
     _kind: str
     _single_value: ClassVar[dict[type, Any]]
@@ -196,10 +196,10 @@ class _Windows:
     @staticmethod
     @abstractmethod
     def _passed_through() -> Any:
-        """Return what passes that one value on."""
+        """Return the function that emits this one value unchanged."""
 
     def _of_single_value(self, function: Any) -> Any:
-        """Return what calls a function with the one value that was made of a window's elements."""
+        """Return the function for windows with one value, which was combined from the elements."""
         for kind, internal in self._single_value.items():
             if isinstance(function, kind):
                 return internal(function)

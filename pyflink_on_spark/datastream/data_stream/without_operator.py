@@ -1,4 +1,4 @@
-"""What a stream refuses that stands for no operator of its own."""
+"""A stream without an operator of its own, and the settings that it refuses."""
 
 from __future__ import annotations
 

@@ -18,11 +18,11 @@ class AsyncRetryPredicate(ABC, Generic[OUT]):
 
     @abstractmethod
     def result_predicate(self) -> Callable[[list[OUT]], bool] | None:
-        """Return what tells of a result that it is to be tried again, or None."""
+        """Return the test for results that are retried, or None."""
 
     @abstractmethod
     def exception_predicate(self) -> Callable[[Exception], bool] | None:
-        """Return what tells of an exception that it is to be tried again, or None."""
+        """Return the test for exceptions that are retried, or None."""
 
 
 class AsyncRetryStrategy(ABC, Generic[OUT]):
@@ -30,7 +30,7 @@ class AsyncRetryStrategy(ABC, Generic[OUT]):
 
     @abstractmethod
     def can_retry(self, current_attempts: int) -> bool:
-        """Tell whether there may be another attempt.
+        """True if another attempt is allowed.
 
         Args:
             current_attempts: how many there were.
@@ -46,7 +46,7 @@ class AsyncRetryStrategy(ABC, Generic[OUT]):
 
     @abstractmethod
     def get_retry_predicate(self) -> AsyncRetryPredicate[OUT]:
-        """Return what decides which outcomes are tried again."""
+        """Return the predicate that decides which results and exceptions are retried."""
 
     @staticmethod
     def no_restart():
@@ -130,7 +130,7 @@ class AsyncFunction(Function, Generic[IN, OUT]):
         """Return the list of what becomes of an element."""
 
     def timeout(self, value: IN) -> list[OUT]:
-        """Return what becomes of an element whose call took too long.
+        """Return the results for an element whose call has timed out.
 
         Raises:
             TimeoutError: always, and the job fails, unless a subclass says otherwise.

@@ -1,4 +1,4 @@
-"""What all user functions have in common."""
+"""The base of all user functions."""
 
 from __future__ import annotations
 
@@ -51,5 +51,5 @@ class ReduceFunctionWrapper(FunctionWrapper):
         super().__init__(func)
 
     def reduce(self, value1, value2):
-        """Return what the callable makes of two values."""
+        """Combine two values with the callable."""
         return self._func(value1, value2)

@@ -30,7 +30,7 @@ class BaseBroadcastProcessFunction(Function):
     """The root of the functions with a broadcast input."""
 
     class BaseContext(TimestampedContext, ClockContext):
-        """What is known about the element in hand."""
+        """The context of an element."""
 
     class Context(BaseContext):
         """The broadcast side, which may change the broadcast state."""
@@ -78,10 +78,10 @@ class BroadcastProcessFunction(BaseBroadcastProcessFunction, Generic[IN1, IN2, O
     """
 
     class Context(BaseBroadcastProcessFunction.Context, ABC):
-        """What is known about an element of the broadcast stream."""
+        """The context of an element of the broadcast stream."""
 
     class ReadOnlyContext(BaseBroadcastProcessFunction.ReadOnlyContext, ABC):
-        """What is known about an element of the other stream."""
+        """The context of an element of the other stream."""
 
     @abstractmethod
     def process_element(self, value: IN1, ctx: ReadOnlyContext):
@@ -108,13 +108,13 @@ class KeyedBroadcastProcessFunction(BaseBroadcastProcessFunction, Generic[KEY, I
     """Works on a keyed stream, and its timers, together with a broadcast stream."""
 
     class Context(BaseBroadcastProcessFunction.Context, ABC):
-        """What is known about an element of the broadcast stream, which has no key."""
+        """The context of an element of the broadcast stream, which has no key."""
 
     class ReadOnlyContext(BaseBroadcastProcessFunction.ReadOnlyContext, KeyedContext):
-        """What is known about an element of the keyed stream."""
+        """The context of an element of the keyed stream."""
 
     class OnTimerContext(ReadOnlyContext, FiringContext, ABC):
-        """What is known about a timer that fires; its timestamp is the timer's time."""
+        """The context of a timer that fires; its timestamp is the timer's time."""
 
     @abstractmethod
     def process_element(self, value: IN1, ctx: ReadOnlyContext):

@@ -1,4 +1,4 @@
-"""What the contexts of several kinds of functions have in common."""
+"""The common parts of the contexts of functions."""
 
 from __future__ import annotations
 

@@ -20,7 +20,7 @@ class MapFunction(Function):
 
     @abstractmethod
     def map(self, value):
-        """Return what becomes of an element; None is an element, too."""
+        """Return the result for an element; None is a result, too."""
 
 
 class CoMapFunction(Function):
@@ -40,11 +40,11 @@ class CoMapFunction(Function):
 
     @abstractmethod
     def map1(self, value):
-        """Return what becomes of an element of the first stream; None emits nothing."""
+        """Return the result for an element of the first stream; None emits nothing."""
 
     @abstractmethod
     def map2(self, value):
-        """Return what becomes of an element of the second stream; None emits nothing."""
+        """Return the result for an element of the second stream; None emits nothing."""
 
 
 class FlatMapFunction(Function):

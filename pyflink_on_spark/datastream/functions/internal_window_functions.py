@@ -24,7 +24,7 @@ class InternalWindowFunction(Function, Generic[IN, OUT, KEY, W]):
     """A window function as an operator calls it."""
 
     class InternalWindowContext(WindowStateContext, ClockContext):
-        """What the operator knows about the window that fires."""
+        """The context of the window that fires, for the operator's own functions."""
 
     @abstractmethod
     def process(

@@ -29,7 +29,7 @@ class ProcessFunction(Function):
     """
 
     class Context(TimedContext):
-        """What is known about the element in hand; timers are for keyed streams only."""
+        """The context of an element; timers are for keyed streams only."""
 
     @abstractmethod
     def process_element(self, value, ctx: ProcessFunction.Context):
@@ -62,10 +62,10 @@ class KeyedProcessFunction(Function):
     """
 
     class Context(KeyedContext):
-        """What is known about the element in hand."""
+        """The context of an element."""
 
     class OnTimerContext(Context, FiringContext):
-        """What is known about a timer that fires; its timestamp is the timer's time."""
+        """The context of a timer that fires; its timestamp is the timer's time."""
 
     @abstractmethod
     def process_element(self, value, ctx: KeyedProcessFunction.Context):
@@ -89,7 +89,7 @@ class CoProcessFunction(Function):
     """Makes any number of elements of each element of two connected streams without key."""
 
     class Context(TimedContext):
-        """What is known about the element in hand; timers are for keyed streams only."""
+        """The context of an element; timers are for keyed streams only."""
 
     @abstractmethod
     def process_element1(self, value, ctx: CoProcessFunction.Context):
@@ -133,10 +133,10 @@ class KeyedCoProcessFunction(Function):
     """
 
     class Context(KeyedContext):
-        """What is known about the element in hand."""
+        """The context of an element."""
 
     class OnTimerContext(Context, FiringContext):
-        """What is known about a timer that fires; its timestamp is the timer's time."""
+        """The context of a timer that fires; its timestamp is the timer's time."""
 
     @abstractmethod
     def process_element1(self, value, ctx: KeyedCoProcessFunction.Context):

@@ -1,4 +1,4 @@
-"""What a user function gets in ``open``."""
+"""The context of a user function, the argument of ``open``."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ class KeyedStateStore(ABC):
 
 
 class RuntimeContext(KeyedStateStore):
-    """Tells a function where it runs, and gives it its state and metrics."""
+    """The context of a function: its task, its state and its metrics."""
 
     @abstractmethod
     def get_task_name(self) -> str:

@@ -31,7 +31,7 @@ class JavaFunctionWrapper:
         self._j_function = j_function
 
     def get_java_function(self):
-        """Return what was given to the constructor."""
+        """Return the constructor's argument."""
         return self._j_function
 
 

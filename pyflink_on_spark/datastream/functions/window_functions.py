@@ -80,7 +80,7 @@ class ProcessWindowFunction(Function, Generic[IN, OUT, KEY, W]):
     """
 
     class Context(_WindowContext[W2], ClockContext):
-        """What is known about the window that fires."""
+        """The context of the window that fires."""
 
     @abstractmethod
     def process(
@@ -106,7 +106,7 @@ class ProcessAllWindowFunction(Function, Generic[IN, OUT, W]):
     """Works on the elements of a window of a stream without key, with state at hand."""
 
     class Context(_WindowContext[W2]):
-        """What is known about the window that fires."""
+        """The context of the window that fires."""
 
     @abstractmethod
     def process(

@@ -1,4 +1,4 @@
-"""What a user says of a state in order to get it: its name, its type and how it is kept."""
+"""Descriptors of state: its name, its type and its time to live."""
 
 from __future__ import annotations
 

@@ -53,7 +53,7 @@ class AppendingState(State, Generic[IN, OUT]):
 
     @abstractmethod
     def get(self) -> OUT:
-        """Return what became of it."""
+        """Return the result of the aggregation."""
 
     @abstractmethod
     def add(self, value: IN) -> None:
@@ -96,7 +96,7 @@ class _ReadableMap(State, Generic[K, V]):
 
     @abstractmethod
     def contains(self, key: K) -> bool:
-        """Tell whether a key has a value."""
+        """True if the key has a value."""
 
     @abstractmethod
     def items(self) -> Iterable[tuple[K, V]]:
@@ -112,7 +112,7 @@ class _ReadableMap(State, Generic[K, V]):
 
     @abstractmethod
     def is_empty(self) -> bool:
-        """Tell whether there is no entry."""
+        """True if the map has no entry."""
 
     def __getitem__(self, key: K) -> V:
         return self.get(key)
@@ -154,7 +154,7 @@ class MapState(_WritableMap[K, V]):
     """Holds a map; it must not be changed while it is iterated."""
 
     def get_internal_state(self) -> MapState[K, V]:
-        """Return what has the current key's map: the same methods, as in PyFlink."""
+        """Return the current key's map: the same methods, as in PyFlink."""
         return self
 
 

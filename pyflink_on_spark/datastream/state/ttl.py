@@ -30,7 +30,7 @@ class StateTtlConfig:
         OnReadAndWrite = 2
 
     class StateVisibility(Enum):
-        """Whether what has expired may be seen until it is cleaned up."""
+        """The visibility of expired state that is not cleaned up yet."""
 
         ReturnExpiredIfNotCleanedUp = 0
         NeverReturnExpired = 1
@@ -80,7 +80,7 @@ class StateTtlConfig:
         return self._ttl_time_characteristic
 
     def is_enabled(self) -> bool:
-        """Tell whether state expires at all."""
+        """True if the state expires."""
         return self._update_type is not StateTtlConfig.UpdateType.Disabled
 
     def get_cleanup_strategies(self) -> StateTtlConfig.CleanupStrategies:
@@ -260,7 +260,7 @@ class StateTtlConfig:
                 return self._cleanup_size
 
             def run_cleanup_for_every_record(self) -> bool:
-                """Tell whether every record is a reason for a step."""
+                """True if every record causes a cleanup step."""
                 return self._run_cleanup_for_every_record
 
         class RocksdbCompactFilterCleanupStrategy(CleanupStrategy):
@@ -294,11 +294,11 @@ class StateTtlConfig:
             self._is_cleanup_in_background = is_cleanup_in_background
 
         def is_cleanup_in_background(self) -> bool:
-            """Tell whether state is cleaned up without being accessed."""
+            """True if expired state is also removed without being accessed."""
             return self._is_cleanup_in_background
 
         def in_full_snapshot(self) -> bool:
-            """Tell whether full snapshots leave expired state out."""
+            """True if full snapshots omit expired state."""
             return self.Strategies.FULL_STATE_SCAN_SNAPSHOT in self._strategies
 
         def get_incremental_cleanup_strategy(

@@ -80,7 +80,7 @@ class RocksDBOptions(StateBackend):
         return folders.split(",") if folders else []
 
     def is_incremental_checkpoints_enabled(self) -> bool:
-        """Tell whether a checkpoint contains only what has changed."""
+        """True if a checkpoint contains only the changes since the previous one."""
         return self._j_state_backend._read(checkpointing.INCREMENTAL)
 
     def set_predefined_options(self, options: PredefinedOptions):

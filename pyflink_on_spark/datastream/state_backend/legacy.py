@@ -64,7 +64,7 @@ class MemoryStateBackend(StateBackend):
         return self._j_state_backend._read(own.MAX_STATE_SIZE)
 
     def is_using_asynchronous_snapshots(self) -> bool:
-        """Tell whether elements are processed during a checkpoint."""
+        """True if elements are processed during a checkpoint."""
         return self._j_state_backend._read(state.ASYNCHRONOUS)
 
     def __str__(self) -> str:
@@ -131,7 +131,7 @@ class FsStateBackend(StateBackend):
         return self._j_state_backend._read(checkpointing.WRITE_BUFFER)
 
     def is_using_asynchronous_snapshots(self) -> bool:
-        """Tell whether elements are processed during a checkpoint."""
+        """True if elements are processed during a checkpoint."""
         return self._j_state_backend._read(state.ASYNCHRONOUS)
 
 

@@ -1,4 +1,4 @@
-"""What an environment says about checkpoints, state and restarts."""
+"""The settings of an environment for checkpoints, state and restarts."""
 
 from __future__ import annotations
 
@@ -33,19 +33,19 @@ class Checkpointing(GeneralSettings):
         return self.get_checkpoint_config().get_checkpoint_interval()
 
     def get_checkpointing_mode(self) -> CheckpointingMode:
-        """Return what checkpoints guarantee."""
+        """Return the guarantee of checkpoints."""
         return self.get_checkpoint_config().get_checkpointing_mode()
 
     def get_checkpointing_consistency_mode(self) -> CheckpointingMode:
-        """Return what checkpoints guarantee."""
+        """Return the guarantee of checkpoints."""
         return self.get_checkpointing_mode()
 
     def is_unaligned_checkpoints_enabled(self) -> bool:
-        """Tell whether unaligned checkpoints were asked for."""
+        """True if unaligned checkpoints are enabled and the mode is EXACTLY_ONCE."""
         return self.get_checkpoint_config().is_unaligned_checkpoints_enabled()
 
     def is_force_unaligned_checkpoints(self) -> bool:
-        """Tell whether unaligned checkpoints were forced."""
+        """True if unaligned checkpoints are forced."""
         return self.get_checkpoint_config().is_force_unaligned_checkpoints()
 
     def enable_changelog_state_backend(self, enabled: bool) -> Self:
@@ -54,7 +54,7 @@ class Checkpointing(GeneralSettings):
         return self
 
     def is_changelog_state_backend_enabled(self) -> bool | None:
-        """Tell whether changes of state are to be logged; None if nothing was said."""
+        """True if changes of state are to be logged; None if this is not set."""
         if not self._configuration._is_set(CHANGELOG):
             return None
         return self._configuration._read(CHANGELOG)
@@ -76,7 +76,7 @@ class Checkpointing(GeneralSettings):
         return self
 
     def get_restart_strategy(self) -> RestartStrategyConfiguration:
-        """Return what to do when the job fails (removed in Flink 2)."""
+        """Return the strategy for restarts after failures (removed in Flink 2)."""
         return self.get_config().get_restart_strategy()
 
     def set_default_savepoint_directory(self, directory: str) -> Self:

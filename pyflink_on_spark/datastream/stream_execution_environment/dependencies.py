@@ -1,4 +1,4 @@
-"""What the jobs of an environment need from outside: Python files, archives, packages, jars."""
+"""The dependencies of an environment's jobs: Python files, archives, packages, jars."""
 
 from __future__ import annotations
 

@@ -124,7 +124,7 @@ class StreamExecutionEnvironment(Checkpointing, Dependencies, Sources):
         return JobClient(self._submit(self._take(), job_name))
 
     def get_execution_plan(self) -> str:
-        """Return what would be run, as Flink's JSON."""
+        """Return the execution plan, as Flink's JSON."""
         if not self._transformations:
             raise ValueError(_NO_OPERATORS)
         graph = StreamGraph(self._transformations, self._graph_settings(self._transformations))

@@ -1,4 +1,4 @@
-"""What stands where PyFlink's environment keeps its Java object."""
+"""The handle in place of the Java object that PyFlink's environment holds."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What an environment is set to: parallelism, mode, chaining, time, serializers."""
+"""The general settings of an environment: parallelism, mode, chaining, time, serializers."""
 
 from __future__ import annotations
 
@@ -99,11 +99,11 @@ class GeneralSettings:
         return self
 
     def is_chaining_enabled(self) -> bool:
-        """Tell whether operators would be chained into tasks."""
+        """True if operators are chained into tasks."""
         return self._configuration._read(pipeline.OPERATOR_CHAINING)
 
     def is_chaining_of_operators_with_different_max_parallelism_enabled(self) -> bool:
-        """Tell whether operators with different numbers of key groups would be chained."""
+        """True if operators with different numbers of key groups are chained."""
         return self._configuration._read(pipeline.MIXED_CHAINING)
 
     def register_slot_sharing_group(self, slot_sharing_group: SlotSharingGroup) -> Self:

@@ -1,4 +1,4 @@
-"""What the streams of an environment begin with."""
+"""The sources of an environment."""
 
 from __future__ import annotations
 

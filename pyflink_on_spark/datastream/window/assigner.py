@@ -19,7 +19,7 @@ class WindowAssigner(ABC, Generic[T, W]):
     """Says which windows an element belongs to."""
 
     class WindowAssignerContext(ABC):
-        """What an assigner may ask."""
+        """The context of an assigner."""
 
         @abstractmethod
         def get_current_processing_time(self) -> int:
@@ -51,11 +51,11 @@ class WindowAssigner(ABC, Generic[T, W]):
 
     @abstractmethod
     def get_window_serializer(self) -> TypeSerializer[W]:
-        """Return what writes the windows as bytes."""
+        """Return the serializer of the windows."""
 
     @abstractmethod
     def is_event_time(self) -> bool:
-        """Tell whether the watermark, not the machine's clock, ends the windows."""
+        """True if the watermark ends the windows, False if the machine's clock does."""
 
 
 class MergingWindowAssigner(WindowAssigner[T, W]):

@@ -116,7 +116,7 @@ class GlobalWindows(WindowAssigner[T, GlobalWindow]):
     def assign_windows(
         self, element: T, timestamp: int, context: WindowAssigner.WindowAssignerContext
     ) -> Collection[GlobalWindow]:
-        """Return the one window."""
+        """Return the one global window."""
         return [GlobalWindow.get()]
 
     def get_default_trigger(self, env) -> Trigger[T, GlobalWindow]:

@@ -1,4 +1,4 @@
-"""What a trigger is: it says when a window fires."""
+"""The base of triggers, which decide when a window fires."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ W = TypeVar("W")
 
 
 class TriggerResult(Enum):
-    """What is to happen to a window: fire or not, be emptied or not."""
+    """The decision of a trigger: to fire the window or not, to purge it or not."""
 
     CONTINUE = (False, False)
     FIRE_AND_PURGE = (True, True)
@@ -22,11 +22,11 @@ class TriggerResult(Enum):
     PURGE = (False, True)
 
     def is_fire(self) -> bool:
-        """Tell whether the window function is to be called."""
+        """True if the window function is to be called."""
         return self.value[0]
 
     def is_purge(self) -> bool:
-        """Tell whether the window is to be emptied."""
+        """True if the window is to be emptied."""
         return self.value[1]
 
 
@@ -145,7 +145,7 @@ class Trigger(ABC, Generic[T, W]):
         """
 
     def can_merge(self) -> bool:
-        """Tell whether the trigger works with windows that merge; then it has ``on_merge``."""
+        """True for a trigger that works with merging windows; such a trigger has ``on_merge``."""
         return False
 
     @abstractmethod

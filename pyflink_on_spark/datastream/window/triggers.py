@@ -193,7 +193,7 @@ class PurgingTrigger(Trigger[T, Window]):
         self.nested_trigger.clear(window, ctx)
 
     def can_merge(self) -> bool:
-        """Tell whether the other trigger can."""
+        """True if the nested trigger can merge."""
         return self.nested_trigger.can_merge()
 
     def on_merge(self, window: Window, ctx: Trigger.OnMergeContext) -> None:

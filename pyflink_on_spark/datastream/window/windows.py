@@ -52,7 +52,7 @@ class TimeWindow(Window):
         return self.end - 1
 
     def intersects(self, other: TimeWindow) -> bool:
-        """Tell whether two windows overlap or touch."""
+        """True if two windows overlap or touch."""
         return self.start <= other.end and other.start <= self.end
 
     def cover(self, other: TimeWindow) -> TimeWindow:

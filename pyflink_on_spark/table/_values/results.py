@@ -15,7 +15,7 @@ from pyflink_on_spark.common import JobClient
 
 
 def table_printers(transformations: Iterable[Transformation]) -> dict[str, Any]:
-    """Return what a job's print tables do with their lines, by the channel to the driver."""
+    """Return the printers of a job's print tables, by the channel to the driver."""
     sinks = (each.sink for each in transformations)
     return {sink.channel: _printer(sink) for sink in sinks if isinstance(sink, PrintTableSink)}
 
@@ -33,7 +33,7 @@ Change = tuple[int, tuple[Any, ...]]
 
 @dataclass
 class Outcome:
-    """What a statement has come to.
+    """The result of a statement.
 
     Args:
         schema: the columns of its rows.
@@ -57,5 +57,5 @@ class Outcome:
 
     @property
     def client(self) -> JobClient | None:
-        """What controls the job, or None."""
+        """The client of the job, or None."""
         return None if self.job is None else JobClient(self.job)

@@ -1,4 +1,4 @@
-"""What catalogs contain: names of objects, and the columns of tables with all types known."""
+"""The objects of catalogs: their names, and the columns of tables with resolved types."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # mypy: disable-error-code="empty-body"
-"""What a catalog has in it, as objects: names and signatures only."""
+"""The objects of a catalog: names and signatures only."""
 
 from __future__ import annotations
 
@@ -202,7 +202,7 @@ class CatalogTableStatistics:
 
 @_unsupported
 class CatalogColumnStatistics:
-    """What is known of the values of columns."""
+    """Statistics of the values of columns."""
 
     def __init__(
         self, column_statistics_data=None, properties=None, j_catalog_column_statistics=None

@@ -80,11 +80,11 @@ class Column(metaclass=ABCMeta):
 
     @abstractmethod
     def is_physical(self) -> bool:
-        """Tell whether it is in the records themselves."""
+        """True for a column in the records themselves."""
 
     @abstractmethod
     def is_persisted(self) -> bool:
-        """Tell whether it is written."""
+        """True for a column that sinks write."""
 
     def get_data_type(self) -> DataType:
         """Return the type."""
@@ -104,7 +104,7 @@ class Column(metaclass=ABCMeta):
 
     @abstractmethod
     def explain_extras(self) -> str | None:
-        """Return what follows the type; None if nothing does."""
+        """Return the text after the type in explanations, or None."""
 
     @abstractmethod
     def copy(self, new_type: DataType) -> Column:
@@ -133,11 +133,11 @@ class PhysicalColumn(Column):
         return self._with(comment=comment)
 
     def is_physical(self) -> bool:
-        """Tell that it is in the records themselves."""
+        """True: the column is in the records themselves."""
         return True
 
     def is_persisted(self) -> bool:
-        """Tell that it is written."""
+        """True: sinks write the column."""
         return True
 
     def explain_extras(self) -> str | None:
@@ -174,15 +174,15 @@ class ComputedColumn(Column):
         return self._with(comment=comment)
 
     def is_physical(self) -> bool:
-        """Tell that it is not in the records."""
+        """False: the column is not in the records."""
         return False
 
     def is_persisted(self) -> bool:
-        """Tell that it is not written."""
+        """False: sinks do not write the column."""
         return False
 
     def get_expression(self) -> ResolvedExpression:
-        """Return what computes it."""
+        """Return the expression that computes the column."""
         return ResolvedExpression(TypedText(self._column.text, self._column.type))
 
     def explain_extras(self) -> str | None:
@@ -215,7 +215,7 @@ class MetadataColumn(Column):
         return super().__hash__()
 
     def is_virtual(self) -> bool:
-        """Tell whether it is only read."""
+        """True for a column that is only read."""
         return self._column.virtual
 
     def get_metadata_key(self) -> str | None:
@@ -227,11 +227,11 @@ class MetadataColumn(Column):
         return self._with(comment=comment)
 
     def is_physical(self) -> bool:
-        """Tell that it is not in the records."""
+        """False: the column is not in the records."""
         return False
 
     def is_persisted(self) -> bool:
-        """Tell whether it is written."""
+        """True unless the column is only read."""
         return not self._column.virtual
 
     def explain_extras(self) -> str | None:
@@ -306,7 +306,7 @@ class WatermarkSpec:
         return self._watermark.column
 
     def get_watermark_expression(self) -> ResolvedExpression:
-        """Return what computes the watermark."""
+        """Return the expression that computes the watermark."""
         return ResolvedExpression(TypedText(self._watermark.text, self._watermark.type))
 
     def as_summary_string(self) -> str:
@@ -322,7 +322,7 @@ class Constraint:
     """
 
     class ConstraintType(Enum):
-        """What holds."""
+        """The kinds of constraints."""
 
         PRIMARY_KEY = 0
         UNIQUE_KEY = 1
@@ -335,11 +335,11 @@ class Constraint:
         return self._key.name
 
     def is_enforced(self) -> bool:
-        """Tell whether the table checks it: it never does."""
+        """False: tables never check their constraints."""
         return False
 
     def get_type(self) -> Constraint.ConstraintType:
-        """Return what holds."""
+        """Return the kind of the constraint."""
         return self.ConstraintType.PRIMARY_KEY
 
     def as_summary_string(self) -> str:

@@ -20,15 +20,15 @@ class CollectionMethods(Operand):
     map_entries = function("MAP_ENTRIES", "Its keys and values, as rows.")
 
     def array_append(self, addition) -> Expression:
-        """Return it with an element at its end."""
+        """The array with a further element at its end."""
         return self._of("ARRAY_APPEND", addition)
 
     def array_contains(self, needle) -> Expression:
-        """Tell whether an element is in it."""
+        """True if the array contains an element."""
         return self._of("ARRAY_CONTAINS", needle)
 
     def array_distinct(self) -> Expression:
-        """Return it without doubles."""
+        """The array without duplicates."""
         return self._of("ARRAY_DISTINCT")
 
     def array_position(self, needle) -> Expression:
@@ -36,15 +36,15 @@ class CollectionMethods(Operand):
         return self._of("ARRAY_POSITION", needle)
 
     def array_prepend(self, addition) -> Expression:
-        """Return it with an element at its beginning."""
+        """The array with a further element at its beginning."""
         return self._of("ARRAY_PREPEND", addition)
 
     def array_remove(self, needle) -> Expression:
-        """Return it without the elements of a value."""
+        """The array without the elements that equal a value."""
         return self._of("ARRAY_REMOVE", needle)
 
     def array_reverse(self) -> Expression:
-        """Return it from its end to its beginning."""
+        """The array in reverse order."""
         return self._of("ARRAY_REVERSE")
 
     def array_slice(self, start_offset, end_offset=None) -> Expression:
@@ -52,7 +52,7 @@ class CollectionMethods(Operand):
         return self._of("ARRAY_SLICE", start_offset, end_offset)
 
     def array_sort(self, ascending_order=None, null_first=None) -> Expression:
-        """Return it in order."""
+        """The array in sorted order."""
         return self._of("ARRAY_SORT", ascending_order, null_first)
 
     def array_union(self, array) -> Expression:

@@ -150,40 +150,40 @@ class Expression(
 
     @property
     def is_null(self) -> Expression[bool]:
-        """Whether it is NULL."""
+        """True if the value is NULL."""
         return _call("IS NULL", self)
 
     @property
     def is_not_null(self) -> Expression[bool]:
-        """Whether it is not NULL."""
+        """True if the value is not NULL."""
         return _call("IS NOT NULL", self)
 
     @property
     def is_true(self) -> Expression[bool]:
-        """Whether it is TRUE."""
+        """True if the value is TRUE."""
         return _call("IS TRUE", self)
 
     @property
     def is_not_true(self) -> Expression[bool]:
-        """Whether it is FALSE or NULL."""
+        """True if the value is FALSE or NULL."""
         return _call("IS NOT TRUE", self)
 
     @property
     def is_false(self) -> Expression[bool]:
-        """Whether it is FALSE."""
+        """True if the value is FALSE."""
         return _call("IS FALSE", self)
 
     @property
     def is_not_false(self) -> Expression[bool]:
-        """Whether it is TRUE or NULL."""
+        """True if the value is TRUE or NULL."""
         return _call("IS NOT FALSE", self)
 
     def between(self, lower_bound, upper_bound) -> Expression[bool]:
-        """Tell whether it lies between two values, or is one of them."""
+        """True if the value lies between two bounds, or equals one of them."""
         return _call("BETWEEN", self, lower_bound, upper_bound)
 
     def not_between(self, lower_bound, upper_bound) -> Expression[bool]:
-        """Tell whether it does not lie between two values."""
+        """True if the value does not lie between two bounds."""
         return _call("NOT BETWEEN", self, lower_bound, upper_bound)
 
     def then(self, if_true, if_false) -> Expression:
@@ -193,7 +193,7 @@ class Expression(
     # -- names and types -------------------------------------------------------------------------
 
     def alias(self, name: str, *extra_names: str) -> Expression[T]:
-        """Give it a name, or several if it gives several columns."""
+        """The expression under a name, or under several names if it has several columns."""
         return Expression(syntax.Alias(self._written, (name, *extra_names)))
 
     def cast(self, data_type: DataType) -> Expression:
@@ -232,11 +232,11 @@ class Expression(
         return Expression(syntax.Alias(self._written, ()))
 
     def in_(self, first_element_or_table, *remaining_elements) -> Expression:
-        """Tell whether it is one of some values."""
+        """True if the value equals one of some values."""
         return _call("IN", self, first_element_or_table, *remaining_elements)
 
     def if_null(self, null_replacement) -> Expression:
-        """Return it, or another value where it is NULL."""
+        """The value, or a replacement where it is NULL."""
         return _call("IFNULL", self, null_replacement)
 
     # -- order and windows -----------------------------------------------------------------------

@@ -24,7 +24,7 @@ class JsonType(enum.Enum):
 
 
 class JsonExistsOnError(enum.Enum):
-    """What ``json_exists`` does about errors."""
+    """The result of ``json_exists`` for errors."""
 
     TRUE = (0,)
     FALSE = (1,)
@@ -33,7 +33,7 @@ class JsonExistsOnError(enum.Enum):
 
 
 class JsonValueOnEmptyOrError(enum.Enum):
-    """What ``json_value`` does about errors, and where there is nothing."""
+    """The result of ``json_value`` for errors and for empty results."""
 
     NULL = (0,)
     ERROR = (1,)
@@ -41,7 +41,7 @@ class JsonValueOnEmptyOrError(enum.Enum):
 
 
 class JsonQueryWrapper(enum.Enum):
-    """Whether ``json_query`` makes an array of what it finds."""
+    """The array around the results of ``json_query``: none, always, or if needed."""
 
     WITHOUT_ARRAY = (0,)
     CONDITIONAL_ARRAY = (1,)
@@ -49,7 +49,7 @@ class JsonQueryWrapper(enum.Enum):
 
 
 class JsonQueryOnEmptyOrError(enum.Enum):
-    """What ``json_query`` does about errors, and where there is nothing."""
+    """The result of ``json_query`` for errors and for empty results."""
 
     NULL = (0,)
     EMPTY_ARRAY = (1,)
@@ -58,7 +58,7 @@ class JsonQueryOnEmptyOrError(enum.Enum):
 
 
 class JsonOnNull(enum.Enum):
-    """What becomes of NULL in JSON."""
+    """The treatment of NULL in JSON."""
 
     NULL = (0,)
     ABSENT = 1
@@ -68,7 +68,7 @@ class JsonMethods(Operand):
     """The methods of JSON."""
 
     def is_json(self, json_type: JsonType = None) -> Expression[bool]:
-        """Tell whether it is JSON of some kind."""
+        """True if the text is JSON of a certain kind."""
         kind = "VALUE" if json_type is None else json_type.name
         return self._of("IS JSON", symbols=(kind,))
 
@@ -81,7 +81,7 @@ class JsonMethods(Operand):
         return self._of("JSON_UNQUOTE")
 
     def json_exists(self, path: str, on_error: JsonExistsOnError = None) -> Expression[bool]:
-        """Tell whether a path leads to something."""
+        """True if the path exists in the document."""
         if on_error not in {None, JsonExistsOnError.FALSE}:
             raise ValidationError(f"json_exists with {on_error} is not supported yet")
         return self._of("JSON_EXISTS", path)

@@ -1,4 +1,4 @@
-"""What expressions are made of: operands, constants, types, and their text."""
+"""The parts of expressions: operands, constants, types, and their text."""
 
 from __future__ import annotations
 
@@ -95,7 +95,7 @@ class Operand:
     _written: Any
 
     def _new(self, written: syntax.Expression) -> Expression[Any]:
-        """Return what is written as an expression of users'."""
+        """Wrap syntax as an expression for users."""
         raise NotImplementedError
 
     def _of(self, name: str, *operands: Any, symbols: tuple[str, ...] = ()) -> Expression[Any]:
@@ -106,7 +106,7 @@ class Operand:
 
 
 def written_operand(operand: Any) -> syntax.Expression:
-    """Return what stands for an operand: an expression, or a constant."""
+    """Return the syntax of an operand: an expression, or a constant."""
     return operand._written if isinstance(operand, Operand) else literal(operand)
 
 

@@ -1,4 +1,4 @@
-"""What expressions can do with texts."""
+"""The methods of expressions for texts."""
 
 from __future__ import annotations
 
@@ -34,15 +34,15 @@ class TextMethods(Operand):
         return self._of("SHA2", hash_length)
 
     def concat(self, other: str | Expression[str]) -> Expression[str]:
-        """Return it with another text after it."""
+        """The text, followed by another one."""
         return self._of("CONCAT", other)
 
     def starts_with(self, start_expr) -> Expression:
-        """Tell whether it begins with a text."""
+        """True if the text begins with another one."""
         return self._of("STARTSWITH", start_expr)
 
     def ends_with(self, end_expr) -> Expression:
-        """Tell whether it ends with a text."""
+        """True if the text ends with another one."""
         return self._of("ENDSWITH", end_expr)
 
     def substring(
@@ -90,11 +90,11 @@ class TextMethods(Operand):
         pattern: str | Expression[str] | None = None,
         escape=None,
     ) -> Expression[bool]:
-        """Tell whether it is LIKE a pattern."""
+        """True if the text is LIKE a pattern."""
         return self._of("LIKE", pattern, escape)
 
     def similar(self, pattern: str | Expression[str] | None = None) -> Expression[bool]:
-        """Tell whether it is SIMILAR TO a pattern."""
+        """True if the text is SIMILAR TO a pattern."""
         return self._of("SIMILAR TO", pattern)
 
     def position(self, haystack: str | Expression[str] | None = None) -> Expression[int]:
@@ -102,11 +102,11 @@ class TextMethods(Operand):
         return self._of("POSITION", haystack)
 
     def lpad(self, length: int | Expression[int], pad: str | Expression[str]) -> Expression[str]:
-        """Return it with some length, filled up before it."""
+        """The text at a certain length, padded on the left."""
         return self._of("LPAD", length, pad)
 
     def rpad(self, length: int | Expression[int], pad: str | Expression[str]) -> Expression[str]:
-        """Return it with some length, filled up after it."""
+        """The text at a certain length, padded on the right."""
         return self._of("RPAD", length, pad)
 
     def overlay(
@@ -119,7 +119,7 @@ class TextMethods(Operand):
         return self._of("OVERLAY", new_string, starting, length)
 
     def regexp(self, regex: str | Expression[str]) -> Expression[str]:
-        """Tell whether something in it matches a regular expression."""
+        """True if a part of the text matches a regular expression."""
         return self._of("REGEXP", regex)
 
     def regexp_count(self, regex) -> Expression:
@@ -159,7 +159,7 @@ class TextMethods(Operand):
         return self._of("INET_NTOA")
 
     def decode(self, charset: str | Expression[str]) -> Expression[str]:
-        """Return what its bytes say in a character set."""
+        """The text that the bytes encode in a character set."""
         return self._of("DECODE", charset)
 
     def encode(self, charset: str | Expression[str]) -> Expression[bytes]:
@@ -199,7 +199,7 @@ class TextMethods(Operand):
         return self._of("PARSE_URL", part_to_extract, key)
 
     def printf(self, *obj) -> Expression:
-        """Return it with values in place of its directives."""
+        """The text with values in place of its directives."""
         return self._of("PRINTF", *obj)
 
     def ltrim(self, trim_str=None) -> Expression[str]:
@@ -215,7 +215,7 @@ class TextMethods(Operand):
         return self._of("BTRIM", trim_str)
 
     def repeat(self, n: int | Expression[int]) -> Expression[str]:
-        """Return it several times."""
+        """The text, repeated."""
         return self._of("REPEAT", n)
 
     def split_index(

@@ -141,7 +141,7 @@ class Grouping:
         return found
 
     def binder(self) -> AggregatingBinder:
-        """Return what resolves expressions over the groups."""
+        """Return the binder of expressions over the groups."""
         return AggregatingBinder(self._scope, self._session.functions, self.keys, self._property)
 
     def _property(self, node: Any) -> Typed | None:
@@ -150,7 +150,7 @@ class Grouping:
         return self._window[_PARTS[node.name]] if self._is_part(node) else None
 
     def _is_part(self, node: Any) -> bool:
-        """Whether an expression is the start, the end or the time of the window."""
+        """True for the start, the end or the time of the window."""
         if not isinstance(node, syntax.Call) or node.name not in _PARTS or len(node.args) != 1:
             return False
         return self._window_name is not None and _is_name(node.args[0], self._window_name)
@@ -169,7 +169,7 @@ class Grouping:
         )
 
     def select(self, items: Sequence[Any]) -> Node:
-        """Return what is computed of the groups.
+        """Return the node that computes expressions over the groups.
 
         Raises:
             ValidationError: something in an expression is wrong.
@@ -207,7 +207,7 @@ def _is_name(node: Any, name: str) -> bool:
 
 
 def written(expressions: Any) -> list[Any]:
-    """Return what expressions stand for.
+    """Return the syntax of expressions.
 
     Raises:
         TypeError: something is no expression.

@@ -1,4 +1,4 @@
-"""What a TableEnvironment has to do with catalogs."""
+"""The methods of a TableEnvironment for catalogs."""
 
 from __future__ import annotations
 

@@ -213,7 +213,7 @@ class TableEnvironment(Catalogs, Modules, FunctionDependencies, NotYet, NeedsFli
     # -- statements ------------------------------------------------------------------------------
 
     def sql_query(self, query: str) -> Table:
-        """Return what a query gives, as a table.
+        """Return the result of a query, as a table.
 
         Raises:
             ValidationError: something in it is wrong; the message says where.
@@ -412,7 +412,7 @@ class TableEnvironment(Catalogs, Modules, FunctionDependencies, NotYet, NeedsFli
         return self._session.insert_into(node, path, self._session.table(path), overwrite)
 
     def _described_like(self, descriptor: TableDescriptor, node: Node) -> CatalogTable:
-        """Return what a descriptor describes; without columns it has those of a query."""
+        """Return the described table; a descriptor without columns takes those of a query."""
         if descriptor.get_schema() is not None:
             return self._described(descriptor)
         return self._session.described_table(

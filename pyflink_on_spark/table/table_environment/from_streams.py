@@ -128,7 +128,7 @@ def declared_schema(
 
 
 def _selects(description: TableDescription, fields: tuple[str, ...]) -> bool:
-    """Whether the columns are not the fields of a stream, followed by others."""
+    """True if the columns differ from the stream's fields, followed by computed ones."""
     stored = [column for column in description.columns if column.kind is ColumnKind.PHYSICAL]
     others = [column.name for column in description.columns if column not in stored]
     names = [column.name for column in description.columns]

@@ -18,7 +18,7 @@ from pyflink_on_spark.table.table_result import TableResult
     instead="Use CREATE CATALOG in execute_sql; call models in Python functions.",
 )
 class NotYet:
-    """What may come."""
+    """Methods that may come later."""
 
     def create_catalog(self, catalog_name: str, catalog_descriptor: CatalogDescriptor): ...
 
@@ -47,7 +47,7 @@ class NotYet:
     instead="Write functions in Python; run INSERTs with execute_sql or a StatementSet.",
 )
 class NeedsFlink:
-    """What cannot come."""
+    """Methods that need Flink itself."""
 
     def load_module(self, module_name: str, module: Module): ...
 

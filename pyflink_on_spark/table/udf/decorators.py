@@ -1,4 +1,4 @@
-"""What makes functions of Python ones of tables."""
+"""Decorators that make Python functions usable in tables."""
 
 from __future__ import annotations
 

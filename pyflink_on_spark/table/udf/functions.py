@@ -1,4 +1,4 @@
-"""What a user's function extends."""
+"""The base classes of user functions."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class UserDefinedFunction(ABC):  # noqa: B024 - methods without a body may stay 
         """Release everything."""
 
     def is_deterministic(self) -> bool:
-        """Tell whether it always has the same result for the same arguments."""
+        """True if the function always returns the same result for the same arguments."""
         return True
 
 

@@ -97,7 +97,7 @@ class SinkWriter(ABC):
         return self.prepare_commit()
 
     def snapshot(self) -> list[Any]:
-        """Return what a new writer needs to continue; called after ``prepare_checkpoint``.
+        """Return the state from which a new writer continues; called after ``prepare_checkpoint``.
 
         Returns:
             Picklable objects, of which a restored job may give any to any subtask.

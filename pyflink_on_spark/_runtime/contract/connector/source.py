@@ -317,7 +317,7 @@ class Source(ABC):
 
 
 class OwnPositions(list[Any]):
-    """What the reader of one subtask returned, for a reader that takes its place elsewhere.
+    """The positions of the reader of one subtask, for the reader that replaces it elsewhere.
 
     All of it is the new reader's share. The readers of other subtasks work on meanwhile.
     """
@@ -359,7 +359,7 @@ class SplitReader(SourceReader):
 
     @property
     def ended(self) -> bool:  # type: ignore[override]
-        """Whether all splits are read to their end."""
+        """True once all splits are read to their end."""
         return not self._todo
 
     def poll(self) -> Bundle | None:

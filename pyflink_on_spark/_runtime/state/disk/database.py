@@ -88,7 +88,7 @@ class EntryDatabase:
 
     @property
     def layered(self) -> bool:
-        """Whether there are layers, or will be with the next change."""
+        """True if there are layers, or if the next change adds one."""
         return bool(self._layers) or self._copies_live()
 
     def load(self, puts: list[Change]) -> int:
@@ -143,7 +143,7 @@ class EntryDatabase:
 
     @property
     def mergeable(self) -> bool:
-        """Whether there are layers, and none that a copy reads."""
+        """True if there are layers, and no copy reads them."""
         return bool(self._layers) and not self._copies_live()
 
     def merge(self, count: int | None) -> None:

@@ -191,7 +191,7 @@ def _alive(references: list[ref[DiskNamespace]]) -> Iterator[DiskNamespace]:
 
 
 def _to_write(references: list[ref[DiskNamespace]]) -> Iterator[Change | None]:
-    """Yield what is to be written of namespaces, each row when its turn comes."""
+    """Yield the changes of namespaces, each row when its turn comes."""
     for reference in references:
         namespace = reference()
         if namespace is not None:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def encode_key(key: Any) -> tuple[bytes, bytes | None]:
-    """Return what a key is found by, and what it is read back from if that does not say it all."""
+    """Return the stored form of a key, and its pickle where that form is not the whole key."""
     kind = type(key)
     if kind is str:
         return b"s" + key.encode("utf-8", "surrogatepass"), None
@@ -164,7 +164,7 @@ class DiskNamespace:
                     yield from self._present(row for row in page if row[0] not in in_memory)
 
     def _present(self, rows: Iterable[tuple[Any, bytes | None]]) -> Iterator[tuple[Any, Any]]:
-        """Yield what there is of some entries; in memory they may be newer than in the rows."""
+        """Yield the entries that exist; the values in memory may be newer than the rows."""
         for key, content in rows:
             value = self._young.get(key, _UNKNOWN)
             if value is _UNKNOWN:

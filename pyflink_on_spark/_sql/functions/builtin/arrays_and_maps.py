@@ -182,7 +182,7 @@ def _child(index: int) -> Result:
 
 
 def contains(array: Array, value: Any) -> bool:
-    """Tell whether an element is in an array."""
+    """True if an array contains an element."""
     return value in array
 
 

@@ -354,7 +354,7 @@ _moment = of(*logical.DATETIMES)
 
 
 def overlap(start: int | None, end: int | None, begin: int | None, stop: int | None) -> bool | None:
-    """Tell whether two periods have a moment in common, of which either end may come first."""
+    """True if two periods overlap. The two ends of a period may be in any order."""
     start, end = _sorted(start, end)
     begin, stop = _sorted(begin, stop)
     ends_late = None if end is None or begin is None else end >= begin

@@ -69,7 +69,7 @@ def encode(text: str, charset: str) -> bytes:
 
 
 def decode(content: bytes, charset: str) -> str:
-    """Return what bytes in a character set say."""
+    """Decode bytes of a character set."""
     return content.decode(find_charset(charset).codec, "replace")
 
 

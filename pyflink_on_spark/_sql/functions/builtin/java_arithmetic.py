@@ -20,7 +20,7 @@ def divide_integers(dividend: int, divisor: int) -> int:
 
 
 def remainder(dividend: int, divisor: int) -> int:
-    """Return what a division leaves, with the sign of the dividend."""
+    """Return the remainder of a division, with the sign of the dividend."""
     if divisor == 0:
         raise ZeroDivisionError("/ by zero")
     rest = abs(dividend) % abs(divisor)
@@ -38,7 +38,7 @@ def divide_doubles(dividend: float, divisor: float) -> float:
 
 
 def double_remainder(dividend: float, divisor: float) -> float:
-    """Return what a division leaves, with the sign of the dividend."""
+    """Return the remainder of a division, with the sign of the dividend."""
     try:
         return math.fmod(dividend, divisor)
     except ValueError:

@@ -111,7 +111,7 @@ def _path(text: str) -> tuple[bool, tuple[Any, ...]]:
 
 
 def _find(text: str, path: str) -> list[Any]:
-    """Return what a path leads to; nothing if it is lax and leads nowhere."""
+    """Return the values at a path; none if a lax path does not exist in the document."""
     strict, steps = _path(path)
     try:
         found = [json.loads(text)]
@@ -162,7 +162,7 @@ def _scalar_text(value: Any) -> str:
 
 
 def json_exists(text: str, path: str) -> bool:
-    """Tell whether a path leads to something."""
+    """True if a path exists in a document."""
     try:
         return bool(_find(text, path))
     except JsonPathError:
@@ -192,7 +192,7 @@ def _compact(value: Any) -> str:
 
 
 def is_json(text: str, kind: str) -> bool:
-    """Tell whether a text is JSON of some kind."""
+    """True if a text is JSON of a certain kind."""
     try:
         value = json.loads(text)
     except ValueError:
@@ -274,7 +274,7 @@ def _written(site: CallSite, index: int) -> str:
 
 
 def _is_json_call(arg: Typed) -> bool:
-    """Tell whether an argument is JSON already, which is no text in other JSON."""
+    """True for an argument that is JSON already, and must not be quoted inside other JSON."""
     function = getattr(arg, "function", None)
     return function is not None and function.name in {
         "JSON_OBJECT", "JSON_ARRAY", "JSON_QUERY", "$JSON",

@@ -95,7 +95,7 @@ def regexp_extract_all(text: str, pattern: str, group: int = 1) -> tuple[str, ..
 
 
 def regexp(text: str, pattern: str) -> bool:
-    """Tell whether something in a text matches."""
+    """True if a part of a text matches."""
     found = compiled(pattern)
     return found is not None and bool(pattern) and found.search(text) is not None
 
@@ -149,7 +149,7 @@ def like_pattern(pattern: str, escape: str | None = None) -> re.Pattern[str]:
 
 
 def matches_like(text: str, pattern: str, escape: str | None = None) -> bool:
-    """Tell whether a text is LIKE a pattern."""
+    """True if a text is LIKE a pattern."""
     return like_pattern(pattern, escape).fullmatch(text) is not None
 
 
@@ -176,7 +176,7 @@ def _similar_pattern(pattern: str, escape: str | None) -> str:
 
 
 def similar(text: str, pattern: str, escape: str | None = None) -> bool:
-    """Tell whether a text is SIMILAR TO a pattern."""
+    """True if a text is SIMILAR TO a pattern."""
     return _similar(pattern, escape).fullmatch(text) is not None
 
 
@@ -331,17 +331,17 @@ def concat_with(separator: str | None, *texts: str | None) -> str | None:
 
 
 def is_alpha(text: str) -> bool:
-    """Tell whether there are letters only."""
+    """True for a text of letters only."""
     return bool(text) and text.isalpha()
 
 
 def is_digit(text: str) -> bool:
-    """Tell whether there are digits only."""
+    """True for a text of digits only."""
     return bool(text) and text.isdigit()
 
 
 def is_decimal(text: str) -> bool:
-    """Tell whether it is a number."""
+    """True for the text of a decimal number."""
     return re.fullmatch(r"[-+]?(\d+(\.\d*)?|\.\d+)([eE][-+]?\d+)?", text.strip()) is not None
 
 
@@ -355,12 +355,12 @@ def translate(text: str, searched: str, replacement: str) -> str:
 
 
 def starts_with(text: str, beginning: str) -> bool:
-    """Tell whether a text begins with another one."""
+    """True if a text begins with another one."""
     return text.startswith(beginning)
 
 
 def ends_with(text: str, end: str) -> bool:
-    """Tell whether a text ends with another one."""
+    """True if a text ends with another one."""
     return text.endswith(end)
 
 

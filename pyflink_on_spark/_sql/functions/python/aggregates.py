@@ -95,7 +95,7 @@ class AggregateBinding(UserBinding):
     """Calls the methods of an aggregate function, or of one that gives any number of rows."""
 
     def caller(self, loaded: Any) -> Any:
-        """Return what the code calls."""
+        """Return the object that the code calls."""
         if isinstance(loaded, PandasAggregate):
             assert isinstance(self._result, LogicalType)
             loaded.types, loaded.result = self._types, self._result
@@ -211,7 +211,7 @@ class PythonTableAggregate(TableAggregateFunction):
     row_names: tuple[str, ...] | None = None
 
     def binding(self, types: Sequence[LogicalType], zone: str) -> AggregateBinding:
-        """Return what calls it with arguments of some types, in a session's time zone."""
+        """Return a binding for arguments of certain types, in a session's time zone."""
         return AggregateBinding(self.function, types, self.types, zone, self.row_names)
 
 

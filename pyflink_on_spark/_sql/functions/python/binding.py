@@ -1,4 +1,4 @@
-"""What a function of a table can ask about the place where it runs."""
+"""The context in which a function of a table runs, and the conversion of its values."""
 
 from __future__ import annotations
 
@@ -101,7 +101,7 @@ class FunctionContext:
 
 
 def function_context(context: OperatorContext) -> FunctionContext:
-    """Return what a function may know of the operator that calls it."""
+    """Return the part of an operator's context that a user function may see."""
     task = context.task
     return FunctionContext(
         context.runtime_context.get_metrics_group(),
@@ -143,7 +143,7 @@ class UserBinding(Binding):
         self._result = result
 
     def load(self, context: OperatorContext | None) -> Any:
-        """Return what the code calls."""
+        """Return the object that the code calls."""
         loaded = self._function.load()
         opening = getattr(loaded, "open", None)
         if opening is not None and context is not None:
@@ -158,10 +158,10 @@ class UserBinding(Binding):
 
     @abstractmethod
     def caller(self, loaded: Any) -> Any:
-        """Return what the code calls; its ``owner`` is the function."""
+        """Return the object that the code calls; its ``owner`` is the function."""
 
     def arguments(self) -> Arguments:
-        """Return what makes Python objects of arguments."""
+        """Return the conversion of arguments to Python objects."""
         converters = [to_python(kind, self._zone) for kind in self._types]
         names = None if self._names is None else list(self._names)
 
@@ -179,7 +179,7 @@ class UserBinding(Binding):
         return made
 
     def result(self) -> Convert:
-        """Return what makes a value, or a row, of what the function returns."""
+        """Return the conversion of the function's result to a value or a row."""
         if isinstance(self._result, LogicalType):
             return result_of(self._result)
         return row_of(self._result)
@@ -189,7 +189,7 @@ class CallBinding(UserBinding):
     """Calls a function, or the ``eval`` of an object."""
 
     def caller(self, loaded: Any) -> Any:
-        """Return what the code calls; its ``owner`` is the function."""
+        """Return the object that the code calls; its ``owner`` is the function."""
         call = self.call(getattr(loaded, "eval", loaded), self.arguments(), self.result())
         call.owner = loaded
         return call
@@ -206,7 +206,7 @@ class CallBinding(UserBinding):
 
 
 def result_of(kind: LogicalType) -> Convert:
-    """Return what makes a value of what a user's function returns."""
+    """Return the conversion of a user function's result to a value of a type."""
     if kind.root in INTEGER_BITS:
         return _integer_of(kind)
     if kind.root in CHARACTERS:
@@ -251,7 +251,7 @@ def _text_of(kind: LogicalType) -> Convert:
 
 
 def row_of(results: Sequence[LogicalType]) -> Convert:
-    """Return what makes a row of what a function gives: a tuple, a Row, or a single value."""
+    """Return the conversion of a result to a row: the result is a tuple, a Row or one value."""
     converters = [result_of(kind) for kind in results]
 
     def fields(item: Any) -> tuple[Any, ...]:

@@ -35,7 +35,7 @@ Make = Callable[[int], Any]
 
 @dataclass(frozen=True)
 class FieldOptions:
-    """What is said of a column.
+    """The options of a column.
 
     Args:
         low: the smallest value, or None.
@@ -62,7 +62,7 @@ class Field(ABC):
 
     @abstractmethod
     def maker(self, seed: random.Random, now: Callable[[], int]) -> Make:
-        """Return what makes the values in a subtask.
+        """Return the function that generates the values in a subtask.
 
         Args:
             seed: the subtask's random numbers.
@@ -90,7 +90,7 @@ class SequenceField(Field):
         return self.end - self.start + 1
 
     def maker(self, seed: random.Random, now: Callable[[], int]) -> Make:
-        """Return what makes the number of a row."""
+        """Return the function from the number of a row to its value."""
         start, root = self.start, self.kind.root
         if root in logical.APPROXIMATE:
             return lambda number: float(start + number)
@@ -117,7 +117,7 @@ class RandomField(Field):
     children: tuple[Field, ...] = ()
 
     def maker(self, seed: random.Random, now: Callable[[], int]) -> Make:
-        """Return what makes a value."""
+        """Return the function that generates a value, or NULL at the given rate."""
         make = self._maker(seed, now)
         rate = self.options.null_rate
         if not rate:
@@ -238,7 +238,7 @@ class DatagenSource(Source):
     def reader(
         self, splits: Sequence[Any], restored: Sequence[Any] | None, context: OperatorContext
     ) -> SourceReader:
-        """Return what makes one subtask's rows."""
+        """Return the reader that generates one subtask's rows."""
         left = splits if restored is None else share_of(restored, context)
         return _DatagenReader(self._fields, list(left), self._per_second, context)
 
@@ -261,7 +261,7 @@ class _DatagenReader(SourceReader):
 
     @property
     def ended(self) -> bool:  # type: ignore[override]
-        """Whether all rows were made."""
+        """True once all rows were generated."""
         return not self._left
 
     def poll(self) -> Bundle | None:

@@ -73,7 +73,7 @@ class Dialect:
         return ".".join(map(self.name, text.split(".")))
 
     def select(self, table: str, columns: Sequence[str], between: str | None) -> str:
-        """Return what reads a table.
+        """Return the statement that reads a table.
 
         Args:
             table: its name.
@@ -85,18 +85,18 @@ class Dialect:
         return sql if between is None else f"{sql} WHERE {self.name(between)} BETWEEN ? AND ?"
 
     def select_by(self, table: str, columns: Sequence[str], key: Sequence[str]) -> str:
-        """Return what reads the rows in which some columns have the values of parameters."""
+        """Return the statement that reads the rows with certain values of some columns."""
         condition = " AND ".join(f"{self.name(column)} = ?" for column in key)
         return f"{self.select(table, columns, None)} WHERE {condition}"
 
     def insert(self, table: str, columns: Sequence[str]) -> str:
-        """Return what adds a row."""
+        """Return the statement that adds a row."""
         listed = ", ".join(map(self.name, columns))
         marks = ", ".join("?" * len(columns))
         return f"INSERT INTO {self.table(table)} ({listed}) VALUES ({marks})"
 
     def upsert(self, table: str, columns: Sequence[str], key: Sequence[str]) -> str:
-        """Return what adds a row, or replaces the one with its key."""
+        """Return the statement that adds a row, or replaces the one with its key."""
         added = self.insert(table, columns)
         others = [self.name(column) for column in columns if column not in key]
         if self.replaces_on_duplicate_key:
@@ -108,7 +108,7 @@ class Dialect:
         return f"{added} ON CONFLICT ({', '.join(map(self.name, key))}) DO {action}"
 
     def delete(self, table: str, key: Sequence[str]) -> str:
-        """Return what removes the row with a key."""
+        """Return the statement that removes the row with a key."""
         condition = " AND ".join(f"{self.name(column)} = ?" for column in key)
         return f"DELETE FROM {self.table(table)} WHERE {condition}"
 
@@ -175,7 +175,7 @@ class ToDatabase(Operator):
 
 
 def from_database(schema: Schema) -> Callable[[Any], tuple[Any, ...]]:
-    """Return what makes a row of what a driver returns.
+    """Return the conversion of a database driver's row.
 
     Args:
         schema: the columns.
@@ -388,7 +388,7 @@ class JdbcLookup(Lookup):
         self._keys, self._retries, self._cache = keys, retries, cache
 
     def open(self, context: OperatorContext | None) -> Find:
-        """Return what finds rows."""
+        """Return the function that finds rows."""
         assert context is not None
         queries = _Queries(self._connection, self._sql(), self._key_schema, self._retries)
         convert = from_database(self._schema)
@@ -437,7 +437,7 @@ class _Queries:
         self._connection: Any = None
 
     def rows(self, key: tuple[Any, ...]) -> list[Any]:
-        """Return what the database has for a key.
+        """Query the rows of a key.
 
         Raises:
             JdbcError: the database refuses the query, or it cannot be reached.

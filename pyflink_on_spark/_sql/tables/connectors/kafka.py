@@ -137,7 +137,7 @@ def stopping_rule(options: TableOptions) -> OffsetRule | None:
 
 
 def guarantee(options: TableOptions) -> Guarantee:
-    """Return what a sink promises about records when a job fails."""
+    """Return the delivery guarantee of a sink."""
     word = options[SEMANTIC] or options[GUARANTEE]
     found = Guarantee(word.replace("-", " "))
     if found is Guarantee.EXACTLY_ONCE and options[TRANSACTIONAL_ID] is None:

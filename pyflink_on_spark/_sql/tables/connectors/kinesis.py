@@ -203,7 +203,7 @@ def batching(options: TableOptions) -> Batching:
 
 
 def partition_keys(options: TableOptions, partition_by: tuple[str, ...]) -> PartitionKeys:
-    """Return what the partition keys of records are.
+    """Return the partition keys of records.
 
     Raises:
         ValidationError: there is a partitioner beside PARTITIONED BY.

@@ -51,7 +51,7 @@ CACHE_OPTIONS = (
 
 @dataclass(frozen=True)
 class CachePolicy:
-    """What a subtask keeps of the rows that it has looked up.
+    """The limits of a subtask's cache of looked-up rows.
 
     Args:
         max_keys: for how many keys, the ones used last; None for any number.
@@ -67,7 +67,7 @@ class CachePolicy:
 
     @classmethod
     def of(cls, options: TableOptions) -> CachePolicy | None:
-        """Return what the options of a table ask for; None for no cache.
+        """Return the cache policy in the options of a table; None for no cache.
 
         Raises:
             ValidationError: they ask for what there is not.
@@ -102,7 +102,7 @@ class LookupCache:
         self._kept: OrderedDict[tuple[Any, ...], list[Any]] = OrderedDict()
 
     def caching(self, find: Find) -> Find:
-        """Return what finds rows in the cache first."""
+        """Return a lookup that uses the cache first."""
 
         def cached(key: tuple[Any, ...]) -> Rows:
             known = self._get(key)

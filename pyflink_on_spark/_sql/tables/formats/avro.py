@@ -171,7 +171,7 @@ _DIGITS = 80
 
 
 def record_reader(names: Sequence[str], kinds: Sequence[LogicalType]) -> Convert:
-    """Return what makes a row of a record."""
+    """Return the conversion of a record to a row."""
     fields = [(name, _reader(kind)) for name, kind in zip(names, kinds)]
 
     def read(record: Any) -> Any:
@@ -181,7 +181,7 @@ def record_reader(names: Sequence[str], kinds: Sequence[LogicalType]) -> Convert
 
 
 def record_writer(names: Sequence[str], kinds: Sequence[LogicalType]) -> Convert:
-    """Return what makes a record of a row."""
+    """Return the conversion of a row to a record."""
     fields = [(name, _writer(kind)) for name, kind in zip(names, kinds)]
 
     def write(row: Any) -> Any:
@@ -274,22 +274,22 @@ class AvroFormat(Format):
     options = (_CODEC, _ENCODING, _LEGACY)
 
     def decoder(self, schema: Schema, options: TableOptions, time_zone: str) -> Decoder:
-        """Return what reads rows of messages."""
+        """Return the decoder of messages."""
         _check_encoding(options)
         return AvroDecoder(schema, _definition(schema, options))
 
     def encoder(self, schema: Schema, options: TableOptions, time_zone: str) -> Encoder:
-        """Return what writes rows as messages."""
+        """Return the encoder of messages."""
         _check_encoding(options)
         return AvroEncoder(schema, _definition(schema, options))
 
     def file_input(self, schema: Schema, options: TableOptions, time_zone: str) -> AvroRowsInput:
-        """Return what reads rows of files."""
+        """Return the reader of files."""
         options.note(self.options)
         return AvroRowsInput(schema, _definition(schema, options))
 
     def file_output(self, schema: Schema, options: TableOptions, time_zone: str) -> AvroRowsOutput:
-        """Return what writes rows to files."""
+        """Return the writer of files."""
         options.note(self.options)
         return AvroRowsOutput(schema, _definition(schema, options), options[_CODEC] or "null")
 
@@ -322,7 +322,7 @@ class AvroDecoder(Decoder):
         self._schema, self._definition = schema, definition
 
     def load(self) -> Decode:
-        """Return what reads rows."""
+        """Return the function that decodes messages."""
         read_record, definition = fastavro().schemaless_reader, parsed(self._definition)
         convert = record_reader(self._schema.names, self._schema.types)
 
@@ -352,7 +352,7 @@ class AvroEncoder(Encoder):
         self._schema, self._definition = schema, definition
 
     def load(self) -> Encode:
-        """Return what writes rows."""
+        """Return the function that encodes rows."""
         write_record, definition = fastavro().schemaless_writer, parsed(self._definition)
         convert = record_writer(self._schema.names, self._schema.types)
 
@@ -404,7 +404,7 @@ class AvroRowsOutput(OutputFileFormat):
         """Do nothing: the table has checked the columns."""
 
     def converter(self) -> Callable[[Any], Any]:
-        """Return what makes a record of a row."""
+        """Return the conversion of a row to a record."""
         return record_writer(self._schema.names, self._schema.types)
 
     def open(self, file: BinaryIO) -> OutputFileWriter:

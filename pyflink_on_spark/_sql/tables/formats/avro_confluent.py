@@ -43,12 +43,12 @@ class ConfluentAvroFormat(Format):
     options = (_URL, _SUBJECT, _CREDENTIALS, _USER)
 
     def decoder(self, schema: Schema, options: TableOptions, time_zone: str) -> Decoder:
-        """Return what reads rows."""
+        """Return the decoder of messages."""
         options.note((_SUBJECT,))
         return ConfluentDecoder(schema, _definition(schema), _registry(options))
 
     def encoder(self, schema: Schema, options: TableOptions, time_zone: str) -> Encoder:
-        """Return what writes rows."""
+        """Return the encoder of messages."""
         subject = options[_SUBJECT]
         if subject is None:
             raise ValidationError("Option 'avro-confluent.subject' is required for serialization")
@@ -139,7 +139,7 @@ class ConfluentDecoder(Decoder):
         self._schema, self._definition, self._registry = schema, definition, registry
 
     def load(self) -> Decode:
-        """Return what reads rows."""
+        """Return the function that decodes messages."""
         read_record, definition, registry = (
             fastavro().schemaless_reader, self._definition, self._registry,
         )  # fmt: skip
@@ -187,7 +187,7 @@ class ConfluentEncoder(Encoder):
         self._registry, self._subject = registry, subject
 
     def load(self) -> Encode:
-        """Return what writes rows."""
+        """Return the function that encodes rows."""
         write_record, definition = fastavro().schemaless_writer, parsed(self._definition)
         convert = record_writer(self._schema.names, self._schema.types)
         header: bytes | None = None

@@ -47,12 +47,12 @@ class _ChangelogJson(Format):
     _removed = "{{{0}}}"
 
     def decoder(self, schema: Schema, options: TableOptions, time_zone: str) -> Decoder:
-        """Return what reads changes."""
+        """Return the decoder of changes."""
         options.note(self.options)
         return _ChangesDecoder(schema, self._split(options), bool(options[_IGNORE_ERRORS]))
 
     def encoder(self, schema: Schema, options: TableOptions, time_zone: str) -> Encoder:
-        """Return what writes changes."""
+        """Return the encoder of changes."""
         options.note(self.options)
         iso = options[_TIMESTAMPS] == "iso-8601"
         rows = JsonEncoder(schema, iso, bool(options[_IGNORE_NULLS]))

@@ -375,7 +375,7 @@ class ColumnsOutput(OutputFileFormat):
         """Do nothing: the table has checked the columns."""
 
     def converter(self) -> Callable[[Any], Any]:
-        """Return what leaves a row as it is."""
+        """Return the identity: rows are written as they are."""
         return _same
 
     def columns(self, schema: pa.Schema, rows: list[Any]) -> pa.RecordBatch:
@@ -401,12 +401,12 @@ class OrcFormat(FileFormat):
     identifier = "orc"
 
     def file_input(self, schema: Schema, options: TableOptions, time_zone: str) -> OrcInput:
-        """Return what reads rows."""
+        """Return the reader of files."""
         _arguments(options)
         return OrcInput(schema, self.identifier, local_times=False)
 
     def file_output(self, schema: Schema, options: TableOptions, time_zone: str) -> OrcOutput:
-        """Return what writes rows."""
+        """Return the writer of files."""
         return OrcOutput(schema, _arguments(options))
 
 
@@ -460,14 +460,14 @@ class ParquetFormat(FileFormat):
     options = (_UTC, _BATCH_SIZE, _INT64, _UNIT)
 
     def file_input(self, schema: Schema, options: TableOptions, time_zone: str) -> ParquetInput:
-        """Return what reads rows."""
+        """Return the reader of files."""
         _writer_options(options)
         size = options[_BATCH_SIZE]
         assert size is not None
         return ParquetInput(schema, size, local_times=not options[_UTC])
 
     def file_output(self, schema: Schema, options: TableOptions, time_zone: str) -> ParquetOutput:
-        """Return what writes rows."""
+        """Return the writer of files."""
         return ParquetOutput(schema, _writer_options(options), local_times=not options[_UTC])
 
 

@@ -51,7 +51,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class CsvDialect:
-    """What the options say.
+    """The dialect of CSV that the options describe.
 
     Args:
         delimiter: stands between fields.
@@ -85,7 +85,7 @@ _MOMENT = re.compile(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d(?:\.\d{0,9})?", re.ASCII)
 
 
 def field_reader(kind: LogicalType, dialect: CsvDialect) -> Read:
-    """Return what reads a field; None, which stands for one that lacks, is NULL."""
+    """Return the function that reads a field; a missing field (None) is NULL."""
     read, null = not_null_reader(kind, dialect), dialect.null
     if kind.root in {Root.ARRAY, Root.ROW}:  # the text for NULL is that of an element
         return lambda text: None if text is None else read(text)
@@ -93,7 +93,7 @@ def field_reader(kind: LogicalType, dialect: CsvDialect) -> Read:
 
 
 def not_null_reader(kind: LogicalType, dialect: CsvDialect) -> Read:
-    """Return what reads a field that is not NULL; it raises ValueError where that is impossible.
+    """Return the function that reads a field other than NULL; it raises ValueError for a bad one.
 
     A DECIMAL with too many digits, and a ROW of no text, are NULL all the same.
     """
@@ -183,7 +183,7 @@ Column = Callable[[list[str]], Sequence[Any]]
 def column_rows(
     types: Sequence[LogicalType], kept: Sequence[int], dialect: CsvDialect
 ) -> Callable[[list[Any]], Iterator[tuple[Any, ...]]]:
-    """Return what makes rows of records: texts, messages, which are bytes, or lists of fields.
+    """Return the conversion of many records at once: texts, bytes, or lists of fields.
 
     It raises ValueError or TypeError if one of them is not as most are. Then all are to be read one
     by one.
@@ -320,11 +320,11 @@ class CsvDecoder(Decoder):
         self._kept = tuple(range(len(schema))) if kept is None else kept
 
     def projected(self, columns: tuple[int, ...]) -> CsvDecoder:
-        """Return what reads rows with some columns only."""
+        """Return a decoder that reads some columns only."""
         return CsvDecoder(self._schema, self._dialect, columns)
 
     def load(self) -> Decode:
-        """Return what reads rows."""
+        """Return the function that decodes messages."""
         at_once = column_rows(self._schema.types, self._kept, self._dialect)
         one_by_one = self._one_by_one()
 
@@ -500,7 +500,7 @@ class CsvEncoder(Encoder):
         self._schema, self._dialect = schema, dialect
 
     def load(self) -> Encode:
-        """Return what writes rows."""
+        """Return the function that encodes rows."""
         writers = [_field_writer(kind, self._dialect) for kind in self._schema.types]
         delimiter = self._dialect.delimiter
 
@@ -590,17 +590,17 @@ class CsvFormat(Format):
     )
 
     def decoder(self, schema: Schema, options: TableOptions, time_zone: str) -> Decoder:
-        """Return what reads rows."""
+        """Return the decoder of messages."""
         check_has_text(schema)
         return CsvDecoder(schema, _dialect(options))
 
     def encoder(self, schema: Schema, options: TableOptions, time_zone: str) -> Encoder:
-        """Return what writes rows."""
+        """Return the encoder of messages."""
         check_has_text(schema)
         return CsvEncoder(schema, _dialect(options))
 
     def file_messages(self, options: TableOptions) -> InputFileFormat:
-        """Return what reads the records of files, which may have several lines."""
+        """Return the reader of records in files; a record may have several lines."""
         dialect = _dialect(options)
         return CsvRecords(dialect.records, dialect.lenient)
 

@@ -1,4 +1,4 @@
-"""What a format has to offer."""
+"""The contract of formats."""
 
 from __future__ import annotations
 
@@ -34,13 +34,13 @@ class Decoder(ABC):
 
     @abstractmethod
     def load(self) -> Decode:
-        """Return what reads rows; called once in each subtask.
+        """Return the function that decodes messages; called once in each subtask.
 
         It raises ValueError for a message that it cannot read.
         """
 
     def projected(self, columns: tuple[int, ...]) -> Decoder | None:
-        """Return what reads rows with some columns only, or None if it reads all.
+        """Return a decoder that reads some columns only, or None if the format reads all.
 
         Args:
             columns: their positions, in the order in which rows have them.
@@ -55,7 +55,7 @@ class Encoder(ABC):
 
     @abstractmethod
     def load(self) -> Encode:
-        """Return what writes rows; called once in each subtask."""
+        """Return the function that encodes rows; called once in each subtask."""
 
 
 class Format(ABC):
@@ -66,7 +66,7 @@ class Format(ABC):
 
     @abstractmethod
     def decoder(self, schema: Schema, options: TableOptions, time_zone: str) -> Decoder:
-        """Return what reads rows.
+        """Return the decoder of messages.
 
         Args:
             schema: the columns.
@@ -79,10 +79,10 @@ class Format(ABC):
 
     @abstractmethod
     def encoder(self, schema: Schema, options: TableOptions, time_zone: str) -> Encoder:
-        """Return what writes rows; for the arguments see ``decoder``."""
+        """Return the encoder of messages; for the arguments see ``decoder``."""
 
     def file_messages(self, options: TableOptions) -> InputFileFormat:
-        """Return what reads the messages of files: each line is one, unless the format differs.
+        """Return the reader of messages in files: lines, unless the format differs.
 
         Args:
             options: the format's own, without its name before them.
@@ -92,7 +92,7 @@ class Format(ABC):
     def file_input(
         self, schema: Schema, options: TableOptions, time_zone: str
     ) -> InputFileFormat | None:
-        """Return what reads rows of files; None if files have messages.
+        """Return the reader of files; None for a format of messages.
 
         For the arguments see ``decoder``.
         """
@@ -101,7 +101,7 @@ class Format(ABC):
     def file_output(
         self, schema: Schema, options: TableOptions, time_zone: str
     ) -> OutputFileFormat | None:
-        """Return what writes rows to files; None if files have a message a line.
+        """Return the writer of files; None for a format with one message per line.
 
         For the arguments see ``decoder``.
         """
@@ -131,7 +131,7 @@ class RowsDecoder(Decoder):
     """Passes on rows that are read already."""
 
     def load(self) -> Decode:
-        """Return what passes them on."""
+        """Return the identity: rows pass unchanged."""
         return iter
 
 
@@ -139,7 +139,7 @@ class RowsEncoder(Encoder):
     """Passes on rows that a format of files writes."""
 
     def load(self) -> Encode:
-        """Return what passes them on."""
+        """Return the identity: rows pass unchanged."""
         return iter
 
 

@@ -54,11 +54,11 @@ class JsonDecoder(Decoder):
         self._schema, self._strict, self._lenient = schema, strict, lenient
 
     def projected(self, columns: tuple[int, ...]) -> JsonDecoder:
-        """Return what reads rows with some columns only."""
+        """Return a decoder that reads some columns only."""
         return JsonDecoder(self._schema.projected(columns), self._strict, self._lenient)
 
     def load(self) -> Decode:
-        """Return what reads rows."""
+        """Return the function that decodes messages."""
         loads = loading(self._schema)
         if self._lenient:
             return _lenient(self._schema, loads)
@@ -66,7 +66,7 @@ class JsonDecoder(Decoder):
 
 
 def row_reader(schema: Schema, strict: bool = False) -> Read:
-    """Return what makes a row of an object.
+    """Return the conversion of a JSON object to a row.
 
     Args:
         schema: the columns.
@@ -95,7 +95,7 @@ def _usual(kind: LogicalType) -> str | None:
 
 
 def lenient_row_reader(schema: Schema) -> Read:
-    """Return what makes a row of an object, in which a field with an error is NULL."""
+    """Return the conversion of a JSON object to a row, in which a field with an error is NULL."""
     read, read_fields = row_reader(schema), _field_reader(schema)
 
     def read_row(value: Any) -> Any:
@@ -113,7 +113,7 @@ def _field_reader(schema: Schema) -> Read:
 
 
 def loading(schema: Schema) -> Callable[[str], Any]:
-    """Return what reads the first value of a text; what follows the value does not matter."""
+    """Return the parser of the first value in a text; the rest of the text is ignored."""
     # The text of a number with a point matters only where it is kept.
     exact = any(map(keeps_text, schema.types))
     decoder = json.JSONDecoder(parse_float=Number if exact else None)
@@ -148,7 +148,7 @@ def _decoding(read: Read, loads: Callable[[str], Any], schema: Schema) -> Decode
 
 
 def _lenient(schema: Schema, loads: Callable[[str], Any]) -> Decode:
-    """Return what reads rows; only a message with an error is read field by field."""
+    """Return the function that decodes messages, field by field only where one has an error."""
     read, read_fields = row_reader(schema), _field_reader(schema)
 
     def decode(messages: Iterator[Any]) -> Iterator[Any]:
@@ -207,12 +207,12 @@ def corrupt(what: str, message: str | bytes, error: Exception) -> ValueError:
 
 
 def keeps_text(kind: LogicalType) -> bool:
-    """Tell whether the text of a number matters to a type."""
+    """True for a type whose values depend on the text of a number."""
     return kind.root in {Root.DECIMAL, *logical.CHARACTERS} or any(map(keeps_text, kind.children))
 
 
 def reader(kind: LogicalType, strict: bool, lenient: bool = False) -> Read:
-    """Return what makes a value of what JSON has; null is NULL.
+    """Return the conversion of a JSON value; null is NULL.
 
     Args:
         kind: the type.
@@ -336,7 +336,7 @@ class JsonEncoder(Encoder):
         self._schema, self._style = schema, Style(iso, ignore_nulls)
 
     def load(self) -> Encode:
-        """Return what writes rows."""
+        """Return the function that encodes rows."""
         kind = logical.row(self._schema.names, self._schema.types)
         write = row_writer(kind, self._style)
 
@@ -359,7 +359,7 @@ class JsonFormat(Format):
     options = (_FAIL_ON_MISSING, _IGNORE_ERRORS, _TIMESTAMPS, _IGNORE_NULLS)
 
     def decoder(self, schema: Schema, options: TableOptions, time_zone: str) -> Decoder:
-        """Return what reads rows."""
+        """Return the decoder of messages."""
         check_has_text(schema)
         self._note_all(options)
         strict, lenient = options[_FAIL_ON_MISSING], options[_IGNORE_ERRORS]
@@ -370,7 +370,7 @@ class JsonFormat(Format):
         return JsonDecoder(schema, bool(strict), bool(lenient))
 
     def encoder(self, schema: Schema, options: TableOptions, time_zone: str) -> Encoder:
-        """Return what writes rows."""
+        """Return the encoder of messages."""
         check_has_text(schema)
         self._note_all(options)
         iso = options[_TIMESTAMPS] == "iso-8601"

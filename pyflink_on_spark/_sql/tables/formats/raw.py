@@ -34,11 +34,11 @@ class RawFormat(Format):
     options = (_CHARSET, _ENDIANNESS)
 
     def decoder(self, schema: Schema, options: TableOptions, time_zone: str) -> Decoder:
-        """Return what reads rows."""
+        """Return the decoder of messages."""
         return _RawDecoder(_only_type(schema), *_details(options))
 
     def encoder(self, schema: Schema, options: TableOptions, time_zone: str) -> Encoder:
-        """Return what writes rows."""
+        """Return the encoder of messages."""
         return _RawEncoder(_only_type(schema), *_details(options))
 
 

@@ -12,7 +12,7 @@ _WITH_POINT = 20
 
 
 class Remembered(dict[str, int]):
-    """What a function returns for texts, of which many come again; not for too many of them.
+    """A bounded cache of a function of texts.
 
     Args:
         find: the function.
@@ -30,12 +30,12 @@ class Remembered(dict[str, int]):
         return value
 
     def all(self, texts: list[str]) -> list[int]:
-        """Return it for some texts."""
+        """Return the results for some texts."""
         return list(map(self.__getitem__, texts))
 
 
 def usual_moments(digits: int, zone: bool) -> Callable[[list[str]], list[int]]:
-    """Return what reads texts like ``2024-01-01 00:00:00.123``.
+    """Return the parser of texts like ``2024-01-01 00:00:00.123``.
 
     It returns microseconds, and raises ValueError if a text has another form, also one that means
     a timestamp.
@@ -63,7 +63,7 @@ def usual_moments(digits: int, zone: bool) -> Callable[[list[str]], list[int]]:
 
 
 def moment_reader(digits: int, otherwise: Callable[[str], int]) -> Callable[[str], int]:
-    """Return what reads one text as ``usual_moments`` does, and any other value otherwise."""
+    """Return the parser of one text as in ``usual_moments``, with a fallback for other values."""
     seconds, fractions = _parts(digits)
 
     def read(text: str) -> int:

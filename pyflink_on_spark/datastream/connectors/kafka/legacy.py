@@ -153,7 +153,7 @@ def _group_offsets(properties: Mapping[str, str]) -> OffsetRule:
 
 
 class Semantic(Enum):
-    """What a FlinkKafkaProducer promises about records when the job fails.
+    """The guarantee of a FlinkKafkaProducer about records when the job fails.
 
     Attributes:
         EXACTLY_ONCE: each record is written once, in transactions.

@@ -193,7 +193,7 @@ def success_file(context: TableContext) -> str | None:
 
 
 def commit_trigger(options: TableOptions) -> CommitTrigger:
-    """Return what says when a partition is complete.
+    """Return the trigger that commits complete partitions.
 
     Raises:
         UnsupportedFlinkFeature: times are read by a Java class.
@@ -381,11 +381,11 @@ class _Partitioning:
         return replace(self, schema=schema, names=names)
 
     def readers(self) -> tuple[tuple[str, Program], ...]:
-        """Return what makes values of the texts of folders."""
+        """Return the programs that parse the names of folders, by column."""
         return tuple((name, self._reader(name)) for name in self.names)
 
     def writers(self) -> tuple[tuple[str, Program], ...]:
-        """Return what makes texts of the values of a row."""
+        """Return the programs that write the names of folders, by column."""
         return tuple((name, self._writer(name)) for name in self.names)
 
     def _reader(self, name: str) -> Program:

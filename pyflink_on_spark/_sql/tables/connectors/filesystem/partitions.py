@@ -76,7 +76,7 @@ class WithPaths(InputFileFormat):
         return Types.PICKLED_BYTE_ARRAY()
 
     def is_splittable(self, path: str) -> bool:
-        """Tell it of the other format."""
+        """True if the wrapped format can split the file."""
         return self._records.is_splittable(path)
 
     def read(self, split: FileSplit) -> Iterator[Bundle]:
@@ -218,7 +218,7 @@ class PartitionBuckets(BasePathBuckets):
     """The first of each pair is its folder."""
 
     def of_element(self) -> Callable[[Any], str]:
-        """Return what gives the folder."""
+        """Return the function from an element to its folder."""
         return lambda pair: str(pair[0])
 
 
@@ -236,7 +236,7 @@ class OfPairs(OutputFileFormat):
         """Do nothing: the table has checked the columns."""
 
     def converter(self) -> Callable[[Any], Any]:
-        """Return what takes the message out of a pair."""
+        """Return the conversion of a pair to its message."""
         convert = self._messages.converter()
         return lambda pair: convert(pair[1])
 
@@ -414,7 +414,7 @@ class CommitTrigger(ABC):
 
     @abstractmethod
     def is_due(self, name: str, begun: int, reached: Reached) -> bool:
-        """Tell whether a partition is complete.
+        """True for a complete partition.
 
         Args:
             name: its folder below that of the table.
