@@ -1,1 +1,1 @@
-"""What every layer shares: errors, the marker for gaps, call sites, the import hook."""
+"""The part that every layer shares: errors, the marker for gaps, call sites, the import hook."""

@@ -239,7 +239,7 @@ _NAMES_OF = {module: frozenset(names.split()) for module, names in _NAMES.items(
 
 
 def accidental_name(module: str, name: str) -> Any:
-    """Return what a module of PyFlink has under a name by accident.
+    """Return the value of a name that a module of PyFlink has by accident.
 
     Args:
         module: the name of the module that stands for it.

@@ -118,7 +118,7 @@ def install() -> None:
 
 
 def is_installed() -> bool:
-    """Tell whether ``import pyflink`` imports this package."""
+    """True if ``import pyflink`` imports this package."""
     return any(type(finder).__name__ == PyFlinkFinder.__name__ for finder in sys.meta_path)
 
 

@@ -1,4 +1,4 @@
-"""What a module says of a name that it does not define."""
+"""The error for a name that a module does not define."""
 
 from __future__ import annotations
 

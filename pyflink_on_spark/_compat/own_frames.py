@@ -13,17 +13,17 @@ _INSTALLED = tuple(f"{os.sep}{name}{os.sep}" for name in ("site-packages", "dist
 
 
 def compiled_file(what: str) -> str:
-    """Return what stands for a file where this package compiles code as it goes."""
+    """Return the file name of code that this package compiles while it runs."""
     return f"{_COMPILED}{what}>"
 
 
 def is_own(file: str) -> bool:
-    """Tell whether a frame's file is one of this package."""
+    """True for the file of a frame of this package."""
     return file.startswith((_PACKAGE_FOLDER, _COMPILED))
 
 
 def raised_on_purpose(stack: StackSummary) -> bool:
-    """Tell whether this package has raised an error itself, so that its text says enough."""
+    """True if this package has raised an error itself, so that the error's text suffices."""
     if not stack:
         return False
     innermost = stack[-1]

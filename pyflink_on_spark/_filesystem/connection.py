@@ -49,7 +49,7 @@ class Connection:
 
     @property
     def rested(self) -> bool:
-        """Whether it was idle for so long that the server may have closed the connection."""
+        """True after an idle time so long that the server may have closed the connection."""
         return time.monotonic() - self._used >= _REST_SECONDS
 
     def fresh(self) -> Any:
@@ -59,7 +59,7 @@ class Connection:
         return self._fs
 
     def is_lost(self, error: Exception) -> bool:
-        """Whether the connection may be lost: the error is not an answer of the server."""
+        """True if the connection may be lost: the error is not an answer of the server."""
         if not isinstance(error, OSError) or isinstance(error, ConnectionError | TimeoutError):
             return True
         # A server's "Failure" and a closed socket are the same to SFTP.

@@ -50,7 +50,7 @@ class FileSystem(ABC):
 
     @abstractmethod
     def exists(self, path: str) -> bool:
-        """Whether a path exists."""
+        """True if a path exists."""
 
     def visible_files(self, path: str) -> Iterator[FileStatus]:
         """Yield a file, or all files in a folder and its sub-folders, in order of names.
@@ -152,10 +152,10 @@ class FileSystem(ABC):
 
 
 def is_hidden(path: str) -> bool:
-    """Whether files and folders of this name are skipped when files are read."""
+    """True for the name of a file or folder that is skipped when files are read."""
     return os.path.basename(path).startswith((".", "_"))
 
 
 def is_pattern(path: str) -> bool:
-    """Whether a path may be a pattern."""
+    """True for a path that may be a pattern."""
     return _MAGIC.search(path) is not None

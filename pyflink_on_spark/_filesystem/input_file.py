@@ -39,7 +39,7 @@ class InputPath(os.PathLike[str]):
         return repr(self._uri)
 
     def endswith(self, suffix: str | tuple[str, ...]) -> bool:
-        """Whether the URI ends with a suffix."""
+        """True if the URI ends with a suffix."""
         return self._uri.endswith(suffix)
 
     def open(self) -> BinaryIO:
@@ -77,7 +77,7 @@ def open_input(path: str | InputPath) -> BinaryIO:
 
 
 def source_of(path: str | InputPath) -> str | BinaryIO:
-    """Return what pyarrow reads from: the path of a local file, or an open file."""
+    """Return the file for pyarrow: the path of a local file, or an open file."""
     return path.open() if isinstance(path, InputPath) else path
 
 

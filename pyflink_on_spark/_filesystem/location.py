@@ -33,7 +33,7 @@ class Location:
     files: FileSystem
 
     def has(self, path: str) -> bool:
-        """Whether another path is on this file system."""
+        """True for a path on this file system."""
         if not isinstance(self.files, RemoteFiles):
             return path.startswith("/")
         return f"{path}/".startswith(f"{self.files.root}/")
@@ -79,7 +79,7 @@ def absolute(path: str) -> str:
 
 
 def is_remote(path: str) -> bool:
-    """Whether a path is a URI of a file system that is not local."""
+    """True for the URI of a file system that is not local."""
     scheme = _SCHEME.match(path)
     return scheme is not None and scheme.group(1) != "file"
 

@@ -191,7 +191,7 @@ def _below(folder: str, name: str) -> str:
 
 
 def _says_missing(error: Exception) -> bool:
-    """Whether an error of a library says that there is no such file, as FTP's 550 does."""
+    """True for a library's error that means a missing file, as FTP's 550 does."""
     return not isinstance(error, OSError) and str(error).startswith("550")
 
 

@@ -82,12 +82,12 @@ def find_scheme(name: str) -> Scheme:
 
 
 def uses_arrow(scheme: Scheme) -> bool:
-    """Whether pyarrow's own file system is used, because fsspec's is not installed."""
+    """True if pyarrow's own file system is used, because fsspec's is not installed."""
     return scheme.by_arrow and not _is_there(scheme.package)
 
 
 def _is_there(package: str) -> bool:
-    """Whether a usable package of fsspec's family is installed; pip may install 0.4 of 2020."""
+    """True if a usable package of fsspec's family is installed; pip may install 0.4 of 2020."""
     try:
         return int(metadata.version(package).partition(".")[0]) >= _FIRST_YEAR
     except (metadata.PackageNotFoundError, ValueError):

@@ -21,7 +21,7 @@ class SshSession:
 
     @property
     def lives(self) -> bool:
-        """Whether the session is open, as far as is known."""
+        """True if the session is open, as far as is known."""
         return bool(self._transport.is_active()) and not self._channel.closed
 
     def close(self) -> None:
@@ -43,7 +43,7 @@ class SessionUse:
 
     @property
     def lives(self) -> bool:
-        """Whether the session is known to be open."""
+        """True if the session is known to be open."""
         return self._session is not None and self._session.lives
 
     def add(self) -> None:

@@ -36,7 +36,7 @@ class S3Options:
 
     @classmethod
     def of(cls, configuration: Mapping[str, str]) -> S3Options:
-        """Return what a configuration says."""
+        """Return the options in a configuration."""
         found = cls(
             access_key=options.S3_ACCESS_KEY.read(configuration),
             secret_key=options.S3_SECRET_KEY.read(configuration),

@@ -60,7 +60,7 @@ class PhysicalNode:
 
     @property
     def emits_pairs(self) -> bool:
-        """Whether it emits pairs of key and value."""
+        """True if the operator emits pairs of key and value."""
         return self.operator is not None and self.operator.emits_pairs
 
     @property
@@ -89,11 +89,11 @@ class PhysicalEdge:
 
     @property
     def could_be_local(self) -> bool:
-        """Whether no element has to leave its subtask."""
+        """True if no element has to leave its subtask."""
         return self.could_be_local_with(self.receiver.parallelism)
 
     def could_be_local_with(self, receivers: int) -> bool:
-        """Whether no element has to leave its subtask, for a receiver of that parallelism."""
+        """True if no element has to leave its subtask, for a receiver of that parallelism."""
         if isinstance(self.partitioner, CustomPartitioner):
             return False
         if self.sender.parallelism == receivers == 1:
@@ -103,7 +103,7 @@ class PhysicalEdge:
 
     @property
     def local(self) -> bool:
-        """Whether it stays inside its subtask."""
+        """True if the edge stays inside its subtask."""
         return self.could_be_local and self.sender.stage == self.receiver.stage
 
 

@@ -11,7 +11,7 @@ from pyflink_on_spark._runtime.operators.sink import SinkOperator
 
 
 def place_sinks(steps: Iterable[PhysicalNode], job: str) -> dict[int, Sink]:
-    """Tell each sink where in a job it is; return them by number.
+    """Place each sink in the job; return the sinks by number.
 
     Args:
         steps: all of the job.

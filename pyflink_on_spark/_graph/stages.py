@@ -193,7 +193,7 @@ class _Planner:
 
 
 def _may_change(link: PhysicalEdge) -> bool:
-    """Whether the edge has to make sure of its elements; a fork does so for all its edges."""
+    """True if the edge has to protect its elements; a fork does so for all its edges."""
     mains = [output for output in link.sender.outputs if output.side_tag is None]
     return not link.sender.fresh and link.side_tag is None and len(mains) == 1
 

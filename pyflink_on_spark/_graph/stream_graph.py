@@ -17,7 +17,7 @@ from pyflink_on_spark._runtime.key_groups.assignment import default_max_parallel
 
 @dataclass(frozen=True)
 class GraphSettings:
-    """What the translation needs of the environment.
+    """The settings of the environment that the translation uses.
 
     Args:
         parallelism: for operators that have none of their own.
@@ -50,7 +50,7 @@ class StreamEdge:
 
     @property
     def forward(self) -> bool:
-        """Whether subtask i only ever sends to subtask i."""
+        """True if subtask i only sends to subtask i."""
         return isinstance(self.partitioner, ForwardPartitioner)
 
 
@@ -134,7 +134,7 @@ class StreamGraph:
         return self._task_names[head]
 
     def python_chained(self, edge: StreamEdge) -> bool:
-        """Whether PyFlink runs both ends in one Python worker, so that no type has its effect."""
+        """True if PyFlink runs both ends in one Python worker, so that no type has its effect."""
         return edge.reader not in self._unfused and self._could_fuse(edge)
 
     def _could_fuse(self, edge: StreamEdge) -> bool:

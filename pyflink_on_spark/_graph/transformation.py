@@ -1,4 +1,4 @@
-"""What the mirror records: one transformation for each call that adds an operator."""
+"""The record of the mirror: one transformation for each call that adds an operator."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Aligned(enum.Enum):
 
 @dataclass(frozen=True, eq=False)
 class Edge:
-    """What an operator reads.
+    """The input of an operator.
 
     Args:
         upstream: the transformation that emits it.

@@ -90,5 +90,5 @@ def _found_by_name(
 
 
 def _is_called(flinks: str, ours: str) -> bool:
-    """Tell whether an operator of Flink, maybe of several fused ones, begins with one of ours."""
+    """True if an operator of Flink, possibly a fusion of several, begins with one of ours."""
     return flinks == ours or flinks.startswith(f"{ours}, ")

@@ -1,4 +1,4 @@
-"""What is said of a key of Flink that is declared nowhere, by the family it belongs to."""
+"""The reasons for keys of Flink that are declared nowhere, by family."""
 
 from __future__ import annotations
 

@@ -26,7 +26,7 @@ Text = TypeVar("Text", bound=str | None)
 
 
 class Details(TypedDict, total=False):
-    """What an option of any type may have: see ``Option``."""
+    """The optional details of an option of any type: see ``Option``."""
 
     effect: Effect
     former: tuple[str, ...]
@@ -102,7 +102,7 @@ def text_map(key: str, **details: Unpack[Details]) -> Option[dict[str, str]]:
 
 
 def _only(kind: type[T]) -> Callable[[Any], T]:
-    """Return what stores values of one type, and raises TypeError for others."""
+    """Return a function that stores values of one type, and raises TypeError for others."""
 
     def store(value: Any) -> T:
         if not isinstance(value, kind):

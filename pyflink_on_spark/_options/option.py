@@ -1,4 +1,4 @@
-"""What an option is, and how its value is read from a configuration and written into one."""
+"""Options, and how their values are read from a configuration and written into one."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class Effect:
-    """What an option does on Spark.
+    """The effect of an option on Spark.
 
     Args:
         recorded: whether the option is only kept, and does nothing.
@@ -87,7 +87,7 @@ class Option(Generic[T]):
         return next((key for key in self.keys if key in values), None)
 
     def is_set(self, values: Mapping[str, Any]) -> bool:
-        """Tell whether a configuration has the option, under any of its keys."""
+        """True if a configuration has the option, under any of its keys."""
         return self.key_in(values) is not None or bool(self._spread(values))
 
     def read(self, values: Mapping[str, Any]) -> T:

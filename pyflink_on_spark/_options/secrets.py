@@ -32,7 +32,7 @@ _NAMED_IN_TEXT = re.compile(
 
 
 def is_secret(key: str) -> bool:
-    """Tell by an option's key whether Flink hides its value."""
+    """True for the key of an option whose value Flink hides."""
     lowered = key.lower()
     return any(part in lowered for part in _PARTS_OF_KEYS)
 

@@ -51,7 +51,7 @@ class _Writer:
         self._depth = 0
 
     def text(self) -> str:
-        """Return what was written."""
+        """Return the written text."""
         return "".join(self._parts)
 
     def value(self, value: Any) -> None:
@@ -94,7 +94,7 @@ class _Writer:
 
 
 def _needs_question_mark(key: Any) -> bool:
-    """Tell whether YAML has a key introduced: one that is empty, long or has several lines."""
+    """True for a YAML key that needs a question mark: it is empty, long or has several lines."""
     if not isinstance(key, str):
         return False
     return key == "" or "\n" in key or _java_length(key) > _LONGEST_SIMPLE_KEY
@@ -177,7 +177,7 @@ def _escape(found: re.Match[str]) -> str:
 
 @functools.cache
 def _core_resolver() -> type:
-    """Return what tells YAML 1.2's scalars from texts; the library's own knows more kinds."""
+    """Return the resolver of YAML 1.2's scalars; the library's own knows more kinds."""
     from ruamel.yaml.resolver import BaseResolver
 
     class CoreResolver(BaseResolver):

@@ -75,7 +75,7 @@ class SparkEngine:
         return StreamingJob(job, self.server)
 
     def server(self, session: SparkSession, ports: tuple[int, ...]) -> ResultServer:
-        """Return what workers send results to; one for all jobs of the process with these ports."""
+        """Return the server that receives workers' results; one for all jobs with these ports."""
         with self._lock:
             if ports not in self._servers:
                 self._servers[ports] = ResultServer(driver_endpoint(session, ports))

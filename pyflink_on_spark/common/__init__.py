@@ -1,4 +1,4 @@
-"""What all of the API shares: types, rows, time, configuration, jobs, serialization."""
+"""The part that all of the API shares: types, rows, time, configuration, jobs, serialization."""
 
 from __future__ import annotations
 

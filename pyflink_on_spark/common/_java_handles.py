@@ -1,4 +1,4 @@
-"""What stands in the places where PyFlink keeps Java objects."""
+"""Handles in the places where PyFlink holds Java objects."""
 
 from __future__ import annotations
 

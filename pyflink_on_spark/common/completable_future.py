@@ -41,11 +41,11 @@ class CompletableFuture:
         return self._future.cancel()
 
     def cancelled(self) -> bool:
-        """Tell whether this future was cancelled."""
+        """True if this future was cancelled."""
         return self._future.cancelled()
 
     def done(self) -> bool:
-        """Tell whether there is a value or an error, or this future was cancelled."""
+        """True once there is a value or an error, or this future was cancelled."""
         return self._future.done()
 
     def result(self) -> Any:

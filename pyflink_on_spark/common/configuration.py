@@ -157,7 +157,7 @@ class Configuration:
         return self
 
     def contains_key(self, key: str) -> bool:
-        """Tell whether an option is set."""
+        """True if the option is set."""
         return key in self._values
 
     def to_dict(self) -> dict[str, str]:
@@ -204,7 +204,7 @@ class Configuration:
         option.remove(self._values)
 
     def _is_set(self, option: Option[Any]) -> bool:
-        """Tell whether an option is set, under any of its keys."""
+        """True if the option is set, under any of its keys."""
         return option.is_set(self._values)
 
     def _get(self, key: str, default: T, parse: Callable[[Any], T]) -> T:

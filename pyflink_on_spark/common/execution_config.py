@@ -65,7 +65,7 @@ class ExecutionConfig(OptionsView):
         return self._write(pipeline.CLOSURE_CLEANER_LEVEL, "NONE")
 
     def is_closure_cleaner_enabled(self) -> bool:
-        """Tell whether Java closures would be cleaned."""
+        """True if Java closures would be cleaned."""
         return self._read(pipeline.CLOSURE_CLEANER_LEVEL) != "NONE"
 
     def set_auto_watermark_interval(self, interval: int) -> ExecutionConfig:
@@ -155,7 +155,7 @@ class ExecutionConfig(OptionsView):
         return self._write(pipeline.FORCE_KRYO, False)
 
     def is_force_kryo_enabled(self) -> bool:
-        """Tell whether Kryo was asked for."""
+        """True if Kryo is forced."""
         return self._read(pipeline.FORCE_KRYO)
 
     def enable_generic_types(self) -> ExecutionConfig:
@@ -167,7 +167,7 @@ class ExecutionConfig(OptionsView):
         return self._write(pipeline.GENERIC_TYPES, False)
 
     def has_generic_types_disabled(self) -> bool:
-        """Tell whether types that Kryo would serialize are forbidden."""
+        """True if types that Kryo would serialize are forbidden."""
         return not self._read(pipeline.GENERIC_TYPES)
 
     def enable_auto_generated_uids(self) -> ExecutionConfig:
@@ -183,7 +183,7 @@ class ExecutionConfig(OptionsView):
         return self._write(pipeline.AUTO_GENERATE_UIDS, False)
 
     def has_auto_generated_uids_enabled(self) -> bool:
-        """Tell whether operators without a uid get one."""
+        """True if operators without a uid get one."""
         return self._read(pipeline.AUTO_GENERATE_UIDS)
 
     def enable_force_avro(self) -> ExecutionConfig:
@@ -195,7 +195,7 @@ class ExecutionConfig(OptionsView):
         return self._write(pipeline.FORCE_AVRO, False)
 
     def is_force_avro_enabled(self) -> bool:
-        """Tell whether Avro was asked for."""
+        """True if Avro is forced."""
         return self._read(pipeline.FORCE_AVRO)
 
     def enable_object_reuse(self) -> ExecutionConfig:
@@ -207,7 +207,7 @@ class ExecutionConfig(OptionsView):
         return self._write(pipeline.OBJECT_REUSE, False)
 
     def is_object_reuse_enabled(self) -> bool:
-        """Tell whether elements may be handed on without a copy."""
+        """True if elements may be passed to the next function without a copy."""
         return self._read(pipeline.OBJECT_REUSE)
 
     def get_global_job_parameters(self) -> dict[str, str]:
@@ -232,19 +232,19 @@ class ExecutionConfig(OptionsView):
         return self._write(pipeline.GLOBAL_JOB_PARAMETERS, parameters)
 
     def get_default_kryo_serializer_classes(self) -> dict[str, str]:
-        """Return what ``add_default_kryo_serializer`` was given."""
+        """Return the classes that ``add_default_kryo_serializer`` recorded."""
         return dict(self._read(own.DEFAULT_KRYO_SERIALIZERS))
 
     def get_registered_kryo_types(self) -> list[str]:
-        """Return what ``register_kryo_type`` was given."""
+        """Return the types that ``register_kryo_type`` recorded."""
         return list(self._read(pipeline.KRYO_TYPES))
 
     def get_registered_pojo_types(self) -> list[str]:
-        """Return what ``register_pojo_type`` was given."""
+        """Return the types that ``register_pojo_type`` recorded."""
         return list(self._read(pipeline.POJO_TYPES))
 
     def is_use_snapshot_compression(self) -> bool:
-        """Tell whether checkpoints are compressed."""
+        """True if checkpoints are compressed."""
         return self._read(checkpointing.SNAPSHOT_COMPRESSION)
 
     def set_use_snapshot_compression(self, use_snapshot_compression: bool) -> ExecutionConfig:
@@ -269,7 +269,7 @@ class ExecutionConfig(OptionsView):
         return self
 
     def get_restart_strategy(self) -> RestartStrategyConfiguration:
-        """Return what to do when the job fails. Flink 1.x."""
+        """Return the strategy for restarts after failures. Flink 1.x."""
         return read_restart_strategy(self._configuration)
 
     def set_execution_mode(self, execution_mode: ExecutionMode) -> ExecutionConfig:
@@ -310,7 +310,7 @@ class ExecutionConfig(OptionsView):
         return self._write(option, classes)
 
     def get_registered_types_with_kryo_serializer_classes(self) -> dict[str, str]:
-        """Return what ``register_type_with_kryo_serializer`` was given. Flink 1.x."""
+        """Return the classes that ``register_type_with_kryo_serializer`` recorded. Flink 1.x."""
         return dict(self._read(own.TYPES_WITH_KRYO_SERIALIZERS))
 
     def register_kryo_type(self, type_class_name: str) -> ExecutionConfig:
@@ -326,7 +326,7 @@ class ExecutionConfig(OptionsView):
         return self._write(pipeline.AUTO_TYPE_REGISTRATION, False)
 
     def is_auto_type_registration_disabled(self) -> bool:
-        """Tell whether Kryo's registration of types is switched off. Flink 1.x."""
+        """True if Kryo's registration of types is disabled. Flink 1.x."""
         return not self._read(pipeline.AUTO_TYPE_REGISTRATION)
 
     def __eq__(self, other: object) -> bool:

@@ -10,7 +10,7 @@ __all__ = ["InputDependencyConstraint"]
 
 
 class InputDependencyConstraint(Enum):
-    """Whether a task may start when any of its inputs is ready, or only when all are.
+    """The inputs of a task that have to be ready before it starts: any of them, or all.
 
     On Spark: recorded, without effect: Spark decides when a task starts.
     """

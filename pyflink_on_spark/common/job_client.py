@@ -1,4 +1,4 @@
-"""What a script can do with a job that it has started and not waited for."""
+"""The client of a job that a script has started without waiting for its end."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ __all__ = ["JobClient"]
 
 @runtime_checkable
 class JobControl(Protocol):
-    """What the engine gives for a job that it has started.
+    """The engine's control of a job that it has started.
 
     ``status`` and ``accumulators`` return at once. The others may take their time: each is called
     in a thread of its own. What a method raises is what the client's future raises.

@@ -1,4 +1,4 @@
-"""What is known about a job that has finished."""
+"""The result of a job that has finished."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ __all__ = ["JobExecutionResult"]
 
 @dataclass(frozen=True)
 class JobOutcome:
-    """What the engine says about a job that has finished.
+    """The engine's record of a job that has finished.
 
     Args:
         job_id: 32 hexadecimal digits.

@@ -24,11 +24,11 @@ class JobStatus(Enum):
     RECONCILING = 9
 
     def is_globally_terminal_state(self) -> bool:
-        """Tell whether the job is over for good: failed, cancelled or finished."""
+        """True for a job that is over for good: failed, cancelled or finished."""
         return self in {JobStatus.FAILED, JobStatus.CANCELED, JobStatus.FINISHED}
 
     def is_terminal_state(self) -> bool:
-        """Tell whether the job is over or suspended."""
+        """True for a job that is over or suspended."""
         return self is JobStatus.SUSPENDED or self.is_globally_terminal_state()
 
 

@@ -1,4 +1,4 @@
-"""What to do when a job fails."""
+"""Strategies for restarts after failures."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _NAMES = {
 
 @dataclass(frozen=True)
 class RestartSpec:
-    """What a restart strategy says, for the engine; times are in ms.
+    """The parameters of a restart strategy, for the engine; times are in ms.
 
     Args:
         kind: ``fallback`` leaves it to the configuration.
@@ -45,7 +45,7 @@ class RestartSpec:
 
 
 class RestartStrategyConfiguration(metaclass=ABCMeta):  # noqa: B024 - as in PyFlink
-    """What to do when a job fails; made with ``RestartStrategies``.
+    """A strategy for restarts after failures; made with ``RestartStrategies``.
 
     Args:
         j_restart_strategy_configuration: this package's description.

@@ -53,7 +53,7 @@ class SerializationSchema:
         self._j_serialization_schema = j_serialization_schema
 
     def _serializer(self) -> Callable[[Any], bytes | None]:
-        """Return what makes bytes of an element; called in the worker, once for each subtask.
+        """Return the function from an element to bytes; called once in each subtask.
 
         The function raises TypeError or ValueError for an element that does not fit.
         """
@@ -72,7 +72,7 @@ class DeserializationSchema:
         self._j_deserialization_schema = j_deserialization_schema
 
     def _deserializer(self) -> Callable[[bytes], Any]:
-        """Return what makes an element of bytes; called in the worker, once for each subtask.
+        """Return the function from bytes to an element; called once in each subtask.
 
         The function returns None for a message that is to be left out, and raises ValueError for
         one that cannot be read.

@@ -20,7 +20,7 @@ _to_j_row_kind.__qualname__ = "RowKind.to_j_row_kind"
 
 
 class RowKind(Enum):
-    """What a row says about a changelog: an insertion, either half of an update, or a deletion."""
+    """The kind of a row in a changelog: an insertion, either half of an update, or a deletion."""
 
     INSERT = 0
     UPDATE_BEFORE = 1
@@ -150,7 +150,7 @@ class Row:
         return row
 
     def __contains__(self, item: Any) -> bool:
-        """Tell whether there is a field of this name; without names, a field of this value."""
+        """True if there is a field of this name; in a row without names, a field of this value."""
         return item in (self._values if self._names is None else self._names)
 
     def __call__(self, *args: Any) -> Row:

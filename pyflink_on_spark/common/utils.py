@@ -22,7 +22,7 @@ class JavaObjectWrapper:
         self._j_object = j_object
 
     def get_java_object(self) -> Any:
-        """Return what was given to the constructor."""
+        """Return the constructor's argument."""
         return self._j_object
 
 

@@ -18,7 +18,7 @@ _LOG = logging.getLogger(__name__)
 
 @dataclass(frozen=True)
 class WatermarkSpec:
-    """What a watermark strategy says, for the engine.
+    """The parameters of a watermark strategy, for the engine.
 
     Args:
         kind: ``none`` makes no watermarks but the one at the end; for the others it is the largest

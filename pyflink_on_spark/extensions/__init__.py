@@ -1,4 +1,4 @@
-"""What goes beyond PyFlink: names that Flink has in Java and Scala, for Python.
+"""Extensions of PyFlink: names that Flink has in Java and Scala, for Python.
 
 A program that uses them runs on pyflink_on_spark only.
 """

@@ -56,11 +56,11 @@ class OperatorStateStore(state.OperatorStateStore):
 
 
 class FunctionInitializationContext(ABC):
-    """What ``initialize_state`` gets."""
+    """The argument of ``initialize_state``."""
 
     @abstractmethod
     def is_restored(self) -> bool:
-        """Tell whether the job was restored from a checkpoint or savepoint."""
+        """True if the job was restored from a checkpoint or savepoint."""
 
     @abstractmethod
     def get_restored_checkpoint_id(self) -> int | None:
@@ -68,15 +68,15 @@ class FunctionInitializationContext(ABC):
 
     @abstractmethod
     def get_operator_state_store(self) -> OperatorStateStore:
-        """Return what gives state that belongs to no key."""
+        """Return the store of state that belongs to no key."""
 
     @abstractmethod
     def get_keyed_state_store(self) -> KeyedStateStore:
-        """Return what gives state of keys; its methods raise outside keyed streams."""
+        """Return the store of keyed state; its methods raise outside keyed streams."""
 
 
 class FunctionSnapshotContext(ABC):
-    """What ``snapshot_state`` gets."""
+    """The argument of ``snapshot_state``."""
 
     @abstractmethod
     def get_checkpoint_id(self) -> int:
@@ -171,7 +171,7 @@ class ListCheckpointed(ABC):
 
     @abstractmethod
     def snapshot_state(self, checkpoint_id: int, timestamp: int) -> list[Any]:
-        """Return what has to survive, as a list of independent things; called at every checkpoint.
+        """Return the state to save, as a list of independent objects; called at every checkpoint.
 
         Args:
             checkpoint_id: the checkpoint's number.

@@ -16,7 +16,7 @@ _TABLE = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)?")
 
 
 class _ExactlyOnceSink:
-    """What ``sink_to`` writes to.
+    """The argument of ``sink_to`` for this sink.
 
     Args:
         sink: the engine's.

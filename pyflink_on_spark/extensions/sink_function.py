@@ -14,7 +14,7 @@ from pyflink_on_spark.datastream.functions import Function
 
 
 class SinkContext(ABC):
-    """What is known about the element in hand."""
+    """The context of an element."""
 
     @abstractmethod
     def timestamp(self) -> int | None:
@@ -60,7 +60,7 @@ class RichSinkFunction(SinkFunction, ABC):
 
 
 class _PythonSink:
-    """What ``sink_to`` writes to.
+    """The argument of ``sink_to`` for this sink.
 
     Args:
         sink: the engine's.

@@ -16,7 +16,7 @@ from pyflink_on_spark.datastream.functions import Function
 
 
 class SourceContext(ABC):
-    """What ``run`` gets: takes what the source emits."""
+    """The argument of ``run``, with which the source emits."""
 
     @abstractmethod
     def collect(self, element: Any) -> None:
@@ -107,7 +107,7 @@ class RichParallelSourceFunction(ParallelSourceFunction, ABC):
 
 
 class _PythonSource:
-    """What ``from_source`` reads.
+    """The argument of ``from_source`` for this source.
 
     Args:
         source: the engine's.

@@ -153,7 +153,7 @@ class FoldingStateDescriptor(_LastingStateDescriptor):
             raise TypeError("fold_function must be a FoldFunction or a callable")
 
     def get_initial_value(self) -> Any:
-        """Return what each key begins with."""
+        """Return the value with which each key begins."""
         return self._initial_value
 
     def get_fold_function(self) -> Any:

@@ -34,7 +34,7 @@ from pyflink_on_spark.flink_state.state_headers import (
 
 
 def is_of_flink(path: str, configuration: Mapping[str, str] | None = None) -> bool:
-    """Tell whether Flink has written a checkpoint or savepoint.
+    """True for a checkpoint or savepoint that Flink has written.
 
     Args:
         path: its folder, or its ``_metadata``.

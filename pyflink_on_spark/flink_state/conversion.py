@@ -78,7 +78,7 @@ Heirs = Callable[[FlinkOperator], Heir | None]
 
 @dataclass
 class Conversion:
-    """What became of a savepoint of Flink.
+    """The result of converting a savepoint of Flink.
 
     Args:
         taken: what was taken over, by operator.

@@ -132,7 +132,7 @@ class FlinkOperator:
 
 @dataclass(frozen=True)
 class FlinkMetadata:
-    """What ``_metadata`` says.
+    """The content of ``_metadata``.
 
     Args:
         version: of the format.

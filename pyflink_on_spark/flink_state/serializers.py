@@ -24,7 +24,7 @@ _EPOCH = datetime.datetime(1970, 1, 1)  # noqa: DTZ001 - times without a zone
 
 @dataclass(frozen=True)
 class Serializer:
-    """What reads values of one type.
+    """A serializer that reads values of one type.
 
     Args:
         name: what the type is called.

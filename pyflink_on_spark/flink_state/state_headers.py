@@ -1,4 +1,4 @@
-"""What stands before the entries of states: their names, kinds and serializers."""
+"""The headers of states, before their entries: names, kinds and serializers."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _TYPES = ("keyed", "split", "broadcast", TIMERS)
 
 @dataclass(frozen=True)
 class StateHeader:
-    """What has to be known of a state to read it.
+    """The name, the kind and the serializers of a state.
 
     Args:
         name: of the state.
@@ -32,7 +32,7 @@ class StateHeader:
 
 @dataclass(frozen=True)
 class KeyedHeader:
-    """What stands before keyed state.
+    """The header of keyed state.
 
     Args:
         compressed: whether the key groups are compressed.
@@ -47,7 +47,7 @@ class KeyedHeader:
 
 @dataclass(frozen=True)
 class ListsHeader:
-    """What stands before state without keys.
+    """The header of state without keys.
 
     Args:
         compressed: whether the elements are compressed.

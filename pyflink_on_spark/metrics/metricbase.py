@@ -1,4 +1,4 @@
-"""What a user function can do with metrics; the runtime has the implementations."""
+"""Metrics for user functions; the runtime has the implementations."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class MetricGroup(ABC):
 
 
 class Metric(ABC):  # noqa: B024 - PyFlink's root of all metrics has no method
-    """What all metrics have in common: nothing but the name."""
+    """The base of all metrics: nothing but the name."""
 
 
 class Counter(Metric, ABC):

@@ -20,7 +20,7 @@ class Cancelled(Interruption):
 
 
 class Cancellation(SameProcess):
-    """Whether a job has been cancelled."""
+    """The cancellation of a job."""
 
     def __init__(self) -> None:
         super().__init__()

@@ -13,7 +13,7 @@ from pyflink_on_spark.testing.same_process import SameProcess
 
 
 class Feed(SameProcess):
-    """What was pushed and not read yet."""
+    """The bundles and events that were pushed and not read yet."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -35,7 +35,7 @@ class FeedSource(Source):
         self._feed = feed
 
     def splits(self, parallelism: int) -> list[Any]:
-        """Return the one split that there is."""
+        """Return the only split."""
         return [None]
 
     def reader(

@@ -167,7 +167,7 @@ class LocalJob:
 
     @property
     def in_background(self) -> bool:
-        """Whether it has a thread of its own."""
+        """True if the job has a thread of its own."""
         return self._thread is not None
 
     @property

@@ -1,4 +1,4 @@
-"""What comes out of the operators under test."""
+"""The output of the operators under test."""
 
 from __future__ import annotations
 

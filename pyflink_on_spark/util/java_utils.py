@@ -31,7 +31,7 @@ def load_java_class(class_name: Any) -> Any:
 
 @_needs_jvm("Use isinstance() with a Python class.")
 def is_instance_of(java_object: Any, java_class: Any) -> Any:
-    """Tell whether a Java object has a Java class. On Spark: raises."""
+    """True if a Java object has a Java class. On Spark: raises."""
 
 
 @_needs_jvm("Use the getters of the Python object.")
@@ -56,7 +56,7 @@ def from_j_duration(j_duration: Any) -> Any:
 
 @_needs_jvm("Look at the options of the Configuration.")
 def is_local_deployment(j_configuration: Any) -> Any:
-    """Tell whether a Java configuration is that of a local cluster. On Spark: raises."""
+    """True for the Java configuration of a local cluster. On Spark: raises."""
 
 
 @_needs_jvm("A Python class is imported from a folder on sys.path.")

@@ -1,4 +1,4 @@
-"""What a host receives when an attempt begins."""
+"""The plan and the addresses that a host receives when an attempt begins."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from pyflink_on_spark._runtime.contract.plan import StagePlan
 
 @dataclass(frozen=True)
 class Deployment:
-    """What the hosts of an attempt run.
+    """The deployment of an attempt on its hosts.
 
     Args:
         plan: the pickled stages and JobSettings.

@@ -255,7 +255,7 @@ class Host:
         self._group.receive(row)
 
     def _report(self) -> None:
-        """Tell the driver how far the host is, from time to time and when it matters."""
+        """Report the host's progress to the driver, regularly and at changes of its state."""
         assert self._group is not None
         now = time.monotonic()
         ended = self._group.ended

@@ -254,12 +254,12 @@ class HostPool:
 
     @property
     def ended(self) -> bool:
-        """Whether the subtasks of all hosts have processed all their input."""
+        """True once the subtasks of all hosts have processed all their input."""
         return all(host.report.ended for host in self._hosts.values())
 
     @property
     def paused(self) -> bool:
-        """Whether the sources of all hosts wait for the next checkpoint, or have ended."""
+        """True if the sources of all hosts wait for the next checkpoint, or have ended."""
         reports = [host.report for host in self._hosts.values()]
         reading = [report for report in reports if not report.ended and report.paused is not None]
         return bool(reading) and all(report.paused for report in reading)

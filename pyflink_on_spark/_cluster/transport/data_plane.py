@@ -115,7 +115,7 @@ class DataPlane:
         self._flush(peer)
 
     def congested(self, stage: int) -> bool:
-        """Whether too much is under way to a stage, or to one further downstream."""
+        """True if too many rows are on their way to a stage, or to one further downstream."""
         return self._fullest >= stage
 
     def consumed(self, row: ChannelRow, stage: int) -> None:

@@ -13,7 +13,7 @@ from functools import lru_cache
 
 @dataclass(frozen=True)
 class Identity:
-    """What all processes of a job have, and nobody else: TLS accepts no other certificate.
+    """The secret that only the processes of a job share: TLS accepts no other certificate.
 
     Args:
         certificate: in PEM.
@@ -26,7 +26,7 @@ class Identity:
 
 @lru_cache(maxsize=8)
 def tls_context(identity: Identity, *, server: bool) -> ssl.SSLContext:
-    """Return what encrypts connections, and accepts peers with the same identity only.
+    """Return the context that encrypts connections, and accepts only peers with the same identity.
 
     Args:
         identity: the job's.

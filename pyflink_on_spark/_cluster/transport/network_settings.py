@@ -1,4 +1,4 @@
-"""What the configuration of a job says of its connections."""
+"""The settings of a job's connections."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class NetworkSettings:
 
     @classmethod
     def of(cls, configuration: Mapping[str, str]) -> NetworkSettings:
-        """Return what a configuration says.
+        """Return the settings in a configuration.
 
         Raises:
             ValueError: an option cannot be read, or the timeout is not longer than the interval.

@@ -34,7 +34,7 @@ class ChannelClosed(PyFlinkOnSparkError):
 
 
 class ChannelFailed(PyFlinkOnSparkError, ConnectionError):
-    """What a producer sent can no longer reach the driver; the text says why."""
+    """The rows of a producer can no longer reach the driver; the text says why."""
 
 
 @dataclass(frozen=True)
@@ -254,7 +254,7 @@ class Channel:
 
     @property
     def error(self) -> BaseException | None:
-        """What the callback raised, or what the channel was finished with."""
+        """The error that the callback raised, or with which the channel was finished."""
         return self._error
 
     def __iter__(self) -> Iterator[Any]:

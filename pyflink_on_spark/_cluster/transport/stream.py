@@ -73,7 +73,7 @@ class Stream(Protocol):
         ...
 
     def receive(self, most: int) -> bytes:
-        """Return what has arrived, or nothing if the peer has closed the connection."""
+        """Return the bytes that have arrived; none if the peer has closed the connection."""
         ...
 
     def fileno(self) -> int:
@@ -98,7 +98,7 @@ class Stream(Protocol):
 
 
 class _OpenConnection:
-    """What both kinds have from their socket."""
+    """The common part of both kinds of connections: the socket."""
 
     def __init__(self, connection: socket.socket) -> None:
         connection.setblocking(False)
@@ -130,7 +130,7 @@ class PlainStream(_OpenConnection):
         return self._socket.sendmsg(parts)
 
     def receive(self, most: int) -> bytes:
-        """Return what has arrived, or nothing if the peer has closed the connection."""
+        """Return the bytes that have arrived; none if the peer has closed the connection."""
         return self._socket.recv(most)
 
     def hang_up(self) -> None:
@@ -166,7 +166,7 @@ class EncryptedStream(_OpenConnection):
         return sent
 
     def receive(self, most: int) -> bytes:
-        """Return what has arrived, or nothing if the peer has closed the connection."""
+        """Return the bytes that have arrived; none if the peer has closed the connection."""
         content = bytearray()
         while len(content) < most:
             try:

@@ -54,7 +54,7 @@ class BucketWriter:
 
     @property
     def idle(self) -> bool:
-        """Whether the bucket has no part file."""
+        """True if the bucket has no part file."""
         return self._part is None and not self._finished
 
     def write(self, texts: Sequence[str], now: int) -> None:
@@ -102,7 +102,7 @@ class BucketWriter:
         return [part.pending(checkpoint) for part in finished]
 
     def save(self, name: str) -> list[InProgressFile]:
-        """Return what is needed to resume the part file, of which there is at most one.
+        """Return the data from which the part file, if there is one, can be resumed.
 
         Args:
             name: the name of the bucket.

@@ -92,7 +92,7 @@ class CompactionStrategy:
         return full, list(buckets.values())
 
     def is_due(self, group: list[PendingFile], checkpoint: int) -> bool:
-        """Whether a group has waited for the number of checkpoints."""
+        """True once a group has waited for the number of checkpoints."""
         waited = checkpoint - group[0].checkpoint + 1
         return self.checkpoints is not None and waited >= self.checkpoints
 

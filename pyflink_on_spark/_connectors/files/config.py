@@ -57,13 +57,13 @@ class RollingLimits:
                 raise ValueError(f"{name} must be positive, not {limit}")
 
     def is_due(self, now: int, created: int, last_written: int) -> bool:
-        """Whether a time limit has passed; all times in ms."""
+        """True once a time limit has passed; all times in ms."""
         return _passed(self.rollover_interval, now - created) or _passed(
             self.inactivity_interval, now - last_written
         )
 
     def is_due_at_checkpoint(self, size: int) -> bool:
-        """Whether a checkpoint finishes a part file of a size in bytes."""
+        """True if a checkpoint finishes a part file of this size in bytes."""
         return self.on_checkpoint or (self.part_size is not None and size > self.part_size)
 
 
@@ -187,7 +187,7 @@ class FileSourceConfig:
     path_pattern: str | None = None
 
     def selects(self, path: str) -> bool:
-        """Tell whether a file is read, by its path."""
+        """True for the path of a file that is read."""
         return self.path_pattern is None or re.fullmatch(self.path_pattern, path) is not None
 
     @classmethod

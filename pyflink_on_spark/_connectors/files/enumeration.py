@@ -15,7 +15,7 @@ SMALLEST_SPLIT = 16 * 1024 * 1024
 
 
 class Enumeration(enum.Enum):
-    """Whether a file may be read by several subtasks."""
+    """The division of files: whether several subtasks may read one file."""
 
     SPLIT_LARGE_FILES = enum.auto()
     WHOLE_FILES = enum.auto()

@@ -91,7 +91,7 @@ class PartFileSink(Sink):
         )
 
     def _form(self) -> tuple[Callable[[Any], Any], Any, type[BucketWriter]]:
-        """Return what converts elements, what encodes them, and what writes to one bucket."""
+        """Return the conversion of elements, their encoder, and the writer class of a bucket."""
         bulk = self._config.bulk
         if bulk is not None:
             return bulk.converter(), bulk, BulkBucketWriter

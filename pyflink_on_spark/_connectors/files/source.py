@@ -112,7 +112,7 @@ class SplitFileSource(Source):
         return positions_of_files(found, monitoring=not self.bounded)
 
     def _place_in_order(self, unread: tuple[FileSplit, Any, int]) -> tuple[int, str, int]:
-        """Return what sorts the splits of all subtasks as they were found."""
+        """Return the sort key that puts the splits of all subtasks into the order of discovery."""
         split, _, _ = unread
         places = range(len(self._places))
         place = next((index for index in places if self._places[index].has(split.path)), -1)

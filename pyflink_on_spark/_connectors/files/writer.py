@@ -37,7 +37,7 @@ _SLOW = 50
 
 @dataclass(frozen=True)
 class WriterRecord:
-    """What all subtasks need to know of each subtask after a restart.
+    """The record of a subtask's writer that all subtasks need after a restart.
 
     Args:
         family: the family of the writer; see ``Owner``.

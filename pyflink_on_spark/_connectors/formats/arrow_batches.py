@@ -1,4 +1,4 @@
-"""What readers of columns have in common: the columns that are wanted, of those in a file."""
+"""The common part of readers of columns: the wanted columns among those in a file."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def reading(path: str) -> Iterator[None]:
 
 
 def columns_of(available: pa.Schema, wanted: pa.Schema, case_sensitive: bool) -> list[str | None]:
-    """Return what a file calls the columns of a schema; None for one that it lacks.
+    """Return the names of a schema's columns in a file; None for a column that the file lacks.
 
     Raises:
         ValueError: the case of letters does not count, and a name fits two columns.

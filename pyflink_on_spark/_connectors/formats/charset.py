@@ -17,7 +17,7 @@ _LINE_END_IS_ITS_OWN_BYTE = re.compile(r"utf-8|ascii|iso8859-\d+|cp125\d|koi8-[a
 
 
 def has_single_byte_line_ends(codec: str) -> bool:
-    r"""Whether the bytes of ``\n`` and ``\r`` are never part of another character."""
+    r"""True if the bytes of ``\n`` and ``\r`` are never part of another character."""
     return _LINE_END_IS_ITS_OWN_BYTE.fullmatch(codec) is not None
 
 

@@ -20,7 +20,7 @@ Opener = Callable[[BinaryIO], AbstractContextManager[Any]]
 
 
 def is_compressed(path: str) -> bool:
-    """Whether a file of this name is compressed."""
+    """True for the name of a compressed file."""
     return path.endswith(_SUFFIXES)
 
 

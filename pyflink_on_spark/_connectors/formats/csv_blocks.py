@@ -61,7 +61,7 @@ class CsvRecords(InputFileFormat):
         return Types.PICKLED_BYTE_ARRAY()
 
     def is_splittable(self, path: str) -> bool:
-        """Whether a range can be read without the file before it; remote files are not searched."""
+        """True for a local, uncompressed file: its ranges can be read independently."""
         return isinstance(path, str) and os.path.exists(path) and not is_compressed(path)
 
     def read(self, split: FileSplit) -> Iterator[Bundle]:
@@ -97,7 +97,7 @@ class CsvRecords(InputFileFormat):
                 begin, skip, done = end, max(skip - done, 0), 0
 
     def _is_whole(self, path: str) -> bool:
-        """Whether a file is to be read by one subtask, since records may have several lines."""
+        """True for a file that one subtask has to read, since records may have several lines."""
         with open_input(path) as file:
             chunk = file.read(self._chunk_size)
             if _codec(chunk) is not None:

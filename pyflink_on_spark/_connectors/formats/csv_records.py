@@ -49,7 +49,7 @@ class CsvDialect:
         }
 
     def is_plain(self, text: str) -> bool:
-        """Whether a text has neither quotes nor escapes."""
+        """True for a text without quotes and escapes."""
         return (self.quote is None or self.quote not in text) and (
             self.escape is None or self.escape not in text
         )

@@ -52,7 +52,7 @@ class InputFileFormat(ABC):
         """The type of the records."""
 
     def is_splittable(self, path: str) -> bool:
-        """Whether ranges of a file can be read independently."""
+        """True if ranges of the file can be read independently."""
         return False
 
     @abstractmethod

@@ -115,7 +115,7 @@ def decimal(text: str) -> Decimal:
 
 
 def is_true(text: str) -> bool:
-    """Whether a text is "true", in upper or lower case."""
+    """True for the text "true", in upper or lower case."""
     return text.lower() == "true"
 
 

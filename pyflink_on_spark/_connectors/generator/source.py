@@ -129,7 +129,7 @@ class GeneratorReader(SourceReader):
 
     @property
     def ended(self) -> bool:  # type: ignore[override]
-        """Whether all elements are generated."""
+        """True once all elements are generated."""
         return not self._left
 
     def poll(self) -> Bundle | None:

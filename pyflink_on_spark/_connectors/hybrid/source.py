@@ -88,7 +88,7 @@ class ChainReader(SourceReader):
 
     @property
     def ended(self) -> bool:  # type: ignore[override]
-        """Whether the last source, or the source at which ``stop`` was called, has ended."""
+        """True once the last source, or the source at which ``stop`` was called, has ended."""
         return (self._is_last or self._stopped) and self._reader.ended
 
     def poll(self) -> Bundle | Watermark | ChannelStatus | None:
@@ -166,7 +166,7 @@ class ChainReader(SourceReader):
         return self._sources[index].reader(mine, positions, self._context)
 
     def _begun(self, index: int, known: Iterable[SourceProgress]) -> bool:
-        """Whether there are positions in a source."""
+        """True if there are positions in a source."""
         if index == len(self._sources) - 1 and self._enumerated:
             return True
         return any(progress.begun for progress in known)

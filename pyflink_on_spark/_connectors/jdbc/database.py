@@ -181,7 +181,7 @@ class Database(ABC):
 
     @abstractmethod
     def is_transient(self, error: Exception) -> bool:
-        """Whether the same statement may succeed a moment later."""
+        """True if the same statement may succeed a moment later."""
 
     def converters(self) -> Sequence[tuple[Any, Converter]]:
         """Return converters for types whose values the driver does not accept.

@@ -57,7 +57,7 @@ class BatchWriter(SinkWriter):
             self._failed = False
 
     def _empty(self) -> bool:
-        """Whether there is nothing to write."""
+        """True if there is nothing to write."""
         raise NotImplementedError
 
     def _execute(self) -> None:

@@ -37,11 +37,11 @@ class Subscription:
 
     @property
     def can_grow(self) -> bool:
-        """Whether partitions that do not exist yet may belong to the subscription."""
+        """True if the subscription may include partitions that do not exist yet."""
         return not self.partitions
 
     def covers(self, partition: Partition) -> bool:
-        """Whether a partition belongs to the subscription."""
+        """True for a partition of the subscription."""
         topic = partition[0]
         if self.pattern is not None:
             return re.fullmatch(self.pattern, topic) is not None
@@ -121,7 +121,7 @@ class KafkaSourceConfig:
 
 
 class Guarantee(Enum):
-    """What a sink promises about records when the job fails and is restarted."""
+    """The guarantee of a sink about records when the job fails and restarts."""
 
     NONE = "none"
     AT_LEAST_ONCE = "at least once"

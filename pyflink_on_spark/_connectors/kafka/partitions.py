@@ -48,7 +48,7 @@ class PartitionPosition:
 
     @property
     def ended(self) -> bool:
-        """Whether nothing is left to read."""
+        """True once nothing is left to read."""
         return self.stopping is not None and self.offset >= self.stopping
 
 

@@ -104,7 +104,7 @@ class PartitionWatermarks:
         self._last[partition] = now
 
     def idle(self, now: int) -> bool:
-        """Whether all partitions are idle."""
+        """True if all partitions are idle."""
         return not self._last or (
             self._timeout is not None and now - max(self._last.values()) >= self._timeout
         )
@@ -335,7 +335,7 @@ class KafkaReader(SourceReader):
             raise
 
     def _deserialized(self, records: list[Any]) -> Iterable[Any]:
-        """Return what the deserializer gets of each record."""
+        """Return the deserializer's argument for each record."""
         return records if self._config.whole_records else map(_value, records)
 
     def _offset_of_error(self, message: Any) -> int:

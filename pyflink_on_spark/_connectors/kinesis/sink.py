@@ -196,7 +196,7 @@ class FirehoseWriter(_RequestWriter):
 
 
 def _key_of(keys: PartitionKeys, subtask_index: int) -> Callable[[Any], str]:
-    """Return what gives the partition key of an element."""
+    """Return the function from an element to its partition key."""
     if keys is PartitionKeys.OWN:
         return lambda element: element[0].decode()[:_LONGEST_KEY]
     if keys is PartitionKeys.FIXED:

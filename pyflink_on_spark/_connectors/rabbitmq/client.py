@@ -77,7 +77,7 @@ class RabbitMqClient:
 
     @property
     def recovers(self) -> bool:
-        """Whether to reconnect after the connection is lost."""
+        """True if the client reconnects after a lost connection."""
         return self._options.automatic_recovery is not False
 
     def lose(self, error: Exception) -> None:
@@ -112,7 +112,7 @@ class RabbitMqClient:
 
     @staticmethod
     def is_lost(error: Exception) -> bool:
-        """Whether an error means that the connection is lost, and not that the broker refuses."""
+        """True for an error of a lost connection, as opposed to a refusal by the broker."""
         errors = pika().exceptions
         refused = (
             errors.ProbableAuthenticationError,

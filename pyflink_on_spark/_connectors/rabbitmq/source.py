@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class EmittedIds:
-    """What a checkpoint contains of one subtask.
+    """The content of a checkpoint for one subtask.
 
     Args:
         ids: the correlation ids of emitted messages that the broker may deliver again.
@@ -68,7 +68,7 @@ class PendingMessages:
         self._saw_new = self._saw_new or not redelivered
 
     def save(self, checkpoint_id: int) -> EmittedIds:
-        """Return what a checkpoint contains."""
+        """Return the content of the checkpoint."""
         ids = frozenset(self._emitted)
         self._saved[checkpoint_id] = self._last_tag, ids, self._saw_new
         return EmittedIds(ids | self._returning)
@@ -99,7 +99,7 @@ class PendingMessages:
 
     @property
     def unacknowledged(self) -> bool:
-        """Whether messages with ids are emitted and not acknowledged."""
+        """True if emitted messages with ids are not acknowledged yet."""
         return bool(self._emitted)
 
     def lost(self) -> None:

@@ -66,7 +66,7 @@ def columns_of(type_info: TypeInformation) -> list[tuple[str, TypeInformation]]:
 
 
 def is_composite(type_info: TypeInformation) -> bool:
-    """Whether each field of a value has a column."""
+    """True if each field of a value has a column."""
     return isinstance(_unwrapped(type_info), RowTypeInfo | TupleTypeInfo)
 
 

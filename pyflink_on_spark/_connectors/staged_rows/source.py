@@ -70,7 +70,7 @@ class BatchFolder:
         return Path(self.path, f"batch-{number}")
 
     def is_there(self, number: int) -> bool:
-        """Whether Spark has written a batch."""
+        """True once Spark has written a batch."""
         return self.batch(number).is_dir()
 
     def files(self, number: int) -> list[str]:

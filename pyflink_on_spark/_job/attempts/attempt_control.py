@@ -1,4 +1,4 @@
-"""What the driver has the hosts do while an attempt runs: checkpoints, savepoints, the end."""
+"""The driver's orders to the hosts during an attempt: checkpoints, savepoints, the end."""
 
 from __future__ import annotations
 

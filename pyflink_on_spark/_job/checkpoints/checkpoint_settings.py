@@ -1,4 +1,4 @@
-"""What a job's configuration says of checkpoints, their storage and the state backend."""
+"""The settings of checkpoints, their storage and the state backend in a job's configuration."""
 
 from __future__ import annotations
 
@@ -175,7 +175,7 @@ def backend_kind(values: Mapping[str, Any]) -> str | None:
 
 
 def keeps_state_on_disk(values: Mapping[str, Any]) -> bool:
-    """Tell whether keyed state is kept in a database on disk, rather than in memory.
+    """True if keyed state is kept in a database on disk, rather than in memory.
 
     Raises:
         UnsupportedFlinkFeature: the configuration names a Java class.
@@ -184,7 +184,7 @@ def keeps_state_on_disk(values: Mapping[str, Any]) -> bool:
 
 
 def state_settings(configuration: Mapping[str, str], operators: int = 1) -> StateSettings:
-    """Return what a configuration says of keyed state.
+    """Return the settings of keyed state in a configuration.
 
     Args:
         configuration: the job's.
@@ -207,7 +207,7 @@ def state_settings(configuration: Mapping[str, str], operators: int = 1) -> Stat
 
 
 def writes_changes(configuration: Mapping[str, str]) -> bool:
-    """Tell whether checkpoints have only what changed: with a changelog, or RocksDB if asked to.
+    """True if checkpoints contain changes only: with a changelog, or incremental RocksDB.
 
     Args:
         configuration: the job's.
@@ -276,7 +276,7 @@ class CheckpointSettings:
 
     @classmethod
     def of(cls, configuration: Mapping[str, str]) -> CheckpointSettings:
-        """Return what a configuration says.
+        """Return the settings in a configuration.
 
         Raises:
             ValueError: if an option cannot be read.

@@ -1,4 +1,4 @@
-"""What becomes of the things that sinks' writers have prepared, checkpoint after checkpoint."""
+"""The way of committables from sinks' writers to commits, checkpoint after checkpoint."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class Commits(Generic[Key]):
             sink.check_durable()
 
     def with_held(self, prepared: Iterable[tuple[Key, Any]]) -> list[tuple[Key, Any]]:
-        """Return what a checkpoint has to have: what waits from earlier ones, then what is new."""
+        """Return the committables of a checkpoint: first those held back, then the new ones."""
         return [*self._held, *prepared]
 
     def keeping_snapshots(self) -> list[Key]:
@@ -141,7 +141,7 @@ class SnapshotCommits(Commits[str]):
         return [(self._names[sink], thing) for sink, thing in prepared]
 
     def of_snapshots(self, answers: Mapping[int, HostSnapshot]) -> Committables:
-        """Return what sinks have held back so far, and what hosts have prepared since."""
+        """Return the committables held back so far, and those that hosts have prepared since."""
         prepared = (thing for host in sorted(answers) for thing in answers[host].committables)
         return self.with_held(self.named(prepared))
 
@@ -162,7 +162,7 @@ class SnapshotCommits(Commits[str]):
             ) from error
 
     def _in_writers(self, place: Folder, metadata: Metadata) -> Committables:
-        """Return what a savepoint contains of writers that continue, for sinks that keep it."""
+        """Return the snapshots of continuing writers in a savepoint, for sinks that keep them."""
         names = self.keeping_snapshots()
         states = read_states(place, metadata) if names else SlotState()
         return [

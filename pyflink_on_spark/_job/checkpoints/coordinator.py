@@ -235,12 +235,12 @@ class CheckpointCoordinator:
 
     @property
     def resumable(self) -> bool:
-        """Whether there is a checkpoint or savepoint of this run, outside of this process."""
+        """True if there is a checkpoint or savepoint of this run, outside of this process."""
         return bool(self._retained) or self._has_savepoint
 
     @property
     def due(self) -> bool:
-        """Whether it is time for a checkpoint."""
+        """True if it is time for a checkpoint."""
         return self.due_in <= 0
 
     @property

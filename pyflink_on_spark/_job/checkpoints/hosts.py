@@ -1,4 +1,4 @@
-"""What runs the subtasks of an attempt, as the driver sees it."""
+"""The hosts that run the subtasks of an attempt, as the driver sees them."""
 
 from __future__ import annotations
 

@@ -30,7 +30,7 @@ class JobTakenOverError(JobExecutionError):
 
 
 class Ownership:
-    """What one run owns.
+    """The ownership of a run: the job, and the folder of its checkpoints.
 
     Args:
         job_id: the id of the run's job.
@@ -106,7 +106,7 @@ class Ownership:
 
     @property
     def lost(self) -> bool:
-        """Whether another run has continued the job, as far as the folder can be read."""
+        """True if another run has continued the job, as far as the folder can be read."""
         try:
             self.confirm()
         except JobTakenOverError:

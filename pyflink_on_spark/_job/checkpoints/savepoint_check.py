@@ -1,4 +1,4 @@
-"""Whether a job can begin with a checkpoint or savepoint, found out without running the job."""
+"""Checks, without running a job, that it can begin with a checkpoint or savepoint."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _KEYS_TRIED = 1000
 
 @dataclass(frozen=True)
 class SavepointFit:
-    """What becomes of the state in a checkpoint when a job begins with it.
+    """The result of the check: the fate of each operator's state in a checkpoint.
 
     Args:
         problems: why the job cannot begin with it, each a sentence.
@@ -113,7 +113,7 @@ def _shown(name: str, stored: str, heirs: Heirs) -> str:
 
 
 def _moved_keys(plan: OperatorPlan, contents: CheckpointContents, stored: str | None) -> list[str]:
-    """Tell it if the job would look for keys where they are not."""
+    """Return an error if the job assigns stored keys to other key groups."""
     parts = contents.whole.operators.get(stored or "", {})
     for part in parts.values():
         key_groups = KeyGroups(part.max_parallelism, plan.key_type)

@@ -144,7 +144,7 @@ def line_of(progress: JobProgress) -> str:
 
 
 def display_for(setting: str) -> ProgressDisplay | None:
-    """Return what shows the progress of a job; None for nothing.
+    """Return the display of a job's progress; None for no display.
 
     Args:
         setting: ``ON``, ``OFF``, or ``AUTO``: only in a terminal or a notebook.
@@ -157,7 +157,7 @@ def display_for(setting: str) -> ProgressDisplay | None:
 
 
 def in_notebook() -> bool:
-    """Tell whether the program runs in a notebook's kernel."""
+    """True if the program runs in a notebook's kernel."""
     ipython = sys.modules.get("IPython")
     shell = None if ipython is None else ipython.get_ipython()
     return getattr(shell, "kernel", None) is not None

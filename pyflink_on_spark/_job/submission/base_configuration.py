@@ -1,4 +1,4 @@
-"""What the configuration of each environment begins with: the file, and the command line over it.
+"""The base configuration of each environment: the file, and the command line over it.
 
 A program's own settings win over both.
 """
@@ -81,7 +81,7 @@ _base: dict[str, str] = {}
 
 
 def base_configuration() -> dict[str, str]:
-    """Return what an environment is configured with before its program says anything."""
+    """Return the configuration of an environment before its program changes it."""
     return dict(_base)
 
 

@@ -306,7 +306,7 @@ class JobHandle(Protocol):
 
 
 class Engine(Protocol):
-    """What runs jobs."""
+    """An engine that runs jobs."""
 
     def submit(self, job: Job) -> JobHandle:
         """Start a job."""
@@ -327,7 +327,7 @@ def installed_engine() -> Engine | None:
 
 
 def runs_nothing() -> bool:
-    """Whether the engine only looks at jobs, so that no source need be there."""
+    """True if the engine only inspects jobs, so that sources need not exist."""
     return bool(_installed) and getattr(_installed[0], "runs_nothing", False)
 
 

@@ -22,7 +22,7 @@ _GRACE_SECONDS = 6.0
 
 
 class OperationError(PyFlinkOnSparkError):
-    """What was asked of a job cannot be done."""
+    """An operation on a job is impossible."""
 
 
 class DriverGone(OperationError):
@@ -46,7 +46,7 @@ class RemoteJob:
         return self.record.id
 
     def get(self, path: str = "") -> Any:
-        """Return what the driver tells of the job.
+        """Return the driver's answer about the job.
 
         Args:
             path: what follows ``/jobs/:id``.

@@ -31,7 +31,7 @@ Collect = Callable[[], Iterable[Sample]]
 
 
 def otlp(settings: ReporterSettings, collect: Collect) -> Callable[[], None]:
-    """Return what sends the metrics to a collector, as gauges.
+    """Return the function that sends the metrics to a collector, as gauges.
 
     Raises:
         EnvironmentSetupError: a library is missing.

@@ -18,7 +18,7 @@ Collect = Callable[[], Iterable[Sample]]
 
 
 class Families:
-    """What ``prometheus_client`` asks for the metrics: each is a gauge, as for Flink.
+    """The collector of metrics for ``prometheus_client``: each is a gauge, as for Flink.
 
     Args:
         collect: returns the metrics as they are now.
@@ -74,7 +74,7 @@ def serve(settings: ReporterSettings, collect: Collect) -> None:
 
 
 def push(settings: ReporterSettings, collect: Collect) -> Callable[[], None]:
-    """Return what pushes the metrics to the gateway.
+    """Return the function that pushes the metrics to the gateway.
 
     Raises:
         EnvironmentSetupError: prometheus_client is missing.

@@ -1,4 +1,4 @@
-"""What Flink's metrics of a job are worth now, with the scopes that Flink gives them."""
+"""The current values of Flink's metrics of a job, with the scopes that Flink gives them."""
 
 from __future__ import annotations
 
@@ -190,7 +190,7 @@ def _operator_samples(
 def _reported(
     operated: OperatedJob, tasks: tuple[JobTask, ...]
 ) -> Iterator[tuple[JobTask, TaskProgress, int]]:
-    """Yield what subtasks have reported, with their tasks and numbers."""
+    """Yield the reports of subtasks, with their tasks and numbers."""
     by_name: dict[str, JobTask] = {}
     for task in tasks:
         by_name.setdefault(task.name, task)

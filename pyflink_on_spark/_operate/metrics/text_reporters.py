@@ -25,7 +25,7 @@ def log_all(collect: Collect) -> None:
 
 
 def statsd(settings: ReporterSettings, collect: Collect) -> Callable[[], None]:
-    """Return what sends the metrics to StatsD, as gauges.
+    """Return the function that sends the metrics to StatsD, as gauges.
 
     Raises:
         ValueError: the port is no number.

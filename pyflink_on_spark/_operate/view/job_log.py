@@ -1,4 +1,4 @@
-"""What a job writes to the driver's log: its start, its checkpoints, a heartbeat, its end."""
+"""The messages of a job in the driver's log: its start, its checkpoints, a heartbeat, its end."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _log = logging.getLogger("pyflink_on_spark.job")
 
 
 def _wanted(record: logging.LogRecord | None = None) -> bool:
-    """Whether to log a record: a root logger at INFO is meant for those of the script itself."""
+    """True for a record to log: a root logger at INFO is meant for the script's own records."""
     own = (_log, logging.getLogger("pyflink_on_spark"))
     warns = record is not None and record.levelno >= logging.WARNING
     return warns or any(logger.level for logger in own)

@@ -1,4 +1,4 @@
-"""What is known on disk of the jobs of this user: a small file for each job."""
+"""Records of this user's jobs on disk: a small file for each job."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _SUFFIX = ".json"
 
 @dataclass(frozen=True)
 class JobRecord:
-    """What anybody has to know of a job to find its driver; times in ms since the epoch.
+    """The record with which anybody finds a job's driver; times in ms since the epoch.
 
     Args:
         id: 32 hexadecimal digits.
@@ -49,7 +49,7 @@ class JobRecord:
 
     @property
     def over(self) -> bool:
-        """Whether the job has ended."""
+        """True once the job has ended."""
         return self.state == LOST or JobStatus[self.state].is_globally_terminal_state()
 
 

@@ -133,7 +133,7 @@ TASK_MANAGER = "driver"
 
 
 class OperableHandle(Protocol):
-    """What an engine's handle of a job offers to operation."""
+    """The methods of an engine's job handle that the operation of jobs uses."""
 
     def status(self) -> JobStatus:
         """Return where the job is in its life."""
@@ -180,7 +180,7 @@ class OperatedJob:
 
     @property
     def history(self) -> JobHistory:
-        """What has happened to the job."""
+        """The history of the job."""
         return self.job.history
 
     @property
@@ -195,7 +195,7 @@ class OperatedJob:
 
     @property
     def over(self) -> bool:
-        """Whether the job has ended."""
+        """True once the job has ended."""
         return self.status.is_globally_terminal_state()
 
     @property

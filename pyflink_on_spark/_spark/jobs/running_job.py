@@ -1,4 +1,4 @@
-"""What all jobs on Spark have in common: a thread, a session, channels, an end."""
+"""The common part of all jobs on Spark: a thread, a session, channels, an end."""
 
 from __future__ import annotations
 
@@ -118,7 +118,7 @@ _LOST = (
 
 
 def job_error(job_name: str, error: BaseException, tasks: Iterable[str] = ()) -> JobExecutionError:
-    """Return the one error of a failed job: what a user did wrong, or the gist of what Spark said.
+    """Return the one error of a failed job: the user's mistake, or the gist of Spark's message.
 
     Args:
         job_name: the job's name.
@@ -233,7 +233,7 @@ class RunningJob(ABC):
         return JobExecutionResult(JobOutcome(self.job_id, self._runtime, self.accumulators()))
 
     def collected(self) -> CollectedElements:
-        """Return what the job collects, as it comes; closing it ends the job."""
+        """Return the collected elements as they arrive; closing them ends the job."""
         assert self._job.collected is not None
         channel = self._channels[self._job.collected]
         return CollectedElements(channel, self.result, self)
@@ -272,7 +272,7 @@ class RunningJob(ABC):
 
     @property
     def _resumable(self) -> bool:
-        """Whether a checkpoint or savepoint is left, once the job has ended."""
+        """True if a checkpoint or savepoint remains once the job has ended."""
         return False
 
     @abstractmethod

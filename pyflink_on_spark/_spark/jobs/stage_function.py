@@ -1,4 +1,4 @@
-"""What a Spark task runs in BATCH mode: subtasks of one stage, between two exchanges."""
+"""The task of BATCH mode: subtasks of one stage, between two exchanges."""
 
 from __future__ import annotations
 
@@ -162,7 +162,7 @@ class StageFunction:
             sender.send(entries)
 
     def _announced(self, rows: Iterator[ChannelRow]) -> Iterator[ChannelRow]:
-        """Tell the driver at once what was prepared for it: if the job fails, no row reaches it."""
+        """Send prepared committables to the driver at once: if the job fails, no row reaches it."""
         for row in rows:
             if row.subtask_id == DRIVER:
                 with connect(self.address, self.channels[PREPARED], uuid.uuid4().hex) as sender:

@@ -1,4 +1,4 @@
-"""What jobs with STREAMING semantics have in common: savepoints, interruption, progress."""
+"""The common part of jobs with STREAMING semantics: savepoints, interruption, progress."""
 
 from __future__ import annotations
 

@@ -185,7 +185,7 @@ class _Attempt:
             raise self._query.exception() or RuntimeError("Spark has stopped the job's query")
 
     def _splits(self) -> SplitDistribution | None:
-        """Return what hands out splits, if readers ask for some."""
+        """Return the distribution of splits, if readers request some."""
         job, restore = self._job, self._coordinator.restore
         configuration, deliver = job.settings.configuration, self._pool.add_splits
         splits = SplitDistribution(job.stages, restore, configuration, deliver, self._owner._clock)

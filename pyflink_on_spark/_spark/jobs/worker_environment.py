@@ -1,4 +1,4 @@
-"""What a Spark task sets up before it runs a user's functions."""
+"""The environment of a Spark task, set up before user functions run."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ class WorkerEnvironment:
 
     @classmethod
     def of_driver(cls, dependencies: ShippedDependencies) -> WorkerEnvironment:
-        """Return what corresponds to this process."""
+        """Return the environment of this process, for its workers."""
         return cls(tuple(sys.path), is_installed(), dependencies)
 
     @contextlib.contextmanager

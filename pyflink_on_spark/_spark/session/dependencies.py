@@ -39,7 +39,7 @@ _shipped: set[tuple[str, str]] = set()
 
 @dataclass(frozen=True)
 class ShippedDependencies:
-    """What Spark has brought to the workers; travels inside a task.
+    """The dependencies that Spark has distributed to the workers; travels inside a task.
 
     Args:
         folders: as they are in the driver.
@@ -53,7 +53,7 @@ class ShippedDependencies:
 
 
 def spark_settings(configuration: Mapping[str, str]) -> dict[str, str]:
-    """Return what a job's configuration says of the Spark session to run in.
+    """Return the settings of the Spark session for a job's configuration.
 
     Raises:
         EnvironmentSetupError: if the workers' interpreter does not exist.

@@ -39,7 +39,7 @@ def row_type_of(frame: Any) -> Any:
 
 
 def staging(frame: DataFrame) -> Stage:
-    """Return what makes Spark write a DataFrame into a folder."""
+    """Return the function that makes Spark write a DataFrame into a folder."""
     return (
         (lambda folder: _follow(frame, folder))
         if frame.isStreaming
@@ -62,13 +62,13 @@ def staging_place(configuration: Mapping[str, str]) -> StagingPlace:
 
 
 def given_place(path: str) -> Callable[[Mapping[str, str]], StagingPlace]:
-    """Return what says that rows are staged in a folder of the user's."""
+    """Return a function that always stages rows in the user's folder."""
     place = StagingPlace(str(Path(path).absolute()), True)
     return lambda _: place
 
 
 def handing_over(write: Callable[[DataFrame, int], Any]) -> HandOver:
-    """Return what reads staged files, and gives them to a function as a DataFrame."""
+    """Return the function that passes staged files to a function as a DataFrame."""
 
     def hand_over(files: list[str], checkpoint_id: int) -> None:
         session = SparkSession.getActiveSession() or SparkSession.builder.getOrCreate()
@@ -114,7 +114,7 @@ class FollowingQuery:
         self._query = query
 
     def failure(self) -> BaseException | None:
-        """Return what the query failed with; it does not end by itself."""
+        """Return the error of the query, or None while it runs; it never ends by itself."""
         if self._query.isActive:
             return None
         cause = self._query.exception()

@@ -66,7 +66,7 @@ def _candidates(environment: Mapping[str, str]) -> Iterator[tuple[str, Path]]:
 
 
 def _inspect(executable: Path) -> JavaRuntime | None:
-    """Return what a java is; its ``release`` file says so, or else it is run."""
+    """Describe a ``java`` by its ``release`` file, or else by running it."""
     if not os.access(executable, os.X_OK):
         return None
     resolved = executable.resolve()

@@ -1,4 +1,4 @@
-"""What Java says of an error, in a few lines."""
+"""The gist of an error's Java text, in a few lines."""
 
 from __future__ import annotations
 

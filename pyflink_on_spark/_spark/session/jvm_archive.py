@@ -197,7 +197,7 @@ def _key(java: JavaRuntime) -> str:
 
 
 def _class_path() -> Iterator[str]:
-    """Yield what a JVM compares of its class path: names, sizes and times of the jars."""
+    """Yield the properties of the class path that a JVM compares: names, sizes, times of jars."""
     for jar in sorted((spark_home() / "jars").glob("*.jar")):
         status = jar.stat()
         yield f"{jar} {status.st_size} {status.st_mtime_ns}"

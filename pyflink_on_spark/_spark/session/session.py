@@ -121,7 +121,7 @@ def quiet_accumulators(context: SparkContext) -> None:
 
 
 def _is_over(connection: socket.socket) -> bool:
-    """Whether the other end has closed a connection."""
+    """True once the other end has closed the connection."""
     try:
         return not connection.recv(1, socket.MSG_PEEK | socket.MSG_DONTWAIT)
     except BlockingIOError:
@@ -287,7 +287,7 @@ def _start_under_submit(settings: Mapping[str, str]) -> SparkSession:
 def _all_settings(
     master: str, settings: Mapping[str, str], from_file: Mapping[str, str]
 ) -> dict[str, str]:
-    """Return what Spark is started with: our defaults, the user's file over them, the settings."""
+    """Return the settings of Spark: our defaults, the user's file over them, the given settings."""
     is_local = spark_defaults.is_local(master)
     ours = (spark_defaults.local_defaults if is_local else spark_defaults.cluster_defaults)(master)
     return {**{key: value for key, value in ours.items() if key not in from_file}, **settings}

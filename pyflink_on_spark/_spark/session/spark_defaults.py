@@ -80,7 +80,7 @@ command_line: dict[str, str] = {}
 
 
 def is_local(master: str | None) -> bool:
-    """Tell whether a master's tasks run in the driver's JVM."""
+    """True for a master whose tasks run in the driver's JVM."""
     return (master or "").partition("[")[0] == "local"
 
 
@@ -100,7 +100,7 @@ def configuration_folder() -> Path:
 
 
 def settings_from_file() -> dict[str, str]:
-    """Return what the user's ``spark-defaults.conf`` says, if there is one."""
+    """Return the settings of the user's ``spark-defaults.conf``, if there is one."""
     settings: dict[str, str] = {}
     with contextlib.suppress(OSError):
         text = (configuration_folder() / "spark-defaults.conf").read_text(encoding="utf-8")

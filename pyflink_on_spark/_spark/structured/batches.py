@@ -1,4 +1,4 @@
-"""What the driver does with each micro-batch: results, and commits once Spark has committed it."""
+"""The driver's part of each micro-batch: results, and commits once Spark has committed it."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ _INTERRUPTED = (
 
 @dataclass(frozen=True)
 class QueryRun:
-    """What is written of the job beside its query.
+    """The record of the job beside its query.
 
     Args:
         job_id: the id of the job.
@@ -67,7 +67,7 @@ class QueryRun:
 
     @property
     def state_meanings(self) -> Meanings:
-        """What the state means."""
+        """The meaning of the job's state."""
         return {name: StateMeaning.from_json(found) for name, found in self.meanings.items()}
 
 
@@ -99,7 +99,7 @@ class QueryCommits(CheckpointCoordinator):
 
     @property
     def taken_over(self) -> bool:
-        """Whether another job has continued this one, and needs its folder."""
+        """True after another job has continued this one, and needs its folder."""
         return hasattr(self, "home") and TAKEN_OVER in self.home.names()
 
     def _confirm_ownership(self) -> None:
@@ -145,12 +145,12 @@ class QueryCommits(CheckpointCoordinator):
 
     @property
     def saved(self) -> bool:
-        """Whether there is a savepoint of this run."""
+        """True if there is a savepoint of this run."""
         return self._has_savepoint
 
 
 def prepared_things(home: Folder, batch: int) -> list[Any]:
-    """Return what a micro-batch has prepared, and what sinks have held back until then."""
+    """Return the committables of a micro-batch, with those that sinks held until then."""
     try:
         found: list[Any] = deserialize(home.inside(COMMITTABLES).read(str(batch)))
     except FileNotFoundError:

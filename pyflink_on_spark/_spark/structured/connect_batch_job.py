@@ -137,7 +137,7 @@ class _Stage:
 def _drivers(
     sent: list[ChannelRow],
 ) -> Callable[[int], Callable[[str], Callable[[list[Any]], None]]]:
-    """Return what makes rows for the driver of what subtasks send there."""
+    """Return the channels of subtasks to the driver, as makers of rows."""
     counts: dict[int, int] = {}
 
     def of_subtask(number: int) -> Callable[[str], Callable[[list[Any]], None]]:

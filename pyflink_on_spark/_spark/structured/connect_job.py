@@ -249,7 +249,7 @@ class _Saving:
             request.path.set_result(answer)
 
     def fail(self, error: Exception) -> None:
-        """Tell who waits that the attempt has failed."""
+        """Report the failure of the attempt to everybody who waits for a savepoint."""
         requests = [self._asked[1]] if self._asked is not None else []
         requests += [self.stopping.request] if self.stopping is not None else []
         for request in requests:

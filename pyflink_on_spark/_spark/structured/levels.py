@@ -96,7 +96,7 @@ class _Places:
 
 
 def spark_hash(value: int) -> int:
-    """Return what Spark's SQL function ``hash`` has for an INT: Murmur3 with the seed 42."""
+    """Compute Spark's SQL function ``hash`` of an INT: Murmur3 with the seed 42."""
     mixed = value * 0xCC9E2D51 & _MASK
     mixed = ((mixed << 15 | mixed >> 17) & _MASK) * 0x1B873593 & _MASK
     state = 42 ^ mixed
@@ -130,7 +130,7 @@ def _leaving(stage: StagePlan) -> Iterable[ExchangePlan]:
 
 
 def _is_local(exchange: ExchangePlan) -> bool:
-    """Tell whether each subtask sends to the one with its own index, and to no other."""
+    """True if each subtask sends only to the one with its own index."""
     senders, receivers = exchange.senders, exchange.receivers
     return all(
         list(exchange.partitioner.receivers(sender, senders, receivers)) == [sender]

@@ -1,4 +1,4 @@
-"""What Spark calls in a worker for the rows of each slot: a stateful processor.
+"""The stateful processor that Spark calls in a worker for the rows of each slot.
 
 Spark also makes one in a new process of the driver whenever a query starts, only to see its state.
 So this module imports nothing of the runtime, which only the processes of slots need.

@@ -120,7 +120,7 @@ class QueryJob(StatefulJob):
 
     @property
     def _kept(self) -> bool:
-        """Whether the state of a job that does not finish stays."""
+        """True if the state of an unfinished job is retained."""
         if self._interrupted or self._spark_gone or self._commits.taken_over:
             return True
         settings = self._settings

@@ -103,7 +103,7 @@ class Resident:
 
 
 class Changes:
-    """What a slot has changed in its log, and has not yet written.
+    """The changes of a slot to its log that are not written yet.
 
     Args:
         head: the stored head, if there is one.

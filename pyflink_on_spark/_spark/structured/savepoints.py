@@ -96,7 +96,7 @@ class StoredState:
 
 
 def is_query(place: Folder) -> bool:
-    """Tell whether a folder is the home of a query."""
+    """True for a folder that is the home of a query."""
     return RUN in place.names()
 
 

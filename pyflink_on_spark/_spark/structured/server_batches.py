@@ -1,4 +1,4 @@
-"""What the Python process of a Spark Connect server does with each micro-batch of a job."""
+"""The part of each micro-batch that runs in the Python process of a Spark Connect server."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ _MOST_BYTES = 16 << 20
 
 @dataclass(frozen=True)
 class Results:
-    """What a micro-batch has for the client.
+    """The results of a micro-batch for the client.
 
     Args:
         batch: its number.
@@ -69,7 +69,7 @@ class Asked:
 
 @dataclass(frozen=True)
 class CommitsRecipe:
-    """What commits need of a job, without what belongs to the client's process."""
+    """The part of a job that commits need, without the objects of the client's process."""
 
     settings: CheckpointSettings
     job_id: str
@@ -84,7 +84,7 @@ class CommitsRecipe:
 
     @classmethod
     def of(cls, job: Job, home: str, levels: int = 0) -> CommitsRecipe:
-        """Return that of a job.
+        """Return the recipe of a job.
 
         Args:
             job: the job.
@@ -217,7 +217,7 @@ def ask(home: Folder, name: str, request: Asked) -> None:
 
 
 def answer_of(home: Folder, name: str) -> str | CheckpointError | None:
-    """Return what has come of what was asked for: the URI of a folder, or an error; None yet."""
+    """Return the answer to a request: the URI of a folder, or an error; None before the answer."""
     place = home.inside(ANSWERED)
     if name not in place.names():
         return None

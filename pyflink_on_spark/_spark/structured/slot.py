@@ -60,7 +60,7 @@ class Limits:
 
     @classmethod
     def of(cls, bounded: bool, interval: int | None) -> Limits:
-        """Return those of a job.
+        """Return the limits of a job.
 
         Args:
             bounded: whether every source ends: the sources are read without a pause.
@@ -74,7 +74,7 @@ class Limits:
 
 @dataclass(frozen=True)
 class LevelPlan:
-    """What the tasks of a level run.
+    """The plan of a level, for its tasks.
 
     Args:
         number: which level.
@@ -108,7 +108,7 @@ def level_plans(
     restore: Restore | None,
     limits: Limits,
 ) -> list[LevelPlan]:
-    """Return what the tasks of each level run.
+    """Return the plan of each level, for its tasks.
 
     Args:
         levels: those of the job.
@@ -137,7 +137,7 @@ def level_plans(
 
 @dataclass(frozen=True)
 class SlotReport:
-    """What a slot tells the driver at the end of a micro-batch.
+    """The report of a slot to the driver at the end of a micro-batch.
 
     Args:
         level: its level.
@@ -417,7 +417,7 @@ class _Outlet:
         )
 
     def congested(self, _: int) -> bool:
-        """Return that there is always room."""
+        """False: there is always room."""
         return False
 
     def consumed(self, _: ChannelRow, __: int) -> None:

@@ -21,7 +21,7 @@ HEAD_SCHEMA, KEY_SCHEMA, CHUNK_SCHEMA = "head BINARY", "number INT", "chunk BINA
 
 
 class HeadState(Protocol):
-    """What the log needs of Spark's ValueState."""
+    """The methods of Spark's ValueState that the log uses."""
 
     def get(self) -> Any:
         """Return the value as a tuple, or None."""
@@ -33,7 +33,7 @@ class HeadState(Protocol):
 
 
 class ChunkState(Protocol):
-    """What the log needs of Spark's MapState."""
+    """The methods of Spark's MapState that the log uses."""
 
     def getValue(self, key: tuple[int]) -> Any:  # noqa: N802
         """Return an entry as a tuple."""
@@ -50,7 +50,7 @@ class ChunkState(Protocol):
 
 @dataclass(frozen=True)
 class Head:
-    """What a log is at a moment.
+    """The state of a log: its version, its writer and its size.
 
     Args:
         version: how often it was written.
@@ -72,7 +72,7 @@ class Head:
 
     @property
     def wants_base(self) -> bool:
-        """Whether the log should be replaced, since the changes have become too many."""
+        """True if a new base should replace the log, which has too many changes."""
         if self.version == 0:
             return True
         return self.deltas >= _DELTAS or self.changes > max(self.base, _LITTLE)

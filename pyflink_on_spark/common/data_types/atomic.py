@@ -21,7 +21,7 @@ def _bridged_to(self, conversion_cls):
 
 
 class DataType:
-    """What values a column can have.
+    """The type of a column's values.
 
     Args:
         nullable: whether None is one of them.
@@ -67,7 +67,7 @@ class DataType:
     )
 
     def need_conversion(self) -> bool:
-        """Tell whether values are converted on their way between Python and SQL."""
+        """True if values are converted between Python and SQL."""
         return False
 
     def to_sql_type(self, obj):
@@ -186,7 +186,7 @@ class DecimalType(FractionalType):
 
 class _ConvertedType(AtomicType):
     def need_conversion(self):
-        """Tell that values are converted."""
+        """True: values are converted between Python and SQL."""
         return True
 
 

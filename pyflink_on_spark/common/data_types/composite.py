@@ -23,7 +23,7 @@ class _ElementsType(DataType):
         self.element_type = element_type
 
     def need_conversion(self):
-        """Tell whether elements are converted on their way between Python and SQL."""
+        """True if elements are converted between Python and SQL."""
         return self.element_type.need_conversion()
 
     def to_sql_type(self, obj):
@@ -64,7 +64,7 @@ class MapType(DataType):
         self.value_type = value_type
 
     def need_conversion(self):
-        """Tell whether keys or values are converted on their way between Python and SQL."""
+        """True if keys or values are converted between Python and SQL."""
         return self.key_type.need_conversion() or self.value_type.need_conversion()
 
     def to_sql_type(self, obj):
@@ -113,7 +113,7 @@ class RowField:
         return f"RowField({self.name}, {self.data_type})"
 
     def need_conversion(self):
-        """Tell whether values are converted on their way between Python and SQL."""
+        """True if values are converted between Python and SQL."""
         return self.data_type.need_conversion()
 
     def to_sql_type(self, obj):
@@ -186,7 +186,7 @@ class RowType(DataType):
         return [field.data_type for field in self.fields]
 
     def need_conversion(self):
-        """Tell that rows are converted on their way between Python and SQL."""
+        """True: rows are converted between Python and SQL."""
         return True
 
     def to_sql_type(self, obj):

@@ -1,4 +1,4 @@
-"""What makes data types."""
+"""The factory of data types."""
 
 from __future__ import annotations
 

@@ -113,7 +113,7 @@ class UserDefinedType(DataType):
         return ""
 
     def need_conversion(self):
-        """Tell that values are converted."""
+        """True: values are converted between Python and SQL."""
         return True
 
     def to_sql_type(self, obj):

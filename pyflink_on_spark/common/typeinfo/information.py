@@ -15,7 +15,7 @@ _get_java_type_info.__qualname__ = "TypeInformation.get_java_type_info"
 
 
 class TypeInformation:
-    """What is known about the elements of a stream: plain data that can be compared and pickled."""
+    """The type of a stream's elements: plain data that can be compared and pickled."""
 
     get_java_type_info = unsupported(
         _get_java_type_info,
@@ -25,7 +25,7 @@ class TypeInformation:
     )
 
     def need_conversion(self) -> bool:
-        """Tell whether values have a form of their own on the way to the engine."""
+        """True if values have a form of their own on the way to the engine."""
         return False
 
     def to_internal_type(self, obj: Any) -> Any:

@@ -1,4 +1,4 @@
-"""What to say of the parts of PyFlink, and of Java, that this package does not have at all."""
+"""Verdicts on parts of PyFlink, and of Java, that this package lacks entirely."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is known of names where a script has several branches."""
+"""The values of names after several branches of a script."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _Import = ast.Import | ast.ImportFrom
 
 
 def merged(one: Names, other: Names) -> Names:
-    """Return what is known of names after one branch or the other."""
+    """Return the values of names after one branch or the other."""
     return {**one, **{key: join(one.get(key), value) for key, value in other.items()}}
 
 
@@ -34,7 +34,7 @@ def _modules(statement: _Import) -> list[str]:
 
 
 def _is_fallback(handler: ast.ExceptHandler) -> bool:
-    """Whether a handler is for imports that fail, and the script continues after it."""
+    """True for a handler of failed imports after which the script continues."""
     kinds = handler.type.elts if isinstance(handler.type, ast.Tuple) else [handler.type]
     caught = any(kind is None or ast.unparse(kind) in _MISSING for kind in kinds)
     ends = any(

@@ -58,7 +58,7 @@ def _definitions(tree: ast.Module) -> Iterator[_Definition]:
 
 
 def _inside(definition: _Definition) -> Iterator[ast.AST]:
-    """Yield what runs when a function is called, or what may once a class is used."""
+    """Yield the statements that run with a function, or may run once a class is used."""
     for part in definition.body:
         if isinstance(definition, ast.ClassDef) and isinstance(part, _Function):
             yield from part.body

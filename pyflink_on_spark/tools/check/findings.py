@@ -1,4 +1,4 @@
-"""What a script was found to use."""
+"""The uses of PyFlink in a script."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Use:
 
 
 class Findings:
-    """What one script was found to use.
+    """The uses of PyFlink in one script.
 
     Attributes:
         path: the script's file.
@@ -52,7 +52,7 @@ class Findings:
 
     @property
     def runs(self) -> bool:
-        """Whether nothing stands in the way of the script."""
+        """True if nothing prevents the script from running."""
         return all(use.verdict.status.runs for use in self.uses if use.called)
 
     def count(self, status: Status) -> int:

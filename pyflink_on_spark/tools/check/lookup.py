@@ -40,14 +40,14 @@ class Lookup:
         self._findings = findings
 
     def module(self, name: str, line: int) -> Value:
-        """Return what ``import name`` gives."""
+        """Return the value of ``import name``."""
         if mirror.module(name) is not None:
             return ModuleValue(name)
         self._findings.add(name, verdict_on_module(name), line)
         return AbsentValue(name)
 
     def imported(self, module: str, name: str, line: int) -> Value:
-        """Return what a module that exists has under a name."""
+        """Return the value of a name in a module that exists."""
         value = mirror.member_of_module(module, name)
         full = f"{module}.{name}".replace(mirror.OURS, mirror.REAL, 1)
         if value is None:
@@ -64,7 +64,7 @@ class Lookup:
         self._findings.add(f"{cls.__qualname__} ({how})", judge(cls), line)
 
     def attribute(self, owner: Value, name: str, line: int) -> Value:
-        """Return what an attribute of a value is."""
+        """Return the value of an attribute."""
         match owner:
             case ModuleValue():
                 return self._of_module(owner.name, name, line)
@@ -82,7 +82,7 @@ class Lookup:
     def call(
         self, called: Value, arguments: Sequence[Value], keywords: Mapping[str, int], line: int
     ) -> Value:
-        """Return what a call gives.
+        """Return the value of a call.
 
         Args:
             called: what is called.

@@ -30,12 +30,12 @@ _ANNOTATED_WITH = {"Optional", "Union"}
 
 
 def is_pyflink(name: str) -> bool:
-    """Whether a module is PyFlink's, or this package's own."""
+    """True for a module of PyFlink, or of this package."""
     return name.split(".", maxsplit=1)[0] in {REAL, OURS}
 
 
 def has_import(statement: ast.Import | ast.ImportFrom) -> bool:
-    """Whether this package has all that a statement imports of PyFlink."""
+    """True if this package has everything that a statement imports of PyFlink."""
     if isinstance(statement, ast.Import):
         names = [alias.name for alias in statement.names]
         return all(module(name) is not None for name in names if is_pyflink(name))
@@ -59,7 +59,7 @@ def module(name: str) -> Any:
 
 
 def member_of_module(name: str, member: str) -> Value | None:
-    """Return what a module has under a name; None if it has nothing."""
+    """Return the value of a module's member; None if there is no such member."""
     found = module(name)
     if found is not None:
         try:
@@ -70,7 +70,7 @@ def member_of_module(name: str, member: str) -> Value | None:
 
 
 def value_of(thing: Any) -> Value:
-    """Return what is known of an object of this package."""
+    """Return the value of an object of this package."""
     if inspect.ismodule(thing):
         return ModuleValue(thing.__name__.replace(OURS, REAL, 1))
     if isinstance(thing, type):
@@ -104,7 +104,7 @@ def known_owner(cls: type, declared: type) -> type:
 
 
 def member_value(owner: type, member: Any, receiver: type) -> Value:
-    """Return what is known of a member that was reached through a class or an object.
+    """Return the value of a member that was reached through a class or an object.
 
     Args:
         owner: the class that declares it.
@@ -123,7 +123,7 @@ def member_value(owner: type, member: Any, receiver: type) -> Value:
 
 
 def may_have_attribute(cls: type, name: str) -> bool:
-    """Whether objects get an attribute when they are made, or may be of a class that has it."""
+    """True if objects get the attribute when they are made, or may be of a class that has it."""
     below: list[type] = cls.__subclasses__()
     if any(name in sub.__dict__ or may_have_attribute(sub, name) for sub in below):
         return True
@@ -132,7 +132,7 @@ def may_have_attribute(cls: type, name: str) -> bool:
 
 
 def returned(function: Any, receiver: type | None, arguments: Sequence[Value] = ()) -> Value:
-    """Return what is known of what a function of this package returns.
+    """Return the value that a function of this package returns.
 
     Args:
         function: the function.
@@ -149,7 +149,7 @@ def returned(function: Any, receiver: type | None, arguments: Sequence[Value] = 
 
 
 def parameter(function: Any, name: str | None, index: int) -> Value:
-    """Return what is known of a function's argument by its name, or place (without ``self``)."""
+    """Return the value of a function's argument by its name, or its place (without ``self``)."""
     names = [parameter.name for parameter in inspect.signature(function).parameters.values()][1:]
     if name is None or name not in names:
         if index >= len(names):
@@ -164,7 +164,7 @@ def class_by_name(name: str) -> type | None:
 
 
 def accepts_keyword(function: Any, name: str) -> bool:
-    """Whether a function has a parameter that can be given by a name."""
+    """True if a function has a parameter with this name."""
     former = getattr(function, "__former_names__", None)
     if former is not None:
         return name in former or accepts_keyword(function.__wrapped__, name)
@@ -177,7 +177,7 @@ def accepts_keyword(function: Any, name: str) -> bool:
 
 
 def from_annotation(annotation: Any, function: Any, receiver: type | None) -> Value:
-    """Return what an annotation of one of this package's functions says of a value."""
+    """Return the value with an annotation in one of this package's functions."""
     if not isinstance(annotation, str):
         return value_of_instance(annotation) if isinstance(annotation, type) else UNKNOWN
     try:
@@ -209,7 +209,7 @@ def _from_tree(tree: ast.expr, function: Any, receiver: type | None) -> Value:
 
 
 def value_of_instance(cls: Any) -> Value:
-    """Return what is known of an object of a class, which may be anybody's."""
+    """Return the value of an object of any class."""
     if isinstance(cls, type) and cls.__module__.startswith(OURS):
         return InstanceValue(cls)
     return PLAIN if isinstance(cls, type) and cls.__name__ in _PLAIN else UNKNOWN
@@ -234,7 +234,7 @@ class _Returned:
         self._locals: dict[str, Value] = {}
 
     def of(self, body: list[ast.stmt]) -> Value:
-        """Return what is known of what some statements return."""
+        """Return the value that some statements return."""
         for statement in body:
             if isinstance(statement, ast.If) and self._is_met(statement.test):
                 return self.of(statement.body)
@@ -245,7 +245,7 @@ class _Returned:
         return UNKNOWN
 
     def _is_met(self, test: ast.expr) -> bool:
-        """Whether a condition holds that asks for an argument, or for its class."""
+        """True for a condition that holds: a test for an argument, or for its class."""
         given = dict(zip(self._parameters, self._arguments, strict=False))
         if isinstance(test, ast.Name):
             return test.id in given
@@ -306,7 +306,7 @@ def _nodes(thing: Any) -> tuple[ast.AST, ...]:
 
 @functools.cache
 def _is_exported(module_name: str, qualified_name: str) -> bool:
-    """Whether a package of the mirror names a class, or the one around it, as its own."""
+    """True if a package of the mirror exports a class, or the class around it."""
     name = qualified_name.partition(".")[0]
     parts = module_name.split(".")
     packages = (".".join(parts[:end]) for end in range(2, len(parts) + 1))

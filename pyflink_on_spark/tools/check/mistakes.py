@@ -1,4 +1,4 @@
-"""What is wrong in a script on PyFlink too, as far as it can be seen without running it."""
+"""Mistakes in a script that are also mistakes on PyFlink, found without running it."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _MAY_BE_NONE = ("None", "Optional", "Any")
 def mistakes_in_call(
     called: CallableValue | ClassValue, node: ast.Call, arguments: list[Value]
 ) -> Iterator[tuple[str, Verdict]]:
-    """Yield what is wrong with a call of one of PyFlink's: its name, and the verdict.
+    """Yield the mistakes in a call of PyFlink: its name, and the verdict.
 
     Args:
         called: what is called.
@@ -61,7 +61,7 @@ def mistakes_in_call(
 def mistakes_in_method(
     method: ast.FunctionDef | ast.AsyncFunctionDef, base: type
 ) -> Iterator[tuple[str, Verdict]]:
-    """Yield what is wrong with a method that overrides one of PyFlink's.
+    """Yield the mistakes in a method that overrides one of PyFlink's.
 
     Args:
         method: the script's.
@@ -104,7 +104,7 @@ def _is_bound(called: CallableValue | ClassValue) -> bool:
 
 
 def _signature(function: Any, *, bound: bool) -> inspect.Signature | None:
-    """Return what a function of this package takes, without ``self``; None if that is not known."""
+    """Return the signature of a function of this package, without ``self``; None if unknown."""
     if not inspect.isfunction(inspect.unwrap(function)):
         return None
     signature = inspect.signature(function)
@@ -210,7 +210,7 @@ def _is_none(node: ast.expr | None) -> bool:
 
 
 def _own_nodes(function: ast.AST) -> Iterator[ast.AST]:
-    """Yield what is in a function, without the functions in it."""
+    """Yield the nodes of a function, without those of the functions inside."""
     for node in ast.iter_child_nodes(function):
         yield node
         if not isinstance(node, _Function | ast.ClassDef):

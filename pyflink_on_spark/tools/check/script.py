@@ -31,7 +31,7 @@ from pyflink_on_spark.tools.check.values import (
 
 
 def annotated(annotation: ast.expr, value_of: Callable[[ast.expr], Value]) -> Value:
-    """Return what is known of a value that has an annotation.
+    """Return the value of an annotated name.
 
     Args:
         annotation: what stands after the colon.
@@ -89,7 +89,7 @@ class Notes:
 
 
 class Known:
-    """What was found out in earlier passes."""
+    """The values that earlier passes found."""
 
     def __init__(self) -> None:
         self.names: Names = {}
@@ -126,7 +126,7 @@ class Scopes:
         self._known.names[self.innermost, name] = value
 
     def value(self, name: str) -> Value:
-        """Return what a name stands for: no function sees the names of a class around it."""
+        """Return the value of a name: functions do not see the names of a class around them."""
         for scope in reversed(self._scopes):
             if isinstance(scope, ast.ClassDef) and scope is not self.innermost:
                 continue
@@ -153,7 +153,7 @@ _PLAIN_NODES = (
 
 
 def examine(path: str, source: str) -> Findings:
-    """Return what a script uses of PyFlink.
+    """Find the uses of PyFlink in a script.
 
     Args:
         path: the script's file, for the report.
@@ -381,13 +381,13 @@ class _Walk(Notes):
             self._value(target)
 
     def _annotated(self, annotation: ast.expr) -> Value:
-        """Return what is known of a value from an annotation in the script."""
+        """Return the value of an annotation in the script."""
         return annotated(annotation, self._quietly)
 
     # -- expressions -----------------------------------------------------------------------------
 
     def _quietly(self, node: ast.expr) -> Value:
-        """Return what is known of an expression that is gone through elsewhere."""
+        """Return the value of an expression that another pass examines."""
         with self._ignored():
             return self._value(node)
 

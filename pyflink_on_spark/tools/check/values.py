@@ -1,4 +1,4 @@
-"""What is known of a value in a script without running it."""
+"""The value of an expression in a script, as far as it is known without running it."""
 
 from __future__ import annotations
 
@@ -98,7 +98,7 @@ PLAIN = Plain()
 
 
 def join(one: Value | None, other: Value) -> Value:
-    """Return what is known of a value that is either of two."""
+    """Return the common value of two branches."""
     if one is None or one == UNKNOWN:
         return other
     return one if other in {one, UNKNOWN} else UNKNOWN

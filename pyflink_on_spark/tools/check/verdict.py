@@ -1,4 +1,4 @@
-"""What this package does with a name of PyFlink's API, read off the package itself."""
+"""Verdicts of this package on a name of PyFlink's API, read from the package itself."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Status(enum.Enum):
 
     @property
     def runs(self) -> bool:
-        """Whether a script that uses it can run."""
+        """True if a script with this verdict can run."""
         return self in {Status.WORKS, Status.DIFFERS}
 
 
@@ -148,7 +148,7 @@ def _told(call: ast.Call, names: dict[str, Any]) -> tuple[Gap, str, str] | None:
 
 
 def _told_by(helper: Any, given: Mapping[str, Any]) -> tuple[Gap, str, str] | None:
-    """Return what a function or class of this package that only ever refuses says."""
+    """Return the message of a function or class that always raises."""
     if isinstance(helper, type):
         refusals = _refusals(helper.__dict__.get("__init__"))
         return next((refusal[1:] for refusal in refusals if refusal[0]), None)

@@ -13,7 +13,7 @@ _LAST_ERRORS = 15
 
 
 class Comparison:
-    """What there is to say of two runs.
+    """The comparison of two runs.
 
     Args:
         first: the run on real PyFlink.
@@ -29,7 +29,7 @@ class Comparison:
 
     @property
     def equal(self) -> bool:
-        """Whether both printed the same and ended in the same way."""
+        """True if both runs printed the same and ended in the same way."""
         first, second = self._runs
         return not self._difference and first.status == second.status
 

@@ -21,7 +21,7 @@ class UsageError(ValueError):
 
 @dataclass
 class RunOptions:
-    """What a command line says.
+    """The options of a command line.
 
     Args:
         script: the script's path; None if there is none.

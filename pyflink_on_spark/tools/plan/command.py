@@ -45,7 +45,7 @@ def _box(diagram: Diagram, box: Box) -> Iterator[str]:
 
 
 def _reads_from(diagram: Diagram, box: Box, place: int) -> str:
-    """Return what an operator reads, where that is not just the operator above it."""
+    """Return the operators that an operator reads, unless it reads the one above it."""
     row = box.rows[place]
     inside = [a for a in diagram.arrows if a.receiver is row and not a.label]
     if place == 0 or (inside and [a.sender for a in inside] == [box.rows[place - 1]]):

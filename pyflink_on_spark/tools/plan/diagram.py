@@ -20,7 +20,7 @@ _PLAIN_NAMES = {
 
 
 class Role(enum.Enum):
-    """What an operator is in its job."""
+    """The role of an operator in its job."""
 
     SOURCE = "source"
     OPERATOR = "operator"
@@ -155,7 +155,7 @@ class _Drawing:
 
 
 def _is_side(link: PhysicalEdge) -> bool:
-    """Whether a side output goes along a link, perhaps after a conversion on the sender's side."""
+    """True for a link of a side output, also after a conversion on the sender's side."""
     while link.side_tag is None and link.sender.inputs and not link.sender.state_id:
         link = link.sender.inputs[0]
     return link.side_tag is not None

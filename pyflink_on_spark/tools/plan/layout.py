@@ -78,7 +78,7 @@ def shortened(name: str) -> str:
 
 
 def has_gutter(diagram: Diagram, box: Box) -> bool:
-    """Whether arrows of a box pass operators by, at its left."""
+    """True if arrows on the left of a box pass by operators."""
     return any(
         abs(box.rows.index(a.receiver) - box.rows.index(a.sender)) != 1
         for a in inner_arrows(diagram, box)

@@ -53,7 +53,7 @@ class RecordedJob:
         yield from ()
 
     def status(self) -> JobStatus:
-        """Return that it ended."""
+        """Return FINISHED."""
         return JobStatus.FINISHED
 
     def accumulators(self) -> dict[str, Any]:

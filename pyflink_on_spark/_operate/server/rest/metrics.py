@@ -51,7 +51,7 @@ class Metrics:
         return Answer(_chosen(request, job_metrics(self._jobs.get(job_id))))
 
     def of_jobs(self, request: Request) -> Answer:
-        """Return what metrics are over the jobs that run."""
+        """Return the metrics, aggregated over the running jobs."""
         chosen = request.query.get("jobs")
         wanted = None if chosen is None else chosen.split(",")
         by_name: dict[str, dict[int, Value]] = defaultdict(dict)
@@ -84,7 +84,7 @@ class Metrics:
         )
 
     def of_subtasks(self, request: Request, job_id: str, task_id: str) -> Answer:
-        """Return what metrics are over the subtasks: smallest, largest, mean and sum."""
+        """Return the metrics, aggregated over the subtasks: smallest, largest, mean and sum."""
         by_name = self._by_name(job_id, task_id)
         subtasks = request.query.get("subtasks")
         if subtasks is not None:

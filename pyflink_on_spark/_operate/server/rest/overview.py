@@ -72,7 +72,7 @@ class Overview:
         )
 
     def config(self, request: Request) -> Answer:
-        """Return what a page on this API has to know."""
+        """Return the settings for pages on this API."""
         return Answer(
             {
                 "refresh-interval": 3000,

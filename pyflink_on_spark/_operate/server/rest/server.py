@@ -139,7 +139,7 @@ class _RequestInput(io.RawIOBase):
         self._left = _LONGEST_BODY
 
     def readable(self) -> bool:
-        """Tell that it can be read."""
+        """True: the stream is readable."""
         return True
 
     def readinto(self, buffer: Any) -> int:
