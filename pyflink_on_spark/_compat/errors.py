@@ -24,18 +24,35 @@ class UnsupportedFlinkFeature(PyFlinkOnSparkError, NotImplementedError):
     __module__ = PUBLIC_MODULE
 
 
-class _EndOfJob(PyFlinkOnSparkError, RuntimeError):
-    """For a script that has imported py4j it also is a Py4JJavaError, as in PyFlink."""
+class RaisedByJava(PyFlinkOnSparkError):
+    """For a script that has imported py4j it also is a Py4JJavaError, as in PyFlink.
+
+    ``java_class`` is the name of Java's class, which the text of PyFlink's error has.
+    """
+
+    java_class: str = "java.lang.RuntimeException"
 
     def __new__(cls, *args: Any) -> Self:
         kind: type[Self] = also_java_error(cls)
         return super().__new__(kind, *args)
 
-    def __str__(self) -> str:
+    @property
+    def message(self) -> str:
+        """The text without the name of Java's class."""
         return str(self.args[0]) if self.args else ""
+
+    def __str__(self) -> str:
+        return f"{self.java_class}: {self.message}"
 
     def __reduce__(self) -> tuple[Any, ...]:
         return known_as(type(self)), self.args, self.__dict__
+
+
+class _EndOfJob(RaisedByJava, RuntimeError):
+    java_class = "org.apache.flink.runtime.client.JobExecutionException"
+
+    def __str__(self) -> str:
+        return self.message
 
 
 class JobExecutionError(_EndOfJob):

@@ -10,15 +10,43 @@ import sys
 from typing import Any
 
 
+class JavaClass:
+    """Stands for the class of a Java exception: its name, and no Java object.
+
+    Args:
+        name: the full name.
+    """
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    def __str__(self) -> str:
+        return f"class {self._name}"
+
+    def getName(self) -> str:  # noqa: N802 - Java's name
+        """The full name."""
+        return self._name
+
+    getCanonicalName = getTypeName = getName  # noqa: N815 - Java's names
+
+    def getSimpleName(self) -> str:  # noqa: N802 - Java's name
+        """The name without its package."""
+        return self._name.rpartition(".")[2]
+
+
 class FailureText:
     """Stands where a Py4JJavaError has a Java exception: the text, and no Java object.
 
     Args:
         text: what the error says.
+        message: the same without the name of the class.
+        java_class: the full name of the class that PyFlink's error has.
     """
 
-    def __init__(self, text: str) -> None:
+    def __init__(self, text: str, message: str, java_class: str) -> None:
         self._text = text
+        self._message = message
+        self._java_class = java_class
 
     def __str__(self) -> str:
         return self._text
@@ -27,7 +55,15 @@ class FailureText:
         """Return the text."""
         return self._text
 
-    getMessage = getLocalizedMessage = toString  # noqa: N815 - Java's names
+    def getMessage(self) -> str:  # noqa: N802 - Java's name
+        """The text without the name of the class."""
+        return self._message
+
+    getLocalizedMessage = getMessage  # noqa: N815 - Java's name
+
+    def getClass(self) -> JavaClass:  # noqa: N802 - Java's name
+        """The class of the error in PyFlink."""
+        return JavaClass(self._java_class)
 
     def getCause(self) -> None:  # noqa: N802 - Java's name
         """Return None."""
@@ -57,7 +93,9 @@ def _also(kind: Any, java_error: Any) -> Any:
         "__qualname__": kind.__qualname__,
         "__doc__": kind.__doc__,
         "errmsg": property(str),
-        "java_exception": property(lambda self: FailureText(str(self))),
+        "java_exception": property(
+            lambda self: FailureText(str(self), self.message, self.java_class)
+        ),
         "cause": None,
     }
     return type(kind.__name__, (kind, java_error), own)

@@ -7,25 +7,47 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import NoReturn
 
-from pyflink_on_spark._compat.errors import PyFlinkOnSparkError
+from pyflink_on_spark._compat.errors import RaisedByJava
 from pyflink_on_spark._compat.unsupported import Gap, raise_unsupported
 from pyflink_on_spark.util.exceptions import CatalogException, TableException
 
 
-class ValidationError(PyFlinkOnSparkError, ValueError):
+class ValidationError(RaisedByJava, ValueError):
     """A statement, an expression or a table's description is wrong."""
+
+    java_class = "org.apache.flink.table.api.ValidationException"
 
 
 class SqlParseError(ValidationError):
     """A text is no SQL."""
 
+    java_class = "org.apache.flink.table.api.SqlParserException"
 
-class TableError(PyFlinkOnSparkError, TableException):
+
+class SqlParseEndError(SqlParseError):
+    """A text of SQL ends too soon."""
+
+    java_class = "org.apache.flink.table.api.SqlParserEOFException"
+
+
+class IllegalArgumentError(ValidationError):
+    """An argument is wrong, whatever the tables are."""
+
+    java_class = "java.lang.IllegalArgumentException"
+
+
+class TableError(TableException):
     """A query cannot be planned; what PyFlink raises as TableException."""
 
+    def __init__(self, message: str) -> None:
+        super().__init__(f"org.apache.flink.table.api.TableException: {message}")
 
-class CatalogError(PyFlinkOnSparkError, CatalogException):
+
+class CatalogError(CatalogException):
     """A catalog, database or table is not there; what PyFlink raises as CatalogException."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(f"org.apache.flink.table.catalog.exceptions.CatalogException: {message}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,9 +122,9 @@ def at_place(span: Span | None) -> Iterator[None]:
     try:
         yield
     except ValidationError as error:
-        if span is None or type(error) is not ValidationError or str(error).startswith(_FAILED):
+        if span is None or isinstance(error, SqlParseError) or error.message.startswith(_FAILED):
             raise
-        raise invalid(str(error), span) from None
+        raise invalid(error.message, span) from None
 
 
 _FAILED = "SQL validation failed."

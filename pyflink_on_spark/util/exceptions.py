@@ -5,16 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from pyflink_on_spark._compat.errors import PyFlinkOnSparkError
 from pyflink_on_spark._compat.missing_names import missing_name
 
 
-class JavaException(Exception):
+class JavaException(PyFlinkOnSparkError):
     """An error that PyFlink reports from Java.
 
     Args:
-        stack_trace: the text of the error.
-
-    On Spark: never raised by this package's own engine, which has no Java part.
+        stack_trace: the text of the error, which begins with the name of Java's class.
     """
 
     def __init__(self, stack_trace: str) -> None:

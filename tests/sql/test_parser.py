@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pyflink_on_spark._sql.errors import SqlParseError, ValidationError
+from pyflink_on_spark._sql.errors import ValidationError
 from pyflink_on_spark._sql.parser import (
     parse_expression,
     parse_path,
@@ -121,7 +121,7 @@ def test_types(text, expected):
     ],
 )
 def test_what_is_no_sql_is_refused_at_its_place(text, message):
-    with pytest.raises(SqlParseError) as caught:
+    with pytest.raises(ValidationError) as caught:
         parse_statement(text)
     assert message in str(caught.value)
 

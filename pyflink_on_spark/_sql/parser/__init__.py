@@ -65,6 +65,6 @@ def parse_path(text: str) -> tuple[str, ...]:
         parts, _ = parser.path(of_api=True)
         parser.expect_end()
     except SqlParseError as error:
-        reason = str(error).removeprefix("SQL parse failed. ")
+        reason = error.message.removeprefix("SQL parse failed. ")
         raise SqlParseError(f"Invalid SQL identifier {text}. {reason}") from None
     return parts

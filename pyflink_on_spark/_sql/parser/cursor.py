@@ -8,7 +8,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TypeVar
 
-from pyflink_on_spark._sql.errors import Span, SqlParseError
+from pyflink_on_spark._sql.errors import (
+    IllegalArgumentError,
+    Span,
+    SqlParseEndError,
+    SqlParseError,
+)
 from pyflink_on_spark._sql.parser.keywords import RESERVED
 
 
@@ -193,7 +198,9 @@ class Cursor:
     def unexpected(self, token: Token | None = None) -> SqlParseError:
         """Return the error for a token that cannot stand where it is; the next one if not given."""
         token = token or self.token
-        written = "<EOF>" if token.kind is Kind.END else str(token.span)
+        if token.kind is Kind.END:
+            return SqlParseEndError(f'Encountered "<EOF>" at {token.span.place()}.')
+        written = str(token.span)
         message = f'SQL parse failed. Encountered "{written}" at {token.span.place()}.'
         if token.kind is Kind.WORD and token.upper in RESERVED:
             message += f" The word is reserved: a name has to be in back-ticks, `{token.text}`"
@@ -279,7 +286,7 @@ class Cursor:
             SqlParseError: something follows.
         """
         if self.accept(";") and self.token.kind is not Kind.END:
-            raise SqlParseError(
+            raise IllegalArgumentError(
                 f"only single statement supported: another one begins at {self.token.span.place()}"
             )
         if self.token.kind is not Kind.END:

@@ -155,7 +155,7 @@ def _describe_anew(
             description, table.options, table.partition_by, table.comment
         )
     except ValidationError as error:
-        _fail(str(error))
+        _fail(error.message)
     session.catalog.database(path).relations[path.name] = described
 
 
@@ -375,7 +375,7 @@ def _told(what: str) -> Iterator[None]:
     try:
         yield
     except ValidationError as error:
-        raise ValidationError(f"Could not execute {what}. {error}") from None
+        raise ValidationError(f"Could not execute {what}. {error.message}") from None
 
 
 def _table(

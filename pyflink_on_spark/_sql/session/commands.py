@@ -170,8 +170,11 @@ def _show(session: Session, statement: syntax.Show) -> Listing:
             raise CatalogError(f"A catalog with name [{place}] does not exist.")
         return _names("database name", sorted(catalog.catalogs[place].databases), statement)
     if statement.kind in {ObjectKind.TABLE, ObjectKind.VIEW}:
-        path = (None, *statement.path)[-2:] if statement.path else (None, None)
-        found = catalog.relations(*path)
+        path = statement.path or (catalog.current_database,)
+        place = (catalog.current_catalog, *path)[-2:]
+        if place[1] not in getattr(catalog.catalogs.get(place[0]), "databases", ()):
+            raise ValidationError(f"Database '{place[0]}'.'{place[1]}' doesn't exist.")
+        found = catalog.relations(*place)
         if statement.kind is ObjectKind.VIEW:
             views = [name for name, each in found.items() if isinstance(each, CatalogView)]
             return _names("view name", views, statement)

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from pyflink_on_spark._compat.unsupported import Gap, raise_unsupported
 from pyflink_on_spark._sql.binder.tables import TableDescription
 from pyflink_on_spark._sql.catalog import Catalog, Database
-from pyflink_on_spark._sql.errors import CatalogError, ValidationError, invalid
+from pyflink_on_spark._sql.errors import CatalogError, TableError, ValidationError, invalid
 from pyflink_on_spark._sql.functions.catalog import PythonFunction
 from pyflink_on_spark._sql.parser import parse_expression
 from pyflink_on_spark._sql.plan.catalog_objects import (
@@ -287,8 +287,15 @@ def _drop_database(session: Session, statement: syntax.Drop) -> bool:
     database = None if catalog is None else catalog.databases.get(name)
     if catalog is None or database is None:
         return False
-    if database.relations and not statement.cascade:
-        raise ValidationError(f"Database {name} in Catalog {place} is not empty.")
+    what = f"DROP DATABASE {place}.{name} {'CASCADE' if statement.cascade else 'RESTRICT'}"
+    if place == session.catalog.current_catalog and name == session.catalog.current_database:
+        raise TableError(
+            f"Could not execute {what}: Cannot drop a database which is currently in use."
+        )
+    if (database.relations or database.functions) and not statement.cascade:
+        raise ValidationError(
+            f"Could not execute {what}: Database {name} in Catalog {place} is not empty."
+        )
     del catalog.databases[name]
     return True
 

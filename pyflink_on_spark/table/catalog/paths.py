@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from pyflink_on_spark._sql.errors import ValidationError
+from pyflink_on_spark._sql.errors import IllegalArgumentError
 from pyflink_on_spark._sql.plan import catalog_objects
 from pyflink_on_spark.common._java_handles import own_handle
 
@@ -21,7 +21,7 @@ class ObjectPath:
     def __init__(self, database_name=None, object_name=None, j_object_path=None):
         for text, what in ((database_name, "databaseName"), (object_name, "objectName")):
             if not text or not text.strip():
-                raise ValidationError(f"{what} cannot be null or empty")
+                raise IllegalArgumentError(f"{what} cannot be null or empty")
         self._names: tuple[str, str] = (database_name, object_name)
 
     def __str__(self):
@@ -67,11 +67,13 @@ class ObjectPath:
         """Return the path for both names with a dot between them.
 
         Raises:
-            ValueError: there are not two names.
+            IllegalArgumentError: there are not two names.
         """
         parts = full_name.split(".")
         if len(parts) != 2:
-            raise ValueError(f"Cannot get split '{full_name}' to get databaseName and objectName")
+            raise IllegalArgumentError(
+                f"Cannot get split '{full_name}' to get databaseName and objectName"
+            )
         return ObjectPath(*parts)
 
     def _compared(self, other: Any, test: Any) -> Any:

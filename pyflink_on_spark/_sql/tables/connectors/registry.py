@@ -47,7 +47,7 @@ def table_source(context: TableContext) -> TableSource:
     except ValidationError as error:
         raise ValidationError(
             f"Unable to create a source for reading table '{context.path}'.\n\n"
-            f"{error}{_listed(context.options)}"
+            f"{error.message}{_listed(context.options)}"
         ) from None
     return source
 
@@ -67,7 +67,7 @@ def table_sink(context: TableContext) -> TableSink:
     except ValidationError as error:
         raise ValidationError(
             f"Unable to create a sink for writing table '{context.path}'.\n\n"
-            f"{error}{_listed(context.options)}"
+            f"{error.message}{_listed(context.options)}"
         ) from None
     if sink is None:
         raise ValidationError(
