@@ -171,10 +171,10 @@ def _show(session: Session, statement: syntax.Show) -> Listing:
         return _names("database name", sorted(catalog.catalogs[place].databases), statement)
     if statement.kind in {ObjectKind.TABLE, ObjectKind.VIEW}:
         path = statement.path or (catalog.current_database,)
-        place = (catalog.current_catalog, *path)[-2:]
-        if place[1] not in getattr(catalog.catalogs.get(place[0]), "databases", ()):
-            raise ValidationError(f"Database '{place[0]}'.'{place[1]}' doesn't exist.")
-        found = catalog.relations(*place)
+        where, database = (catalog.current_catalog, *path)[-2:]
+        if database not in getattr(catalog.catalogs.get(where), "databases", ()):
+            raise ValidationError(f"Database '{where}'.'{database}' doesn't exist.")
+        found = catalog.relations(where, database)
         if statement.kind is ObjectKind.VIEW:
             views = [name for name, each in found.items() if isinstance(each, CatalogView)]
             return _names("view name", views, statement)
