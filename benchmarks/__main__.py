@@ -42,7 +42,7 @@ MOST = 200_000_000
 
 @dataclass(frozen=True)
 class Figures:
-    """What one way of a job costs."""
+    """The cost of one way of a job."""
 
     way: Way
     records: int
@@ -88,7 +88,7 @@ class Bench:
         )
 
     def difference(self, small, large):
-        """What the large run takes longer: by the clock, and of processors."""
+        """Return the additional time of the large run: by the clock, and of processors."""
         return (
             max(large.seconds - small.seconds, 0.01),
             max(large.processor_seconds - small.processor_seconds, 0.01),
@@ -103,7 +103,7 @@ class Bench:
 
 
 def result_lines(output):
-    """What a job printed after `result> ` or `result:SUBTASK> `, in a fixed order."""
+    """Return the printed lines after `result> ` or `result:SUBTASK> `, in a fixed order."""
     lines = (line.partition("> ") for line in output.splitlines())
     return sorted(text for tag, arrow, text in lines if arrow and tag.split(":")[0] == "result")
 

@@ -136,7 +136,7 @@ def environment(engine: str, parallelism: int, settings: dict[str, str]) -> Any:
 
 
 def processor_seconds() -> float:
-    """Return what this process and all of its session have used of processors."""
+    """Return the processor time of this process and of all its session."""
     ticks, session = 0, os.getsid(0)
     for entry in Path("/proc").glob("[0-9]*/stat"):
         try:

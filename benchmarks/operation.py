@@ -1,4 +1,4 @@
-"""What operation costs the driver of a job: reports of hosts, the page, the page of Prometheus.
+"""The cost of operation for a job's driver: reports of hosts, the page, the page of Prometheus.
 
     python -m benchmarks.operation [--subtasks 2 64]
 

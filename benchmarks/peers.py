@@ -1,4 +1,4 @@
-"""What other Python libraries for streams need to run a job of `jobs/`: numbers in, lines out.
+"""Jobs of `jobs/` in other Python libraries for streams: numbers in, lines out.
 
 bytewax runs with one worker; pathway computes on threads of its own. Python functions are the
 job's own in both.

@@ -120,7 +120,7 @@ def compare(job, contestants, rounds):
 
 
 def lines(job, rates, parallelisms):
-    """Yield what is to be printed of a job."""
+    """Yield the printed lines of a job."""
     for name, found in rates.items():
         yield f"{job}: {name:14}{statistics.median(found) / 1000:10,.0f}"
     pairs = [(f"here, {p}", other) for p in parallelisms for other in (f"there, {p}", LOOP)]

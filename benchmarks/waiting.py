@@ -41,7 +41,7 @@ def run(elements, stages, seconds):
 
 
 def measured(python, options, *more):
-    """Return what the job takes in an interpreter."""
+    """Return the measured time of the job in an interpreter."""
     sizes = [str(options.elements), str(options.stages), str(options.milliseconds)]
     tools = os.path.dirname(os.path.abspath(python))
     path = tools + os.pathsep + os.environ.get("PATH", "")

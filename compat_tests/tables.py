@@ -25,7 +25,7 @@ def query(t_env: Any, text: str) -> list[tuple[Any, ...]]:
 
 
 def value(t_env: Any, expression: str) -> Any:
-    """Returns what a SQL expression is worth."""
+    """Return the value of a SQL expression."""
     ((result,),) = query(t_env, f"SELECT {expression}")
     return result
 

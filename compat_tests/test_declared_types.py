@@ -1,4 +1,4 @@
-"""What a declared type does to values, and where."""
+"""The effect of a declared type on values, and the places where it has one."""
 
 # ruff: noqa: DTZ001 - local times are what is tested
 

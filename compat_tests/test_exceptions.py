@@ -1,4 +1,4 @@
-"""What a function raises fails the job, also where it means something to Python itself.
+"""An exception of a function fails the job, also one with a meaning to Python itself.
 
 Python ends a loop at a StopIteration and closes a generator with a GeneratorExit. Raised by
 mistake in a user's function, by a bare `next()` for one, neither may pass for the end of the input.

@@ -49,7 +49,7 @@ env.execute()
 
 @pytest.fixture
 def command(request, tmp_path):
-    """What runs the program on the engine under test."""
+    """The command that runs the program on the engine under test."""
     engine = request.config.getoption("--engine")
     if engine == "local":
         pytest.skip("a job in this process writes no checkpoints")

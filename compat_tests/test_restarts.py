@@ -14,7 +14,7 @@ pytestmark = pytest.mark.whole("a job with checkpoints continues from the last o
 
 
 class FailsAtFirst(MapFunction):
-    """Tells the attempt of each number; the first attempts fail at 3."""
+    """A function that emits the attempt of each number; the first attempts fail at 3."""
 
     def __init__(self, failures=1):
         self.failures = failures

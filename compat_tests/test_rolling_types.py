@@ -1,4 +1,4 @@
-"""What keyed aggregations keep has the stream's type, whatever follows them."""
+"""The state of keyed aggregations has the stream's type, whatever operators follow."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def keyed(env, elements, type_info):
 
 
 def seen(stream):
-    """What a Python function after a stream sees, which declared types do not change."""
+    """Return the elements that a Python function receives, without effects of declared types."""
     return collect(stream.map(repr, Types.STRING()))
 
 

@@ -1,4 +1,4 @@
-"""What tables can do with expressions."""
+"""The methods of tables with expressions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What happens when a partition of a table of files is complete."""
+"""The commit of a complete partition in a table of files."""
 
 from __future__ import annotations
 

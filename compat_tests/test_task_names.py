@@ -1,4 +1,4 @@
-"""What RuntimeContext says is the name of the task: that of all operators in one chain."""
+"""The task name in RuntimeContext: that of all operators in one chain."""
 
 from __future__ import annotations
 

@@ -46,7 +46,9 @@ def test_a_branch_that_splits_and_comes_together(env):
 
 
 def seen_by_the_next_function(env):
-    """What a Python function sees of a FLOAT: rounded, unless it is fused to the one before."""
+    """Return the FLOAT that a Python function receives: rounded, unless it is fused to the one
+    before.
+    """
     numbers = env.from_collection([0.1], Types.DOUBLE())
     return numbers.map(lambda v: v, Types.FLOAT()).map(repr, Types.STRING())
 

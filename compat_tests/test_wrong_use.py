@@ -1,4 +1,4 @@
-"""What a program must not do: it fails as it does in PyFlink, and says why.
+"""Wrong calls of a program fail as they do in PyFlink, and say why.
 
 A program's wrong call fails where it stands. What can be known in a running function only fails the
 job.

@@ -1,4 +1,4 @@
-"""What the window tests share: windows in milliseconds, and functions that show their window."""
+"""Common parts of the window tests: windows in milliseconds, and functions that show them."""
 
 from __future__ import annotations
 

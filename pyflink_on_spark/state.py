@@ -112,7 +112,7 @@ class MovedInContents(CheckpointContents):
         self.load_value = load
         self.path = flinks.path
         self.left_out = tuple(found.refused)
-        """What only a job can take over, and why; a sentence each."""
+        """The parts that only a job can restore, each with the reason as a sentence."""
 
     def entries(self, operator: str, state: str) -> Iterator[StateEntry]:
         """Iterate over the entries of a state, with pickles loaded."""

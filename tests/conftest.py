@@ -1,4 +1,4 @@
-"""What all unit tests may use."""
+"""Fixtures for all unit tests."""
 
 from __future__ import annotations
 

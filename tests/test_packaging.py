@@ -1,4 +1,4 @@
-"""What is installed is all that the package needs."""
+"""The installed package contains all files that it needs."""
 
 from __future__ import annotations
 

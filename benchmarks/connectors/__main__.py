@@ -117,7 +117,7 @@ class Files:
 
 @dataclass(frozen=True)
 class Figures:
-    """What one way of a job costs."""
+    """The cost of one way of a job."""
 
     rate: float
     rate_per_core: float

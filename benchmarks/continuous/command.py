@@ -7,7 +7,7 @@ import sys
 
 
 def parse_arguments():
-    """Return what the benchmark asks for; a rate of 0 stands for as fast as can be."""
+    """Return the options of the benchmark; a rate of 0 stands for the highest possible."""
     parser = argparse.ArgumentParser()
     parser.add_argument("--folder", required=True, help="where notes and checkpoints go")
     parser.add_argument("--keys", type=int, required=True)

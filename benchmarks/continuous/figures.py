@@ -1,4 +1,4 @@
-"""What the notes of a run amount to. Times in ms, unless a name says otherwise."""
+"""Figures from the notes of a run. Times in ms, unless a name says otherwise."""
 
 from __future__ import annotations
 
@@ -109,7 +109,7 @@ def memory_course(samples, kind, parts=3):
 
 
 def is_flat(course, tolerance=0.1):
-    """Whether the last part is not much larger than the ones before."""
+    """True if the last part is not much larger than the ones before."""
     return bool(course) and course[-1] <= (1 + tolerance) * max(course[:-1])
 
 

@@ -1,4 +1,4 @@
-"""What a job under measurement notes of its results, as lines of a file for each sink."""
+"""The notes of a measured job on its results, as lines of a file for each sink."""
 
 from __future__ import annotations
 

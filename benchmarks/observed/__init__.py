@@ -1,1 +1,1 @@
-"""What observing a job costs it."""
+"""The cost of observing a job."""

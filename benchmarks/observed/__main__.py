@@ -1,4 +1,4 @@
-"""What reports, log, page and Prometheus cost a job on Spark: one job, observed by turns.
+"""The cost of reports, log, page and Prometheus for a job on Spark: one job, observed by turns.
 
     python -m benchmarks.observed [--slices 120] [--seconds 3]
 

@@ -39,7 +39,7 @@ class Reachability:
     ) -> None:
         self.server, self._patience, self._clock = server, patience, clock
         self.waiting = False
-        """Whether this client waits for the server."""
+        """True while this client waits for the server."""
 
     def lost(self, reason: object) -> None:
         """Report an attempt to reach the server that has failed; only the first one is logged."""

@@ -34,11 +34,11 @@ class FileSystem(ABC):
     """
 
     resumable: bool
-    """Whether another process can resume a file that is not finished."""
+    """True if another process can resume an unfinished file."""
     whole_files: bool = False
-    """Whether a new file appears only when it is closed."""
+    """True if a new file appears only when it is closed."""
     writable: bool = True
-    """Whether files can be written."""
+    """True if files can be written."""
 
     @abstractmethod
     def status(self, path: str) -> FileStatus:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 
 HIDDEN = "******"
-"""What is shown in place of a secret."""
+"""The text in place of a secret."""
 
 _PARTS_OF_KEYS = (
     "password",

@@ -64,7 +64,7 @@ class LocalHosts:
         )
         self._asked: deque[tuple[int, int, int]] = deque()
         self.halts = False
-        """Whether nothing is read after a checkpoint."""
+        """True if nothing is read after a checkpoint."""
         self._configuration = settings.configuration
         self._check, self._now = check, now
         slots = range(max(v.parallelism for stage in stages for v in stage.vertices))

@@ -34,7 +34,7 @@ def known_names() -> dict[str, dict[str, Entry]]:
 
 
 def problems(module: str, name: str, entry: Entry) -> Iterator[str]:
-    """Yield what is wrong with a name of this package."""
+    """Yield the problems with a name of this package."""
     top, _, inner = name.partition(".")
     homes = [*([] if entry.get("not_here") else [module]), *entry.get("also_in", ())]
     found = [_import(home, top) for home in homes]
@@ -74,7 +74,7 @@ def ours(module: str) -> str:
 
 
 def _declared(thing: Any, path: str) -> tuple[Any, Any]:
-    """Return what a class declares under a path of names, unbound, and the class itself."""
+    """Return the member of a class under a path of names, unbound, and the class itself."""
     owner = thing
     for name in filter(None, path.split(".")):
         owner = thing
@@ -89,7 +89,7 @@ def _is_member(owner: Any, name: str) -> bool:
 
 
 def find(cls: type, name: str) -> Any:
-    """Return what a class or one of its bases declares, unbound."""
+    """Return the member of a class or of one of its bases, unbound."""
     return next((base.__dict__[name] for base in cls.__mro__ if name in base.__dict__), ABSENT)
 
 

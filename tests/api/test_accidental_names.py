@@ -1,4 +1,4 @@
-"""What PyFlink's modules have besides what they export: ``dir()`` of each, without underscores.
+"""Names in PyFlink's modules besides their exports: ``dir()`` of each, without underscores.
 
 ``pyflink_modules.json`` has them, as PyFlink 2.3.0 has them once its modules are imported.
 """

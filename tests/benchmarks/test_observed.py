@@ -47,7 +47,7 @@ def test_a_slice_of_three_seconds_has_a_look_and_a_scrape():
 
 
 class Follower(io.StringIO):
-    """What a follower writes is the answer, again and again."""
+    """A process that answers with the same line again and again."""
 
     def readline(self):
         return "[40, 2000000000]\n"

@@ -1,4 +1,4 @@
-"""What a configuration says of a job's connections; without Spark."""
+"""The network settings in a configuration; without Spark."""
 
 from __future__ import annotations
 

@@ -78,15 +78,15 @@ def test_the_configuration_of_an_environment_is_shared():
 def test_marks_are_added_to_a_class_and_its_public_members(mark, word):
     @mark
     class Marked:
-        """What it is."""
+        """A marked class."""
 
         def method(self):
-            """What it does."""
+            """Do something."""
 
         def _hidden(self):
             """Nobody sees it."""
 
-    assert "What it is." in Marked.__doc__
+    assert "A marked class." in Marked.__doc__
     assert f"**{word}**" in Marked.__doc__
     assert f"**{word}**" in Marked.method.__doc__
     assert f"**{word}**" not in Marked._hidden.__doc__
@@ -102,7 +102,7 @@ def test_a_deprecation_warns():
 
         @Deprecated(since="1.2", detail="Use new.")
         def old():
-            """What it was."""
+            """Do something in the old way."""
 
     assert ".. deprecated:: 1.2\n   Use new." in old.__doc__
     with pytest.warns(DeprecationWarning, match="since version 2$|since version 2"):

@@ -1,4 +1,4 @@
-"""What a watermark strategy tells the engine."""
+"""The parameters of a watermark strategy for the engine."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What of a traceback is shown."""
+"""The frames of a traceback that are shown."""
 
 from __future__ import annotations
 

@@ -12,7 +12,7 @@ from pyflink_on_spark._runtime.elements.cursor import Cursor
 
 
 def context_of(subtask=0, parallelism=1, clock=None, restored=None):
-    """Return what a reader gets of its subtask."""
+    """Return the context of a reader's subtask."""
     task = TaskInfo("source", subtask, parallelism)
     clock = clock or SystemClock()
     return OperatorContext(
@@ -50,7 +50,7 @@ def readers_of(source, parallelism, saved=None, clock=None, splits=None):
 
 
 def checkpoint(readers, number=1):
-    """Return what all readers' snapshots have."""
+    """Return the snapshots of all readers together."""
     saved = []
     for reader in readers:
         reader.prepare_checkpoint(number)

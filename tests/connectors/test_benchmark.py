@@ -18,7 +18,7 @@ NAMES = sorted(path.stem for path in JOBS.glob("[!_]*.py"))
 
 
 def results(name, place):
-    """Return what each way of a job makes of the same input."""
+    """Return the results of each way of a job for the same input."""
     job = importlib.import_module(f"benchmarks.connectors.jobs.{name}")
     told = argparse.Namespace(
         input=place.input(RECORDS), servers=getattr(place, "servers", None), parallelism=1

@@ -1,4 +1,4 @@
-"""What goes wrong is named; once it is put right, a job that resumes loses nothing."""
+"""Errors name their cause; a job that resumes after a repair loses nothing."""
 
 from __future__ import annotations
 

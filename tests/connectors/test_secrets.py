@@ -1,4 +1,4 @@
-"""What is secret in a connector's settings is shown nowhere."""
+"""The secrets in a connector's settings are never shown."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a job takes along: modules, archives, packages to install; in this process."""
+"""The dependencies of a job: modules, archives, packages to install; in this process."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is said of settings of checkpoints and state that do nothing on Spark: each once."""
+"""Log messages about settings of checkpoints and state without effect on Spark: each once."""
 
 from __future__ import annotations
 

@@ -31,7 +31,7 @@ def parameters(function):
 
 
 def accepted_names(node):
-    """What a function or class takes; None for a class that only inherits it."""
+    """Return the parameters of a function or class; None for a class that only inherits them."""
     if not isinstance(node, ast.ClassDef):
         return parameters(node)
     names = set()

@@ -1,7 +1,7 @@
 """Documents, docstrings, comments and messages use the field's terms.
 
-This is a list of phrases and nothing more: it keeps words away that once made the prose hard to
-read, among them those of an engine that no longer exists.
+Two lists keep words away that once made the prose hard to read: phrases, among them those of an
+engine that no longer exists, and beginnings of docstrings that have no noun.
 """
 
 from __future__ import annotations
@@ -54,6 +54,12 @@ PHRASES = [
     (r"\bsegments?\b", "a segment", "chain"),
     (r"\blevels? \d", "level 0", "stage"),
 ]
+# The first line of a text in triple quotes that stands alone: a docstring, or an attribute's.
+FIRST_LINE = re.compile(r'^[ \t]*r?"""[ \t]*(?P<text>\S.*)$', re.MULTILINE)
+WITHOUT_A_NOUN = re.compile(
+    r"(What|Whatever|Whether|Tells?)\b"
+    r"|(Returns?|Yields?|Gives?) (what|whatever|it|them|that|those|the one (that|which))\b"
+)
 # What is quoted: options of others, SQL.
 QUOTED = re.compile(
     r"SELECT |INSERT INTO|PRIMARY KEY|EXTRACT\(EPOCH|--mode=continuous|\"EPOCH\"|leader.epoch"
@@ -69,7 +75,7 @@ def lines_of_document(path):
 
 
 def lines_of_module(source):
-    """Yield what a module says in prose: docstrings, comments and messages."""
+    """Yield the prose of a module: docstrings, comments and messages."""
     for token in tokenize.generate_tokens(io.StringIO(source).readline):
         if token.type in TEXT_TOKENS:
             yield from enumerate(token.string.splitlines(), token.start[0])
@@ -96,6 +102,42 @@ def test_docstrings_comments_and_messages():
         for path in MODULES
         for text in offences(path, lines_of_module(path.read_text(encoding="utf-8")))
     ] == []
+
+
+def beginnings(path, source):
+    """Yield the docstrings that make the reader look for the noun."""
+    for found in FIRST_LINE.finditer(source):
+        if WITHOUT_A_NOUN.match(found["text"]):
+            number = source.count("\n", 0, found.start()) + 1
+            place = path.relative_to(ROOT)
+            yield f"{place}:{number}: {found['text']!r}: name the thing, or write 'True if'"
+
+
+def test_docstrings_begin_with_a_noun_or_a_verb():
+    sources = [(path, path.read_text(encoding="utf-8")) for path in MODULES]
+    assert [text for path, source in sources for text in beginnings(path, source)] == []
+
+
+@pytest.mark.parametrize(
+    ("text", "is_found"),
+    [
+        ("What a checkpoint says of itself.", True),
+        ("Whether the source ends.", True),
+        ("Tell whether two periods overlap.", True),
+        ("Return what converts a key.", True),
+        ("Yields that which is left.", True),
+        ("Return it as it is written.", True),
+        ("Return the one that is in charge.", True),
+        ("Return the one global window.", False),
+        ("True if two periods overlap.", False),
+        ("Return the conversion of a key.", False),
+        ("Telling names.", False),
+    ],
+)
+def test_beginnings_without_a_noun_are_found(text, is_found):
+    source = f'"""{text}"""\n\n\nclass A:\n    """{text}\n\n    More.\n    """\n'
+    found = [line.split(":")[1] for line in beginnings(ROOT / "module.py", source)]
+    assert found == (["1", "5"] if is_found else [])
 
 
 @pytest.mark.parametrize(("pattern", "example", "instead"), PHRASES)

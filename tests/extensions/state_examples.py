@@ -43,7 +43,7 @@ for example in examples:
 
 
 def run_all(engine, output):
-    """Return what each example prints; ``output`` is where buffering_sink writes."""
+    """Return the output of each example; ``output`` is the folder for buffering_sink."""
     done = subprocess.run(
         [sys.executable, "-c", _PROGRAM, engine, FOLDER, output, *PRINTED],
         cwd=ROOT,

@@ -1,4 +1,4 @@
-"""What Flink's and PyFlink's documents on streams and state name is there.
+"""The names in Flink's and PyFlink's documents on streams and state exist here.
 
 `documented_names.txt` has the names: PyFlink's own, those of the reference of 1.14 among them, and
 the Python names of what the document on state has in Java and Scala.

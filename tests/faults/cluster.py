@@ -37,7 +37,7 @@ class Cluster:
 
     @property
     def settings(self) -> list[str]:
-        """What a job needs on the command line to run here."""
+        """The command line with which a job runs here."""
         here = self.network.address
         settings = {
             "spark.driver.host": here,
@@ -60,13 +60,13 @@ class Cluster:
         return [p for p in hosts(self.processes(machine)) if listens(p)]
 
     def processes(self, machine: Machine) -> list[Process]:
-        """Return what runs on a machine, but for its worker."""
+        """Return the processes of a machine, without its worker."""
         worker = self._workers[machine.name].pid
         found = map(process_of, machine.processes())
         return [p for p in found if p is not None and p.number != worker]
 
     def shuffle_files(self) -> list[Path]:
-        """Return what stages have written for the next ones, on all machines."""
+        """Return the shuffle files of stages, on all machines."""
         return [*self.spark.local_folder.rglob("shuffle_*")]
 
     def kill_hosts(self, machine: Machine) -> None:

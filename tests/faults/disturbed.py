@@ -34,18 +34,18 @@ ENDS_WITHOUT_SPARK_WITHIN = 60.0
 
 
 OTHERS = {"host": hosts, "Python daemon": python_daemons, "Java process": java_processes}
-"""What is killed besides the driver, and how it is found among all that the driver has started."""
+"""The processes killed besides the driver, and how they are found among the driver's children."""
 SAVEPOINT = "savepoint"
 COMMITTED = "*/query/commits/[0-9]*"
 
 
 class SoakError(AssertionError):
-    """What must not happen has happened."""
+    """A result of the soak is wrong."""
 
 
 @dataclass
 class Plan:
-    """What is to be done.
+    """The plan of a soak.
 
     Args:
         folder: for everything.
@@ -74,7 +74,7 @@ class Plan:
 
 @dataclass
 class Report:
-    """What was done.
+    """The report of a soak.
 
     Args:
         kills: how often what was killed.
@@ -299,7 +299,7 @@ class DisturbedJob(ABC):
         return max(times)[1] if times else None
 
     def _restored(self, checkpoint: Path) -> Path:
-        """Return what a job begins with: of a query, its whole folder."""
+        """Return the folder from which a job restores: of a query, the whole folder."""
         return checkpoint.parents[2] if checkpoint.match(COMMITTED) else checkpoint
 
     def _seconds(self) -> float:
@@ -340,7 +340,7 @@ class DisturbedJob(ABC):
 
 
 def arguments(description: str) -> argparse.ArgumentParser:
-    """Return what every soak's command line has."""
+    """Return the parser for the command lines of all soaks."""
     parser = argparse.ArgumentParser(description=description.partition("\n")[0])
     parser.add_argument("--minutes", type=float, default=5.0)
     parser.add_argument("--kills", type=int, default=20, help="of the driver")

@@ -45,7 +45,7 @@ def write_file(folder: Path, index: int) -> None:
 
 
 def expected_windows(count: int) -> list[str]:
-    """Return what the windows give for the events up to a number."""
+    """Return the results of the windows for the events up to a number."""
     numbers: dict[tuple[int, int], list[int]] = defaultdict(list)
     for number in range(count):
         numbers[key_of(number), number * STEP // WINDOW * WINDOW].append(number)
@@ -55,7 +55,7 @@ def expected_windows(count: int) -> list[str]:
 
 
 def expected_sums(count: int) -> dict[str, list[str]]:
-    """Return what other windows and the timers give, by name; see ``job.py``."""
+    """Return the results of other windows and the timers, by name; see ``job.py``."""
     found: dict[str, dict[tuple[int, int], list[int]]] = {
         name: defaultdict(list) for name in ("sliding", "sessions", "timers")
     }
@@ -76,7 +76,7 @@ def expected_sums(count: int) -> dict[str, list[str]]:
 
 
 def check_counts(lines: list[str], count: int) -> list[str]:
-    """Return what is wrong with the lines of the count per key; nothing if all is well."""
+    """Return the errors in the lines of the count per key; none if all is well."""
     rows = [tuple(map(int, line.split(","))) for line in lines]
     numbers = [number for _, number, _ in rows]
     problems = []

@@ -197,7 +197,7 @@ def run(env, options):
 
 
 def arguments():
-    """Return what both jobs' command lines have."""
+    """Return the parser for the command lines of both jobs."""
     parser = argparse.ArgumentParser()
     parser.add_argument("input")
     parser.add_argument("output", type=Path)

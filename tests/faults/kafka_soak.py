@@ -41,7 +41,7 @@ JOB = Path(__file__).with_name("kafka_job.py")
 SQL_JOB = Path(__file__).with_name("kafka_sql_job.py")
 GROUP = "soak"
 STEPS = {24: "a new partition", 25: "a new group", 28: "the offsets", 26: "the end"}
-"""What requests a transaction has besides its records, by Kafka's number of their kind."""
+"""The requests of a transaction besides its records, by Kafka's number of their kind."""
 SECONDS_FOR_A_TRANSACTION = 20.0
 
 

@@ -31,7 +31,7 @@ class Process:
 
     @property
     def alive(self) -> bool:
-        """Whether it is still there."""
+        """True while the process exists."""
         now = process_of(self.number)
         return now is not None and now.started == self.started
 
@@ -78,7 +78,7 @@ def descendants(number: int) -> list[Process]:
 
 
 def still_alive(processes: list[Process], seconds: float) -> list[Process]:
-    """Return those that do not end within some time."""
+    """Return the processes that do not end within some time."""
     deadline = time.monotonic() + seconds
     left = [process for process in processes if process.alive]
     while left and time.monotonic() < deadline:

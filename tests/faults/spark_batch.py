@@ -1,4 +1,4 @@
-"""What may happen to Spark under a job with BATCH semantics, and whether its output is right.
+"""Faults of Spark under a job with BATCH semantics, and checks of the job's output.
 
 Hidden files may be left: a task that ends before the driver knows what it wrote removes nothing.
 """
@@ -102,7 +102,7 @@ class BatchRun:
         return problems
 
     def _expected_sums(self) -> list[str]:
-        """Return what the counts give; they are right if nothing is wrong with them."""
+        """Return the sums that follow from the counts, if these are right."""
         sums: dict[str, int] = {}
         lines = []
         for key, _, count in sorted(

@@ -45,7 +45,7 @@ def _nothing(_cluster: Cluster, _machine: Machine) -> None:
 
 @dataclass(frozen=True)
 class Fault:
-    """What happens to a machine.
+    """A fault of a machine.
 
     Args:
         name: for people.
@@ -64,7 +64,7 @@ class Fault:
 
 @dataclass(frozen=True)
 class Scenario:
-    """What happens to one job.
+    """The faults during one job.
 
     Args:
         faults: one after the other.
@@ -156,7 +156,7 @@ SCENARIOS = {
 
 @dataclass
 class Outcome:
-    """What became of a fault.
+    """The consequences of a fault.
 
     Args:
         fault: which.

@@ -1,4 +1,4 @@
-"""What the tests of file systems may use: servers, and folders on each of them."""
+"""Fixtures for the tests of file systems: servers, and folders on each of them."""
 
 from __future__ import annotations
 

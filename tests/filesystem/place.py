@@ -30,7 +30,7 @@ class Place:
         return self
 
     def read(self):
-        """Return what is in this file."""
+        """Return the content of this file."""
         with self.files.open(self.path) as file:
             return file.read()
 

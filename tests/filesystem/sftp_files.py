@@ -25,7 +25,7 @@ from paramiko import (
 
 
 def answer(act: Callable[[], Any]) -> Any:
-    """Return what something returns, SFTP's code for well done, or that of an error."""
+    """Return the result of a call, SFTP's code for success, or the code of an error."""
     try:
         found = act()
     except OSError as error:
@@ -59,7 +59,7 @@ class OpenFile(SFTPHandle):
 
 
 class Files(SFTPServerInterface):
-    """What can be done with files."""
+    """The operations on files."""
 
     def list_folder(self, path):
         return answer(lambda: [self.stat(os.path.join(path, name)) for name in os.listdir(path)])

@@ -52,7 +52,7 @@ class Azure(http.server.ThreadingHTTPServer):
 
 
 def _signed(request):
-    """Return what Azure wants to be sent: its documented signature with a shared key."""
+    """Return the request as Azure signs it: the documented signature with a shared key."""
     headers = {name.lower(): value for name, value in request.headers.items()}
     names = ("encoding", "language", "length", "md5", "type")
     plain = [headers.get(f"content-{name}", "") for name in names]

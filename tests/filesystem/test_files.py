@@ -1,4 +1,4 @@
-"""What every file system does."""
+"""The behaviour of every file system."""
 
 from __future__ import annotations
 

@@ -51,12 +51,12 @@ def job_of(name):
 
 
 def first_results(name):
-    """Return what the job has emitted on real PyFlink before it was stopped."""
+    """Return the results of the job on real PyFlink before it was stopped."""
     return (SAVEPOINTS / f"{job_of(name)}.first.txt").read_text().splitlines()
 
 
 def all_results(job):
-    """Return what the job emits on real PyFlink if nobody stops it."""
+    """Return the results of the job on real PyFlink without a stop."""
     return (SAVEPOINTS / f"{job}.txt").read_text().splitlines()
 
 

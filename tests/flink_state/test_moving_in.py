@@ -1,4 +1,4 @@
-"""What is taken over of a savepoint of Flink, what is not, and what the commands say."""
+"""The conversion of Flink's savepoints: restored state, refused state, and the commands' output."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What happens to which process at which step: the table that tests and documentation share.
+"""Faults of processes at steps: the table that tests and documentation share.
 
 ``CASES`` has a life of a job for each step, ``FAULTS`` all that can happen there. ``excluded``
 says why a fault cannot happen at a step. All other pairs are *cells*, which ``run`` runs. The
@@ -26,9 +26,9 @@ NOT_KEPT = {
     "execution.checkpointing.externalized-checkpoint-retention": "DELETE_ON_CANCELLATION",
 }
 IN_HOSTS = "host: "
-"""What the steps begin with that only hosts of their own processes have: tests/spark."""
+"""The prefix of steps that only hosts in processes of their own have: tests/spark."""
 IN_QUERIES = "query: "
-"""What the steps begin with that only queries of Structured Streaming have: tests/structured."""
+"""The prefix of steps that only queries of Structured Streaming have: tests/structured."""
 MINUTE = 60_000
 _WHILE = 600
 _MUCH = 80
@@ -182,7 +182,7 @@ def own_steps() -> list[str]:
 
 @dataclass(frozen=True)
 class Fault:
-    """What happens to a process.
+    """A fault of a process.
 
     Args:
         process: driver, host, or executor: all hosts of a machine.
@@ -227,7 +227,7 @@ def _hang(
 
 
 def _newest(world: World) -> Path | None:
-    """Return what another driver starts from: a savepoint only once its job has stopped with it."""
+    """Return the start of another driver: a savepoint only once its job has stopped with it."""
     driver = world.acting
     assert driver is not None
     over = driver.state != "starts" and driver.coordinator.over
@@ -390,7 +390,7 @@ FAULTS_OF_HOSTS = (
     ("host", "full disk"),
     ("executor", "kill"),
 )
-"""What happens at these: a process and a kind."""
+"""The faults at these steps: a process and a kind."""
 
 
 def excluded_in_hosts(step: str, fault: tuple[str, str]) -> str | None:

@@ -102,7 +102,7 @@ class Schedule:
         self._driver = Driver(self.world, number, newest, parallelism, hosts)
 
     def _newest_is_fenced(self) -> bool:
-        """Whether one that starts now takes over; from a savepoint, it would be a copy."""
+        """True if a new driver takes the job over; from a savepoint, it would be a copy."""
         newest = self.world.newest_checkpoint()
         return newest is not None and newest.name.startswith("chk-")
 

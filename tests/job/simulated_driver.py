@@ -58,7 +58,7 @@ class Driver:
     ) -> None:
         self.world, self.number, self.dead = world, number, False
         self.state = "starts"
-        """What it does: starts, runs, is done, is fenced, or has failed."""
+        """The state: starts, runs, is done, is fenced, or has failed."""
         self.requests: list[SavepointRequest] = []
         self.hosts: WorldHosts | None = None
         """Those of its attempt, if there is one."""
@@ -70,7 +70,7 @@ class Driver:
 
     @property
     def is_last(self) -> bool:
-        """Whether no other one follows, although this one is dead: there is nothing left to do."""
+        """True for a dead driver without a successor: there is nothing left to do."""
         nothing_left = self.world.newest_checkpoint() in (None, self._restore)
         over = self.state != "starts" and self.coordinator.over
         return self.dead and over and nothing_left

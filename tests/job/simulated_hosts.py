@@ -29,17 +29,17 @@ class HostKilled(BaseException):
 
 
 class _Process:
-    """What there is of a host."""
+    """The state of a host."""
 
     def __init__(self) -> None:
         self.state = "works"
-        """What it does: works, hangs, or is dead."""
+        """The state: works, hangs, or is dead."""
         self.patient = False
-        """Whether the driver waits until the host, which hangs, wakes up."""
+        """True if the driver waits until the hanging host resumes."""
         self.error: Exception | None = None
-        """What the host fails with the next time that it does something."""
+        """The error of the host's next action."""
         self.waiting: list[Callable[[], Any]] = []
-        """What it is to do when it wakes up."""
+        """The actions that wait until the host resumes."""
         self.call: _SuspendableCall | None = None
 
 
@@ -68,7 +68,7 @@ class WorldHosts(ManyHosts):
         return self.all[: max(1, len(self.groups) - 1)]
 
     def is_dead(self, number: int) -> bool:
-        """Whether a host is dead; one that hangs outlives its driver."""
+        """True for a dead host; a hanging one outlives its driver."""
         state = self._process(number).state
         return state == "is dead" or (state == "works" and self.owner.dead)
 
@@ -240,7 +240,7 @@ class _SuspendableCall:
         self._mine.acquire()
 
     def result(self) -> Any:
-        """Return what the function has returned, or raise what it has raised."""
+        """Return the result of the function, or raise its exception."""
         if self._error is not None:
             raise self._error
         return self._answer

@@ -51,7 +51,7 @@ class Killed(BaseException):
 
 
 def expected_lines(elements: int) -> list[str]:
-    """Return what the job writes, in order of the numbers."""
+    """Return the lines of the job, in order of the numbers."""
     return [f"{n % KEYS},{n},{n // KEYS + 1}" for n in range(elements)]
 
 
@@ -95,7 +95,7 @@ class FullDisk:
     whose: frozenset[int | None] = frozenset()
 
     def refuses(self, now: int, who: int | None) -> bool:
-        """Whether a change fails."""
+        """True if a change fails."""
         if now >= self.until or self.changes <= 0 or (self.whose and who not in self.whose):
             return False
         self.changes -= 1
@@ -135,7 +135,7 @@ class World:
         """Of a driver that nothing else is said for: the parallelism, and how many hosts."""
         self.plans: list[Plan] = []
         self.suspendable = False
-        """Whether hosts may hang in the middle of a call."""
+        """True if hosts may hang in the middle of a call."""
         self.hung: list[WorldHosts] = []
         """Of which hosts hang."""
         self.full: FullDisk | None = None
@@ -212,11 +212,13 @@ class World:
         counted.map(Row, LINE).uid("rows").sink_to(_table(self.database)).uid("table")
 
     def over(self, driver: Driver) -> bool:
-        """Whether a job whose source has no end has read all, so that it is time to stop it."""
+        """True once a job with an unbounded source has read everything, so that it is to be
+        stopped.
+        """
         return False
 
     def lines(self) -> list[str]:
-        """Return what is committed to files."""
+        """Return the lines committed to files."""
         parts = (self.folder / "output").glob("part-*")
         return [line for part in parts for line in part.read_text().splitlines()]
 
@@ -226,12 +228,12 @@ class World:
         return self.folder / "rows.db"
 
     def rows(self) -> list[str]:
-        """Return what is committed to the table."""
+        """Return the lines committed to the table."""
         with contextlib.closing(sqlite3.connect(self.database)) as connection:
             return [line for (line,) in connection.execute("SELECT line FROM t")]
 
     def outputs(self) -> list[list[str]]:
-        """Return what is committed to each output."""
+        """Return the lines committed to each output."""
         return [self.lines(), self.rows()]
 
     def check(self, complete: bool = False) -> None:

@@ -1,4 +1,4 @@
-"""What the driver has the hosts of an attempt do: checkpoints, savepoints, the end."""
+"""The driver's orders to the hosts of an attempt: checkpoints, savepoints, the end."""
 
 from __future__ import annotations
 

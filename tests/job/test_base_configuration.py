@@ -1,4 +1,4 @@
-"""What each environment begins with."""
+"""The base configuration of each environment."""
 
 from __future__ import annotations
 

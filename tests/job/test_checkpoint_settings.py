@@ -1,4 +1,4 @@
-"""What the settings of state backends and checkpoint storage come to; no Spark is started."""
+"""The effect of settings for state backends and checkpoint storage; no Spark is started."""
 
 from __future__ import annotations
 

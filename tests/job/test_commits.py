@@ -1,4 +1,4 @@
-"""What sinks have prepared is committed once, and what they hold back comes again."""
+"""Committables are committed once, and those that sinks hold back return in later checkpoints."""
 
 from __future__ import annotations
 

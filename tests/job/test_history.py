@@ -1,4 +1,4 @@
-"""What is kept of a job's life."""
+"""The history of a job."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a job has begun in the driver is released when it has ended."""
+"""The driver releases all resources of a job at its end."""
 
 from __future__ import annotations
 

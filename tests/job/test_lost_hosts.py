@@ -12,7 +12,7 @@ from tests.job.test_coordinator import NeverTwice, Prepares, saved, with_sink
 
 
 class HostLost(Exception):
-    """What the hosts of an attempt raise when one of them is gone."""
+    """The error of the hosts of an attempt after one of them is lost."""
 
 
 class Losing(Prepares):

@@ -1,4 +1,4 @@
-"""Whatever happens to drivers, hosts and the disk: nothing is lost, nothing is there twice."""
+"""Nothing is lost and nothing is duplicated under any faults of drivers, hosts and the disk."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whatever happens to a process at any step, nothing is lost and nothing is doubled.
+"""Nothing is lost and nothing is doubled, at whichever step a process fails.
 
 The names of the steps are taken from the code: a new one without a case is an error.
 """

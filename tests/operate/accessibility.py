@@ -84,7 +84,9 @@ def axe_core() -> Path:
 
 
 def violations(page: Browser, axe: Path) -> list[list[str]]:
-    """Return what axe-core finds in the page, with all sections open; rules have to pass, too."""
+    """Return the violations that axe-core finds in the page, with all sections open; some rules
+    pass.
+    """
     page.run(OPEN_ALL)
     page.run(axe.read_text(encoding="utf-8") + "; null")
     found = json.loads(

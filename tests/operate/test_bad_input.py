@@ -1,4 +1,4 @@
-"""What an operator gets wrong is answered with one clear sentence, never a traceback."""
+"""An operator's mistakes are answered with one clear sentence, never a traceback."""
 
 from __future__ import annotations
 

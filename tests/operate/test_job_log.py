@@ -1,4 +1,4 @@
-"""What a job writes to the driver's log."""
+"""The messages of a job in the driver's log."""
 
 from __future__ import annotations
 

@@ -77,7 +77,7 @@ def test_a_job(shown, operated):
 
 
 def test_the_page_has_names_for_all_that_it_shows(shown, operated):
-    """What a screen reader needs: a language, one heading, names of regions and pictures."""
+    """The page has the parts that a screen reader needs: a language, one heading, names."""
     page = shown(operated.id)
     assert '<html lang="en">' in page
     assert page.count("<h1") == 1

@@ -36,7 +36,7 @@ def ask(url, name, *path):
 
 
 def known_fields(parsed):
-    """Tell whether all that was sent belongs to Flink's API, at this level and below."""
+    """Return the fields at this level and below that do not belong to Flink's API."""
     extra = getattr(parsed, "additional_properties", {})
     return {key for key in extra if not key.isupper()}
 

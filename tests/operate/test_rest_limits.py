@@ -1,4 +1,4 @@
-"""What strangers send before a token is checked costs little."""
+"""Requests of strangers, before their token is checked, cost little."""
 
 from __future__ import annotations
 

@@ -41,7 +41,7 @@ class Oracle:
         self._stop()
 
     def outcomes(self, programs: Sequence[Program]) -> list[Outcome]:
-        """Return what programs give, some of them run at a time.
+        """Return the outcomes of programs, some of them run at a time.
 
         A program that ends the process of real PyFlink has failed.
         """

@@ -15,7 +15,7 @@ READING = Reading(any_subtask=True)
 
 @dataclass
 class Comparison:
-    """What came of comparing programs.
+    """The result of comparing programs.
 
     Args:
         programs: how many.

@@ -23,7 +23,7 @@ _WRONG = 0.04
 
 @dataclass(frozen=True)
 class Stream:
-    """What is known of a stream.
+    """The known properties of a stream.
 
     Args:
         name: of its variable.
@@ -51,7 +51,7 @@ class Stream:
 
     @property
     def ordered_by_key(self) -> bool:
-        """Whether the elements of each key come in a fixed order."""
+        """True if the elements of each key are in a fixed order."""
         assert self.key is not None
         return self.order == TOTAL or (self.order == BY_FIRST and self.key == "v[0]")
 
@@ -138,7 +138,7 @@ class Draft:
         return ANY
 
     def _stays(self, stream: Stream) -> bool:
-        """Whether elements of the same first field stay together and in order."""
+        """True if elements of the same first field stay together and in order."""
         return stream.width == self.parallelism or stream.key == "v[0]"
 
     def program(self, seed: int, mode: str, settings: dict[str, str], how: str) -> Program:

@@ -47,7 +47,7 @@ def condition(rng: Random, given: Shape, source: str = "v") -> str:
 
 
 def truth(rng: Random, given: Shape, source: str = "v") -> str:
-    """Return what a filter may return: mostly a condition, now and then anything."""
+    """Return the result of a filter: mostly a condition, now and then anything."""
     if rng.random() < 0.75:
         return condition(rng, given, source)
     return rng.choice([
@@ -109,7 +109,7 @@ def _float(rng: Random, given: Shape, source: str) -> str:
 
 
 def _of_row(rng: Random, row: str, shape: Shape) -> str:
-    """Return what a row says of itself."""
+    """Return an expression for a property of a row."""
     made = [
         f"str({row})",
         f"str({row}.get_row_kind())",

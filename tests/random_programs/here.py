@@ -53,7 +53,7 @@ class _TooLongError(BaseException):
 
 
 def outcome(program: Program, way: Way = WAYS["whole"]) -> Outcome:
-    """Return what a program gives on this project."""
+    """Return the outcome of a program on this project."""
     pyflink_on_spark.install()
     rng = Random(program.seed)
     prepared = _cut(program, rng) if way.cut else program
@@ -102,7 +102,7 @@ class _SomeRestarts:
 
 
 def _has_early_watermarks(program: Program) -> bool:
-    """Whether watermarks come before the end of input."""
+    """True if watermarks precede the end of input."""
     return program.settings.get(_WATERMARK_INTERVAL, "").endswith(" ms")
 
 

@@ -1,4 +1,4 @@
-"""What a run of a program gave, as text that both engines write alike."""
+"""The outcome of a program, as text that both engines write alike."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class Outcome:
     failure: Failure | None = None
 
     def to_data(self) -> dict[str, Any]:
-        """Return it as JSON values."""
+        """Return the outcome as JSON values."""
         if self.failure is not None:
             return {"failure": asdict(self.failure)}
         return {"results": [list(result) for result in self.results]}
@@ -44,7 +44,7 @@ class Outcome:
 
 @dataclass(frozen=True)
 class Reading:
-    """What does not count when outcomes are compared.
+    """The differences that do not count when outcomes are compared.
 
     Args:
         any_subtask: the number of the subtask before a printed line.
@@ -56,7 +56,7 @@ class Reading:
 
 
 def from_data(data: dict[str, Any]) -> Outcome:
-    """Return what ``to_data`` wrote."""
+    """Return the outcome that ``to_data`` wrote."""
     if "failure" in data:
         return Outcome(failure=Failure(**data["failure"]))
     return Outcome(tuple(tuple(result) for result in data["results"]))
@@ -141,7 +141,7 @@ def _by_first(elements: list[str]) -> dict[str, list[str]]:
 
 
 def first_field(text: str) -> str:
-    """Return what is before the first comma that is not in brackets inside a value's own."""
+    """Return the text before the first comma that is not in brackets inside a value's own."""
     depth = 0
     for place, character in enumerate(text):
         depth += (character in "([{") - (character in ")]}")

@@ -16,7 +16,7 @@ _OF_THE_RECORDER = (
     Failure(HANGS),
     Failure(ENGINE, "java.lang.IllegalStateException: Process died with exit code 0"),
 )
-"""What is no property of a program: it waits for too much, or its worker's start went wrong."""
+"""Failures that are no property of a program: long waits, or a failed start of its worker."""
 
 
 def record(python: str, first: int, count: int, seconds: float) -> None:

@@ -1,4 +1,4 @@
-"""What real PyFlink gave for programs: files that are only ever added, a program in each line."""
+"""Recorded outcomes of real PyFlink: files that only grow, with a program in each line."""
 
 from __future__ import annotations
 

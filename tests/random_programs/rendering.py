@@ -35,7 +35,7 @@ _HELPERS = {
 """Functions that a program has if it names them."""
 
 FILE_NAME = "<program>"
-"""What tracebacks call a program's source."""
+"""The file name of a program's source in tracebacks."""
 
 
 def definitions(program: Program) -> str:

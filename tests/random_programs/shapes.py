@@ -1,4 +1,4 @@
-"""What a stream's values look like, and the declared types that fit them."""
+"""The shapes of a stream's values, and the declared types that fit them."""
 
 from __future__ import annotations
 

@@ -155,7 +155,7 @@ def simpler_statements(source: str) -> Iterator[str]:
 
 
 def _variations(tree: ast.AST) -> Iterator[str]:
-    """Yield what comes of replacing one node, the largest nodes first."""
+    """Yield the variations with one node replaced, the largest nodes first."""
     sources: dict[str, None] = {}
     for number, node in enumerate(ast.walk(tree)):
         for choice in range(len(_replacements(node))):
@@ -177,7 +177,7 @@ class _Replaces(ast.NodeTransformer):
 
 
 def _replacements(node: ast.AST) -> list[ast.AST]:
-    """Return what a node may become."""
+    """Return the simpler replacements of a node."""
     if isinstance(node, ast.Constant):
         return [ast.Constant(value) for value in _smaller_constants(node.value)]
     if isinstance(node, (ast.List, ast.Tuple)):

@@ -26,7 +26,7 @@ MAX_PARALLELISM = 5
 
 @dataclass(frozen=True)
 class Course:
-    """What a job goes through; no result may depend on it.
+    """The events during a job; no result may depend on them.
 
     Each event happens at a moment of some number, counted over all attempts. There is one whenever
     the sources have read as much as they may before a checkpoint, while rows are still under way,
@@ -64,7 +64,7 @@ class Course:
 
 
 def run(build: Build, elements: list[Any], course: Course, path: Path | None = None) -> list[Any]:
-    """Return what a job collects, each element once.
+    """Return the elements that a job collects, each once.
 
     Args:
         build: makes the stream that is collected.

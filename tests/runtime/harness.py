@@ -24,7 +24,7 @@ class FakeClock:
 
 
 class Tag:
-    """What an OutputTag is to the runtime."""
+    """The part of an OutputTag that the runtime uses."""
 
     _is_output_tag = True
 

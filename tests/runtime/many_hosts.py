@@ -87,9 +87,9 @@ class ManyHosts:
         self.refuses: int | None = None
         """The host that cannot write its state."""
         self.lost = False
-        """Whether a host is lost while it takes its next checkpoint."""
+        """True if a host is lost while it takes its next checkpoint."""
         self.late = False
-        """Whether the next checkpoint takes too long."""
+        """True if the next checkpoint takes too long."""
         self._parts: dict[int, tuple[SnapshotWriter | None, SnapshotRequest]] = {}
         """Of the checkpoint under way: what each host writes with, once the host knows of it."""
         self.groups: list[SubtaskGroup] = []
@@ -168,7 +168,7 @@ class ManyHosts:
 
     @property
     def paused(self) -> bool:
-        """Whether all sources wait for a checkpoint."""
+        """True if all sources wait for a checkpoint."""
         reading = [group for group in self.groups if group.reading]
         return bool(reading) and all(group.paused for group in reading)
 

@@ -85,7 +85,7 @@ class Mixing(AggregateFunction):
 
 
 class AllKinds(KeyedProcessFunction):
-    """What it emits depends on each kind of state, and so on all elements of the key so far."""
+    """A function whose results depend on each kind of state, and so on all elements of the key."""
 
     def open(self, runtime_context):
         self.value = runtime_context.get_state(ValueStateDescriptor("value", LONG))
@@ -170,7 +170,7 @@ class CountContents(ProcessWindowFunction):
 
 
 class Totals(KeyedProcessFunction):
-    """What belongs to a key, in whatever order it comes."""
+    """The sum of a key's elements, independent of their order."""
 
     def open(self, runtime_context):
         self.total = runtime_context.get_state(ValueStateDescriptor("total", LONG))

@@ -56,7 +56,7 @@ class CutSource(Source):
 
 @dataclass(frozen=True)
 class Conditions:
-    """What no result may depend on.
+    """The conditions of a run; no result may depend on them.
 
     Args:
         sizes: of the source's bundles.
@@ -104,7 +104,7 @@ def results(
     max_parallelism: int | None = None,
     watermark_every: int = 10_000,
 ) -> list[Any]:
-    """Return what a job collects from some elements."""
+    """Return the elements that a job collects."""
     conditions = conditions or Conditions()
     elements = list(elements)
     settings = {"pyflink-on-spark.watermark-interval-elements": str(watermark_every)}

@@ -1,4 +1,4 @@
-"""What comes after a barrier waits until the barriers of all channels have arrived."""
+"""Rows after a barrier wait until the barriers of all channels have arrived."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What happens between two elements of a bundle: timers by the clock, and whose timestamp it is."""
+"""Events between two elements of a bundle: timers by the clock, and the timestamps they see."""
 
 from __future__ import annotations
 

@@ -217,7 +217,7 @@ def test_windows_after_restarts(job, elements, conditions, every):
 @settings(few, max_examples=60)
 @given(window_jobs(regular=True), events, places, intervals, st.integers(0, 20))
 def test_regular_windows_are_no_exception(job, elements, conditions, every, bound):
-    """What the loops for regular windows do is what windows of any kind do."""
+    """The loops for regular windows give the results of the general ones."""
     build = windowed(job, bound)
     found = results(
         build, elements, conditions, max_parallelism=MAX_PARALLELISM, watermark_every=every
@@ -231,7 +231,7 @@ def test_regular_windows_are_no_exception(job, elements, conditions, every, boun
 
 
 def model(job, elements):
-    """What windows with the default trigger hold, if nothing is late: key, bounds, contents."""
+    """Return the contents of windows with the default trigger, if nothing is late."""
     of_key = {}
     for key, time, number in elements:
         windows = of_key.setdefault(key, {})

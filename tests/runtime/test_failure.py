@@ -1,4 +1,4 @@
-"""What a user sees when a function fails."""
+"""The message for a user when a function fails."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What user functions log, with the operator and the subtask that logged it."""
+"""Log records of user functions, with the operator and the subtask that logged them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What was emitted does not change any more."""
+"""Emitted elements do not change any more."""
 
 from __future__ import annotations
 

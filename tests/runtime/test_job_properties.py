@@ -1,4 +1,4 @@
-"""What an environment's settings are by the time that a job runs."""
+"""The settings of an environment at the time when a job runs."""
 
 from __future__ import annotations
 

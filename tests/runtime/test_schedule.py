@@ -138,7 +138,7 @@ class Takes(MapFunction):
 
 
 def collected(build, slices):
-    """What a job collects, in its order, if the group works for one slice of time after another."""
+    """Return the results of a job, in order, if the group works in slices of time."""
     TIME[0] = 0.0
     job = job_of(build, CutSource(range(12), (1,)), 2)
     found = []

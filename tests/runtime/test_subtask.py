@@ -31,7 +31,7 @@ def calls():
 
 
 def note(text):
-    """What functions call: found by its name, so that pickling makes no copy of the list."""
+    """Note a call; the function is found by name, so that pickling does not copy the list."""
     CALLS.append(text)
 
 

@@ -26,7 +26,7 @@ START = 0.0, 10, 20
 
 
 def pieces(count, wall, cpu, given_up, lost):
-    """Whether each of some pieces of work lets its part be noticed."""
+    """Return, for each piece of work, True if its wait is noticed."""
     found = WaitNotice()
     return [found.waits(wall, START, (cpu, 10 + given_up, 20 + lost)) for _ in range(count)]
 
@@ -124,7 +124,7 @@ class Notes(MapFunction):
 
 
 def threads_of(where, count=100, parallelism=1, seconds=0.01, fails=None):
-    """What two functions with an exchange between them give, and the threads of their calls."""
+    """Return the results of two functions with an exchange between them, and their threads."""
     SEEN.clear()
     configuration = Configuration()
     configuration.set_string("pyflink-on-spark.waiting-functions", where)

@@ -275,7 +275,7 @@ class Graph:
     steps: tuple[tuple[str, int, int, int], ...]
 
     def build(self, stream: Any) -> Any:
-        """Return what all readers have seen."""
+        """Return the stream of all readers' observations."""
         streams, seen = [assigned(stream)], []
         for name, first, second, readers in self.steps:
             one = streams[first % len(streams)]

@@ -87,7 +87,7 @@ def checksum(content: dict[str, list[str]]) -> int:
 
 
 def is_all(content: dict[str, list[str]]) -> bool:
-    """Tell whether no kind is missing."""
+    """True if every kind of state is present."""
     states = ("value", "list", "map", "reducing", "aggregating", "timers event")
     return {kind: len(things) for kind, things in content.items() if kind in ONCE} == ONCE and (
         {f"kinds: {state}" for state in states} | {"windows: window-contents"} <= content.keys()

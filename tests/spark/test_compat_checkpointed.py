@@ -1,4 +1,4 @@
-"""What matters most of the compatibility suite, on Spark with checkpoints.
+"""The most important compatibility tests, on Spark with checkpoints.
 
 Jobs take a checkpoint after every two elements of a source. `tox -e continuous` runs
 the whole suite so; in-process it is part of every run.

@@ -1,4 +1,4 @@
-"""What a job takes along, in Spark's workers."""
+"""The dependencies of a job, in Spark's workers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What becomes of a job that cannot begin; without Spark."""
+"""The end of a job that cannot begin; without Spark."""
 
 from __future__ import annotations
 

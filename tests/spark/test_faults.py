@@ -1,4 +1,4 @@
-"""What goes wrong outside of a job is named, nothing half is committed, and a restart resumes."""
+"""Faults outside of a job are named, nothing is committed partially, and a restart resumes."""
 
 from __future__ import annotations
 

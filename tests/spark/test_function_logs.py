@@ -1,4 +1,4 @@
-"""What user functions log in workers arrives in the driver's log."""
+"""Log records of user functions in workers arrive in the driver's log."""
 
 from __future__ import annotations
 

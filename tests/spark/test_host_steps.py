@@ -1,4 +1,4 @@
-"""Whatever happens to a host at any of its own steps, the next attempt works; without Spark."""
+"""The next attempt works, at whichever of its own steps a host fails; without Spark."""
 
 from __future__ import annotations
 

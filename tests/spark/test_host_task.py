@@ -1,4 +1,4 @@
-"""What becomes of a host's Spark task that does not find the driver; no Spark."""
+"""The end of a host's Spark task that does not find the driver; without Spark."""
 
 from __future__ import annotations
 

@@ -63,7 +63,7 @@ BETWEEN = {
     ],
     "cancel counter": [f"{FLINK} list"],
 }
-"""What is tried after the command of the page that begins like this."""
+"""The command tried after the page's command that begins like this."""
 
 
 def tried():
@@ -105,13 +105,13 @@ def printed(tmp_path):
 
 
 def records(folder):
-    """Return what drivers note of their jobs, by the time of their start."""
+    """Return the records that drivers keep of their jobs, by the time of their start."""
     found = (folder / "home" / "jobs").glob("*/*.json")
     return sorted((json.loads(file.read_text()) for file in found), key=lambda r: r["started"])
 
 
 def lives(pid):
-    """Tell whether a process has not ended, waited for or not."""
+    """True for a process that has not ended; zombies have."""
     try:
         stat = Path(f"/proc/{pid}/stat").read_text()
     except OSError:

@@ -1,4 +1,4 @@
-"""What PySpark's server of accumulators prints when a connection to it fails."""
+"""The output of PySpark's server of accumulators when a connection to it fails."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What Spark's Python libraries log in a script that logs at INFO."""
+"""The log records of Spark's Python libraries in a script that logs at INFO."""
 
 from __future__ import annotations
 

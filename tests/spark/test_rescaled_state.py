@@ -55,7 +55,7 @@ def content_at(path):
 
 
 def seen(folder):
-    """Whether a checkpoint has all elements."""
+    """True once a checkpoint has all elements."""
     found = folder.glob("checkpoints/*/chk-*/_metadata")
     newest = max(found, default=None, key=lambda path: path.stat().st_mtime_ns)
     return newest is not None and is_all(content_at(str(newest.parent)))

@@ -37,7 +37,7 @@ class Asked(list):
 
 
 class Context:
-    """What a session says of its SparkContext."""
+    """The SparkContext of a session."""
 
     def __init__(self, stopped=False, died=False):
         self._jsc, self._stopped, self._died = self, stopped, died

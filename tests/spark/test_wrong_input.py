@@ -1,4 +1,4 @@
-"""What a user sees when something is wrong."""
+"""The message for a user when something is wrong."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is wrong in a SQL text is said in a sentence, with its place."""
+"""Errors in SQL texts have one sentence and a position."""
 
 from __future__ import annotations
 

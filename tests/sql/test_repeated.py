@@ -1,4 +1,4 @@
-"""What stands in a row's expressions more than once is computed once."""
+"""Repeated parts of a row's expressions are evaluated once."""
 
 from __future__ import annotations
 

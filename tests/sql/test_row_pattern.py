@@ -124,7 +124,7 @@ class Search:
         return self._may_leave(last, variable, bits, counts)
 
     def _may_leave(self, last, variable, bits, counts):
-        """Whether all variables from the last one on may be over before a variable."""
+        """True if a match may skip all variables from the last one up to another."""
         for number in range(0 if last is None else last, variable):
             if counts[number] < self._least(number, counts[number]):
                 return False

@@ -31,7 +31,7 @@ def submitted(stream: Any) -> Job:
 
 
 def results_of(stream: Any, engine: Engine) -> list[Any]:
-    """Return what an engine collects of a stream."""
+    """Return the elements that an engine collects from a stream."""
     before = installed_engine()
     install_engine(engine)
     try:

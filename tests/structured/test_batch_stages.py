@@ -24,7 +24,7 @@ def _batch(rows: list[Any]) -> pyarrow.RecordBatch:
 
 
 def _rows(stream: Any) -> list[Any]:
-    """Return what the last stage of a job leaves for the driver."""
+    """Return the rows of a job's last stage for the driver."""
     job = submitted(stream)
     environment = WorkerEnvironment.of_driver(ShippedDependencies())
     rows: list[Any] = []

@@ -1,4 +1,4 @@
-"""Whatever step of a micro-batch the driver fails at, files have each record once."""
+"""Files have each record once, at whichever step of a micro-batch the driver fails."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the driver wants of all slots takes effect in the same micro-batch everywhere."""
+"""The driver's requests to all slots take effect in the same micro-batch everywhere."""
 
 from __future__ import annotations
 

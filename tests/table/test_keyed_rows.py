@@ -42,7 +42,7 @@ class Smallest(TableAggregateFunction):
 
 @dataclass
 class Case:
-    """What a query gives for a row while it remembers earlier ones, and when it has forgotten them.
+    """The changes of a query for a row: with remembered earlier rows, and after they expired.
 
     Args:
         query: SQL over the tables a and b, or a function of the table environment.

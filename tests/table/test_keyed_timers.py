@@ -146,7 +146,7 @@ def results(running):
 
 
 def run(name, cut=None, change=(), disk=False):
-    """Returns what comes out, with restarts after some steps."""
+    """Return the results, with restarts after some steps."""
     running, inputs = harness(name, disk=disk)
     found = []
     running.open()

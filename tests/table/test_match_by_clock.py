@@ -36,7 +36,7 @@ def harness(order, after, within, disk):
 
 
 def run(order, after, within, cut=None, change=(), disk=False):
-    """Returns what comes out, each with the time of the clock, and how much state is left."""
+    """Return the results, each with the time of the clock, and the size of the remaining state."""
     running = harness(order, after, within, disk)
     found, seen = [], 0
     running.open()

@@ -1,4 +1,4 @@
-"""What of PyFlink's tables is not there raises one error that says what to do instead."""
+"""Missing parts of PyFlink's tables raise one error that names the way out."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a format of a table writes, it reads back: all types, NULL and unusual texts."""
+"""Formats of tables read back all that they write: all types, NULL and unusual texts."""
 
 from __future__ import annotations
 

@@ -98,7 +98,7 @@ class _Submitted(Exception):
 
 
 def meanings(apply, selector=None, key_type=None, elements=PAIR):
-    """Returns what the state of a program's operators means, by the names of the operators."""
+    """Return the meaning of the state of a program's operators, by their names."""
     before, recorder = installed_engine(), _Recorder()
     install_engine(recorder)
     try:

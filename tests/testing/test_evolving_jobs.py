@@ -33,7 +33,7 @@ def savepoint(tmp_path):
 
 
 class Seen(KeyedProcessFunction):
-    """Yields what it finds in a state."""
+    """A function that emits the content of a state."""
 
     def __init__(self, descriptor, read=lambda state: state.value()):
         self.descriptor, self.read = descriptor, read

@@ -27,7 +27,7 @@ from pyflink_on_spark.testing.same_process import SameProcess
 
 
 class Log(SameProcess):
-    """What functions in the job and the test both see."""
+    """A list that the functions of the job and the test share."""
 
     def __init__(self):
         super().__init__()

@@ -1,4 +1,4 @@
-"""What the static report finds in scripts, and what it says of it."""
+"""The findings of the static report on scripts, and their messages."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whether a script fits a savepoint: what changed between the two is found without a run."""
+"""The check of a script against a savepoint finds changes without a run."""
 
 from __future__ import annotations
 

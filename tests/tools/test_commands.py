@@ -1,4 +1,4 @@
-"""What `python -m pyflink_on_spark` does with its arguments."""
+"""The arguments of `python -m pyflink_on_spark`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What stands before a script."""
+"""The options before a script."""
 
 from __future__ import annotations
 

@@ -25,7 +25,7 @@ class MessageConnection:
     def __init__(self, stream: Stream, outgoing: Seal | None, incoming: Seal | None) -> None:
         self.stream, self.outgoing, self.incoming = stream, outgoing, incoming
         self.inbox = bytearray()
-        """What has arrived and was not received yet."""
+        """The bytes that have arrived and were not received yet."""
         self._ended = False
         self._sending = threading.Lock()
         self.own_address, self.hang_up = stream.own_address, stream.hang_up

@@ -241,7 +241,7 @@ class BucketNaming(ABC):
     """Names the buckets that elements are written to. Picklable."""
 
     timed: bool
-    """Whether the bucket depends on the time."""
+    """True if the bucket depends on the time."""
 
     @abstractmethod
     def bucket(self, now: int) -> str:

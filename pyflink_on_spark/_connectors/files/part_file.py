@@ -117,7 +117,7 @@ class PartFile:
     ) -> None:
         self.size = 0
         self.saved = False
-        """Whether a checkpoint may resume the file."""
+        """True if a checkpoint may resume the file."""
         self.created = self.last_written = now
         self._files = files
         self._bucket, self._in_progress_path, self._path = bucket, in_progress_path, path

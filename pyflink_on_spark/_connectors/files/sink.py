@@ -42,7 +42,7 @@ class PartFileSink(Sink):
     """
 
     writer_class: ClassVar[type[FileSinkWriter]] = FileSinkWriter
-    """What writes in a subtask."""
+    """The writer of a subtask."""
 
     def __init__(
         self,

@@ -162,7 +162,7 @@ class FastRecordReader:
         self._lines = lines
         self._reader = csv.reader(lines, **form.arguments())
         self.stuck = False
-        """Whether ``csv.reader`` has rejected a record; a ``RecordReader`` may accept it."""
+        """True once ``csv.reader`` has rejected a record; a ``RecordReader`` may accept it."""
 
     def take(self, count: int) -> list[list[str]]:
         """Return at most ``count`` of the next records; none after a rejected one."""

@@ -59,7 +59,7 @@ class AttemptControl:
         self._begun: SavepointRequest | None = None
         self._drained_into: Folder | None = None
         self.ended = False
-        """Whether the job is done."""
+        """True once the job is done."""
 
     def run_pending(self, done: bool, wanted: bool = False) -> None:
         """Do what is due.

@@ -134,7 +134,7 @@ class CheckpointCoordinator:
         self.key_groups: dict[str, int] = {}
         """How many key groups operators have in the checkpoint that the user names."""
         self.over = False
-        """Whether all is committed that the job will ever commit: it must not begin again."""
+        """True once the job's last commit is done: the job must not begin again."""
 
     @classmethod
     def of(cls, job: Job, clock: Clock) -> Self:

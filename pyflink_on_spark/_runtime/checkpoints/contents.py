@@ -128,7 +128,7 @@ _PLAIN = {
     "pyflink_on_spark._runtime.state.operator_state": {"OperatorSnapshot"},
     "pyflink_on_spark._runtime.state.snapshot": {"KeyGroupState", "StateDelta", "StateMeta"},
 }
-"""What a pickle may make, by module: nothing of it runs anything else."""
+"""The classes that a pickle may contain, by module: none of them runs other code."""
 
 _KEY = ("pyflink_on_spark._runtime.elements.keys", "_restore")
 _CONTAINERS: dict[tuple[str, str], Callable[..., Any]] = {

@@ -142,7 +142,7 @@ class SnapshotWriter:
         few: int | None = None,
     ) -> None:
         self.taken = _TAKEN[contents]
-        """What is taken of keyed state."""
+        """The snapshot of keyed state."""
         self._state = SlotState()
         self._stack = ExitStack()
         self._file: StateFileWriter | None = None

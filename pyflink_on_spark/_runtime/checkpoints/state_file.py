@@ -114,7 +114,7 @@ class Stored:
 
 
 Content = bytes | Stored
-"""What is in a record: in memory, or still in its file."""
+"""The content of a record: in memory, or still in its file."""
 
 
 def read_in_turn(contents: Iterable[tuple[T, Content]]) -> Iterator[tuple[T, bytes]]:

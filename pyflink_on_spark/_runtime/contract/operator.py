@@ -24,28 +24,28 @@ class Operator:
     """
 
     keyed: bool = False
-    """Whether its elements are pairs of key and value."""
+    """True if received elements are pairs of key and value."""
 
     emits_pairs: bool = False
-    """Whether what it emits are pairs of key and value."""
+    """True if emitted elements are pairs of key and value."""
 
     emits_timestamps: bool = False
-    """Whether emitted elements have timestamps even if received elements have none."""
+    """True if emitted elements have timestamps even where received elements have none."""
 
     ends_chain: bool = False
-    """Whether no operator follows it in its chain."""
+    """True if no other operator follows in the chain."""
 
     preserves_elements: bool = False
-    """Whether it emits only elements that it received, unchanged."""
+    """True for an operator that emits only received elements, unchanged."""
 
     sorted_in_batch: bool = True
-    """Whether BATCH gives it one key after the other, if it is keyed."""
+    """True for a keyed operator that in BATCH receives one key after the other."""
 
     mixes_keys: bool = False
-    """Whether BATCH gives it elements of all keys as they come, if they have no timestamps."""
+    """True if in BATCH elements without timestamps arrive with their keys mixed."""
 
     emits_immutable: bool = False
-    """Whether emitted elements are deeply immutable, so that they need no copies."""
+    """True if emitted elements are deeply immutable, so that they need no copies."""
 
     watermark_delay: int = 0
     """How much earlier (ms) than the watermark that it got the times of its elements may be."""

@@ -30,7 +30,7 @@ NULL_KEY = 31
 """The hash code of a key that is null: of a ``Row`` of one field, as for all other keys."""
 
 ANY_KEY = 62
-"""What is added to the hash code of a key that is not null."""
+"""The addend for the hash code of a key that is not null."""
 
 
 class KeyHash(Protocol):

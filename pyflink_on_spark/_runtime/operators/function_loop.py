@@ -23,7 +23,7 @@ _NAMES: dict[str, Any] = {each.__name__: each for each in (copied, is_immutable,
     "IMMUTABLE_TYPES": IMMUTABLE_TYPES,
     "PLAIN_KEY_TYPES": PLAIN_KEY_TYPES,
 }
-"""What lines may use."""
+"""The names that all lines may use."""
 _MOST_LOOPS = 10
 """How many flat_maps one loop has at most; Python limits how deep loops are nested."""
 
@@ -35,7 +35,7 @@ class FusableOperator(Operator):
     """
 
     line: str = ""
-    """What it is in a loop: a line with ``{call}``, ``{value}`` and, if any, ``{result}``.
+    """The operator's line in a loop, with ``{call}``, ``{value}`` and, if any, ``{result}``.
 
     ``{own}`` is the operator's ``own``. Empty for an operator that is no part of a loop after all,
     which is known once it is open.
@@ -44,7 +44,7 @@ class FusableOperator(Operator):
     call: Any = None
 
     own: Any = None
-    """What the line uses besides, once the operator is open."""
+    """The other objects that the line uses, once the operator is open."""
 
     def process(self, elements: Iterator[Any]) -> Iterator[Any]:
         """Yield the results of the function."""

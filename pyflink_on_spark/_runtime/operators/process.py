@@ -209,7 +209,7 @@ class ProcessOperator(AnyProcessOperator):
 
 
 TimeDomains = tuple[Any, Any]
-"""What ``time_domain()`` returns for event-time and for processing-time timers."""
+"""The values of ``time_domain()`` for event-time and for processing-time timers."""
 
 
 class TimerDrivenOperator(AnyProcessOperator):

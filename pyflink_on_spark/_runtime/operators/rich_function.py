@@ -78,7 +78,7 @@ class RichFunctionOperator(UdfOperator):
     """
 
     methods: tuple[str, ...] = ()
-    """What the operator may call for elements and timers."""
+    """The methods of the function that the operator calls for elements and timers."""
 
     def __init__(self, function: UserFunction) -> None:
         self._function = function

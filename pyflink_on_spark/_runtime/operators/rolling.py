@@ -122,9 +122,9 @@ class RollingOperator(Operator):
     keyed = True
     mixes_keys = True
     name: str = "reduce"
-    """What combines elements."""
+    """The function that combines two elements."""
     uses_state: bool = False
-    """Whether what combines elements may ask for other state of their key."""
+    """True if the combining function may use other state of the key."""
 
     def __init__(self, type_info: Any = None) -> None:
         self._type_info = type_info

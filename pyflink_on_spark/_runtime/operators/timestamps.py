@@ -33,7 +33,7 @@ class AssignTimestamps(Operator):
     preserves_elements = True
 
     at_once = False
-    """Whether ``advances`` looks at what ``process`` yields, a bundle at a time."""
+    """True if ``advances`` checks the results of ``process``, a bundle at a time."""
 
     def __init__(
         self,

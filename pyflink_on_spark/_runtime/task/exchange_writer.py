@@ -125,7 +125,7 @@ class ExchangeWriter:
         self._writes, self._check_every = 0, max(1, len(self._buffers) // FEW_RECEIVERS)
         self._broadcast = isinstance(plan.partitioner, BroadcastPartitioner)
         self.by_key = isinstance(plan.partitioner, HashPartitioner)
-        """Whether the key of an element says where it goes."""
+        """True if the key of an element determines its receiver."""
         self._unrouted: list[tuple[Any, Any]] = []
         self._unrouted_times: list[int | None] = []
         self._one_by_one = NEW_KEYS_ONE_BY_ONE

@@ -51,9 +51,9 @@ class GroupCheckpoints:
     def __init__(self) -> None:
         self._requests: dict[int, SnapshotRequest] = {}
         self.halted = False
-        """Whether no source is read any more, since the job ends with a savepoint."""
+        """True once no source is read any more, since the job ends with a savepoint."""
         self.prepared: list[Any] = []
-        """What the driver has to commit, of all since the last complete checkpoint."""
+        """The committables of all checkpoints since the last complete one, for the driver."""
 
     @property
     def pending(self) -> bool:

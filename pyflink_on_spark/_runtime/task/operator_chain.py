@@ -106,7 +106,7 @@ class OperatorChain(OperatorLine):
         self.records = 0
         """How many elements have come in."""
         self.inbox: deque[tuple[Hashable, Bundle | ChannelEvent]] = deque()
-        """What waits: with each bundle the number of its input, with each event its channel."""
+        """The queue: with each bundle the number of its input, with each event its channel."""
         self._rest: OperatorChain | None = None
         self._arrange(operators, main)
 

@@ -23,7 +23,7 @@ from pyflink_on_spark._runtime.elements.immutability import (
 )
 
 ChannelEvent = Watermark | ChannelStatus | EndOfInput
-"""What travels between elements inside a subtask."""
+"""An event between elements inside a subtask."""
 
 
 class Output(Protocol):

@@ -56,7 +56,7 @@ class SourceInput:
         self._last_position: list[Any] = []
         self._ended_in: int | None = None
         self.reading = True
-        """Whether something may still come."""
+        """True until the source has ended."""
 
     @property
     def reader(self) -> SourceReader:

@@ -162,9 +162,9 @@ class WatermarkValve:
         self._open = set(self._watermarks)
         self.current = MIN_TIMESTAMP
         self.idle = False
-        """Whether every channel that has not ended is idle."""
+        """True if every channel that has not ended is idle."""
         self.ended = not self._open
-        """Whether every channel has ended."""
+        """True once every channel has ended."""
 
     def watermark(self, channel: Hashable, timestamp: int) -> int | None:
         """Take a channel's watermark (ms); return the combined one if it has advanced."""

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from pyflink_on_spark._runtime.windows.aligned_windows import AlignedWindows
 
 Entries = dict[Any, Any]
-"""What is kept of one window, by key."""
+"""The contents of one window, by key."""
 
 
 class WindowContents(Protocol):

@@ -192,7 +192,7 @@ class Batches:
         self.stopping = threading.Event()
         """Set when the query is about to be stopped."""
         self.error: BaseException | None = None
-        """What a micro-batch failed with."""
+        """The error of a failed micro-batch."""
 
     def __call__(self, frame: Any, batch: int, before: Callable[[], None] = lambda: None) -> None:
         """Run a micro-batch.

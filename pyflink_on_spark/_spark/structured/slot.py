@@ -37,7 +37,7 @@ _SLICE_SECONDS = 0.05
 _REST_SECONDS = 0.005
 _REPORT_BYTES = 1 << 20
 ENDS, DRAINS = "end", "drain"
-"""What the driver may want of all slots: that they close, or that their sources end."""
+"""The driver's requests to all slots: to close, or to end their sources."""
 
 OutRow = tuple[int, int, int, int, bytes]
 

@@ -28,7 +28,7 @@ from pyflink_on_spark._sql.plan.time_conditions import windows_of
 from pyflink_on_spark._sql.syntax import expressions as syntax
 
 _IN_ANY_ORDER = ("ARRAY_AGG", "JSON_ARRAYAGG")
-"""What may have ORDER BY, which Flink does not follow: values are in the order of rows."""
+"""Aggregates that accept ORDER BY, which Flink ignores: values are in the order of rows."""
 
 
 def contains_aggregate(node: Any, functions: Functions) -> bool:

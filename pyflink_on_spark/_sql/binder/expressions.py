@@ -244,7 +244,7 @@ class ExpressionBinder:
     def __init__(self, scope: Scope, functions: Functions) -> None:
         self.scope, self._functions = scope, functions
         self.columns: dict[syntax.Expression, Typed] = {}
-        """What has the values of functions with OVER, and of queries, already."""
+        """Expressions with known values: functions with OVER, and queries."""
         self._cases: dict[type, Callable[[Any], Typed]] = {
             syntax.Name: scope.resolve,
             syntax.Literal: _constant,

@@ -215,7 +215,7 @@ def with_watermarks(node: Node, schema: ResolvedSchema) -> Node:
 
 
 ONE_ROW = Values(Schema((), ()), ((),))
-"""What a query without FROM reads."""
+"""The input of a query without FROM: one empty row."""
 
 
 class RelationBinder:

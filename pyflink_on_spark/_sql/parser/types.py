@@ -44,7 +44,7 @@ class TypeParser(Cursor):
     """Reads types."""
 
     takes_intervals = False
-    """Whether a type may be an interval; in SQL only that of a CAST may."""
+    """True if a type may be an interval; in SQL only that of a CAST may."""
 
     def type(self) -> LogicalType:
         """Read a type, and whether it has NULL."""

@@ -67,7 +67,7 @@ class TableSource(ABC):
 
     changes: ModifyKinds = ModifyKinds.INSERT
     before: bool = True
-    """Whether a row comes before each update as it was; if not, the planner keeps rows to know."""
+    """True if each update has its UPDATE_BEFORE row; if not, the planner keeps rows to add it."""
 
     def metadata(self) -> Mapping[str, LogicalType]:
         """Return the metadata that there are, and their types."""
@@ -119,7 +119,7 @@ class TableSink(ABC):
 
     accepts: ModifyKinds = ModifyKinds.INSERT
     before: bool = True
-    """Whether it wants to know what a row was before an update; with a primary key it need not."""
+    """True if the sink needs UPDATE_BEFORE rows; with a primary key it does not."""
 
     @abstractmethod
     def writing(self, schema: Schema, changelog: bool) -> Writing:
@@ -140,7 +140,7 @@ class TableFactory(ABC):
     identifier: ClassVar[str]
     options: ClassVar[tuple[Option[object], ...]] = ()
     overwrites: ClassVar[bool] = False
-    """Whether INSERT OVERWRITE can replace what is there."""
+    """True if INSERT OVERWRITE can replace the table's rows."""
 
     def source(self, context: TableContext) -> TableSource:
         """Return a table to be scanned.

@@ -171,7 +171,7 @@ class CallSite:
         self._sources: list[str | None] = [None] * len(args)
         self._strict = strict
         self.checks: list[tuple[str, str]] = []
-        """What is evaluated before the code, each with what it must not be for the code to run."""
+        """Expressions evaluated before the code, each with the value that skips the code."""
         if strict:
             for index, arg in enumerate(args):
                 if arg.type.nullable:

@@ -22,9 +22,9 @@ from pyflink_on_spark._sql.plan.expressions import (
 from pyflink_on_spark._sql.plan.nodes import Schema, SortKey, WindowTable
 
 Content = dict[str, Any]
-"""What state means, by keyword; ``kind`` comes first."""
+"""The meaning of state, by keyword; ``kind`` comes first."""
 Columns = tuple[str, ...]
-"""What each column of a node's rows is made of."""
+"""The origin of each column of a node."""
 
 _LONGEST = 400
 _ADDRESS = re.compile(r" at 0x[0-9a-f]+")

@@ -150,7 +150,7 @@ class PhysicalNode(ABC):
         self.changes = ModifyKinds.INSERT
         """Which changes its rows are; set when changes are inferred."""
         self.before = False
-        """Whether a row comes before each update as it was; set when changes are inferred."""
+        """True if each update has its UPDATE_BEFORE row; set when changes are inferred."""
 
     @property
     def changelog(self) -> bool:

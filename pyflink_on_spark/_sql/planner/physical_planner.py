@@ -413,7 +413,7 @@ RULES: dict[type[logical.Node], Make] = {
     logical.Sink: _sink,
     logical.ExternalSink: _external_sink,
 }
-"""What makes the physical node for each kind of logical one."""
+"""The rules from logical to physical nodes, by kind."""
 
 
 @dataclass(frozen=True)

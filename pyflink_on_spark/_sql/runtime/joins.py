@@ -35,7 +35,7 @@ class JoinOperator(KeyedProgramOperator):
     """
 
     _only_pairs = True
-    """Whether nothing but pairs of rows comes out, if rows are only added and none is outer."""
+    """True if the join emits only pairs of rows, unless rows are retracted or a side is outer."""
 
     def __init__(
         self,

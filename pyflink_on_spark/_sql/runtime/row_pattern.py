@@ -21,17 +21,17 @@ from pyflink_on_spark._sql.plan.match import PatternVariable, RowPattern, Skip
 Ends = tuple[int, ...]
 """How many rows there are up to the last one of each variable, from the first row of the match."""
 Condition = Callable[[Any, Sequence[Any], int, Ends, int], bool]
-"""Whether a variable may take a row.
+"""The condition of a variable for a row.
 
 The arguments are the row, the rows that are held, the place of the first row of the match among
 them, the ends of the variables so far, and the time of the row (ms).
 """
 Measure = Callable[[Sequence[Any], int, Ends, int], Any]
-"""What becomes of a match; the arguments are those of a condition but the row."""
+"""The function from a match to its result; the arguments are those of a condition but the row."""
 
 _END, _START = -1, 0
 _NO_ROW = math.inf
-"""What stands for the first row of the match that has none; it comes after all others."""
+"""The number in place of a first row that does not exist; larger than all others."""
 _FEW = 64
 """So many rows that nothing needs any more are kept, rather than moving the others."""
 

@@ -99,7 +99,7 @@ class Folder:
 
 @dataclass(frozen=True)
 class Leg:
-    """What happens between two starts of the job.
+    """The events between two starts of the job.
 
     Args:
         parallelism: of the job.

@@ -1,4 +1,4 @@
-"""What JSON schemas become: seen on Flink's own converter."""
+"""The conversion of JSON schemas, as seen on Flink's own converter."""
 
 from __future__ import annotations
 

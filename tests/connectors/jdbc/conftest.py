@@ -1,4 +1,4 @@
-"""What the tests of the JDBC sink may use."""
+"""Fixtures for the tests of the JDBC sink."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def mysql_server():
 
 @pytest.fixture
 def mysql(mysql_server):
-    """What executes statements in a MariaDB that is empty."""
+    """A function that executes statements in an empty database of MariaDB."""
     with mysql_server.connect() as connection:
 
         def run(sql):

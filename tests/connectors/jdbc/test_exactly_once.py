@@ -54,7 +54,7 @@ def sink(where, **settings):
 
 
 def committables(made, *rows):
-    """Return what a writer hands over at a checkpoint."""
+    """Return the committables of a writer at a checkpoint."""
     writer = made.writer(None)
     writer.write(iter(rows))
     prepared = writer.prepare_checkpoint(1)

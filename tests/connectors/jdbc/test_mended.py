@@ -1,4 +1,4 @@
-"""What goes wrong is named; once it is put right, a job that resumes loses nothing."""
+"""Errors name their cause; a job that resumes after a repair loses nothing."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class Rows:
 
 
 def runs(connection):
-    """Return what executes a statement and returns its rows, if it has any."""
+    """Return a function that executes a statement and returns its rows, if it has any."""
 
     def run(sql):
         found = connection.execute(sql)

@@ -24,7 +24,7 @@ _LONGEST_WAIT = 0.05
 
 @dataclass
 class Transaction:
-    """What a transactional id is about to write."""
+    """The uncommitted records of a transactional id."""
 
     producer: int
     epoch: int = -1

@@ -1,4 +1,4 @@
-"""What the tests of Kafka's connectors may use."""
+"""Fixtures for the tests of Kafka's connectors."""
 
 from __future__ import annotations
 

@@ -65,7 +65,7 @@ def prepared(sink, *texts, checkpoint=1, **of_the_job):
 
 
 class TestTheEndOfAJob:
-    """What the driver has open at the cluster is closed, however the job ends."""
+    """The driver closes its connections to the cluster, however the job ends."""
 
     @pytest.fixture
     def opened(self, monkeypatch):

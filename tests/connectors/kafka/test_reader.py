@@ -199,7 +199,7 @@ def test_the_group_learns_of_a_checkpoint_when_it_is_safe(kafka, readers):
 
 
 class TestTheEndOfABoundedSource:
-    """What the group learns when the subtask has ended that reads it."""
+    """The offsets of the group after the end of the subtask that reads for it."""
 
     def read(self, kafka, env):
         topic = kafka.topic(1)

@@ -1,4 +1,4 @@
-"""Whatever happens to a process at any step, each record is written to Kafka once."""
+"""Each record is written to Kafka once, at whichever step a process fails."""
 
 from __future__ import annotations
 

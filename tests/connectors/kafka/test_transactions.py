@@ -1,4 +1,4 @@
-"""What a checkpoint has is written once, whatever happens in between."""
+"""The records of a checkpoint are written once, despite failures in between."""
 
 from __future__ import annotations
 

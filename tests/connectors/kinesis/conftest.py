@@ -1,4 +1,4 @@
-"""What the tests of Kinesis's connectors may use."""
+"""Fixtures for the tests of Kinesis's connectors."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the tests of RabbitMQ's connectors may use."""
+"""Fixtures for the tests of RabbitMQ's connectors."""
 
 from __future__ import annotations
 

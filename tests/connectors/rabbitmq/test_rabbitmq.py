@@ -73,7 +73,7 @@ def save(one, number):
 
 
 def left(channel, queue):
-    """Return what is in a queue that nobody reads any more."""
+    """Return the messages in a queue that nobody reads any more."""
     texts = []
     while (got := channel.basic_get(queue, auto_ack=True))[0] is not None:
         texts.append(got[2].decode())

@@ -1,4 +1,4 @@
-"""Whatever happens to a process at any step, each message of a queue counts once; no broker."""
+"""Each message of a queue counts once, at whichever step a process fails; no broker."""
 
 from __future__ import annotations
 

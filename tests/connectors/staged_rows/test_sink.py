@@ -1,4 +1,4 @@
-"""What is staged for Spark is handed over once, or again as the same; processes die anywhere."""
+"""Rows staged for Spark are handed over once, or again as the same rows; processes die anywhere."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from pyflink_on_spark.common import Types
 
 
 class Killed(BaseException):
-    """What ends a process at once."""
+    """The immediate end of a process."""
 
 
 class Run:
@@ -41,7 +41,7 @@ class Run:
         return pickle.loads(pickle.dumps(self.sink)).writer(context)
 
     def prepared(self, number, *values, attempt=0):
-        """What is in a checkpoint: a file of each of two subtasks or so."""
+        """Return the committables of a checkpoint: a file for each of some subtasks."""
         found = []
         for value in values:
             writer = self.writer(attempt)

@@ -1,4 +1,4 @@
-"""Whatever happens to a process at any step, each row is handed over to Spark once."""
+"""Each row is handed over to Spark once, at whichever step a process fails."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a hybrid source accepts and refuses, as real PyFlink was seen to do."""
+"""The arguments of hybrid sources, accepted and refused as by real PyFlink."""
 
 from __future__ import annotations
 

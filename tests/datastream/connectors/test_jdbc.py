@@ -1,4 +1,4 @@
-"""What the JDBC sink accepts and refuses."""
+"""The arguments of the JDBC sink, accepted and refused."""
 
 from __future__ import annotations
 

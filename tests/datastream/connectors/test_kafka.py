@@ -1,4 +1,4 @@
-"""What the Kafka connectors accept, what they refuse, and that they say so when they are used."""
+"""The arguments of the Kafka connectors, accepted and refused; unusable ones fail when used."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What Kinesis's connectors accept, and what they refuse."""
+"""The arguments of Kinesis's connectors, accepted and refused."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What RabbitMQ's connectors accept, and what they refuse."""
+"""The arguments of RabbitMQ's connectors, accepted and refused."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What CSV formats accept, and what they refuse; as real PyFlink was seen to do."""
+"""The arguments of CSV formats, accepted and refused as by real PyFlink."""
 
 from __future__ import annotations
 

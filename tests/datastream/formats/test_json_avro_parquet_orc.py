@@ -1,4 +1,4 @@
-"""What the formats accept, what they refuse, and that they say so when they are used."""
+"""The arguments of the formats, accepted and refused; unusable ones fail when used."""
 
 from __future__ import annotations
 

@@ -68,7 +68,7 @@ def connected(draft: Draft, stream: Stream) -> Stream | None:
 
 
 def _given(one: Stream, other: Stream) -> tuple[Shape, Shape]:
-    """Return what a function sees of two streams: with one key only, rows of it and the element."""
+    """Return a function's view of two streams: with one key only, rows of it and the element."""
 
     def seen(stream: Stream) -> Shape:
         if stream.key is None or (one.key is not None and other.key is not None):

@@ -106,7 +106,7 @@ def timed(draft: Draft, stream: Stream) -> Stream:
 
 
 def readable(shape: Shape) -> bool:
-    """Whether real PyFlink can read a collection that is declared to have a shape."""
+    """True for a shape of which real PyFlink can read a declared collection."""
     if shape.kind == "map":
         return shape.parts[1].kind in {"int", "float", "str", "bool"}
     return shape.kind != "bytes" and all(map(readable, shape.parts))

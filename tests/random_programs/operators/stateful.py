@@ -58,7 +58,7 @@ class StatefulBody:
         return [state.opened for state in self._states]
 
     def changes(self) -> list[Line]:
-        """Return what changes the states for an element."""
+        """Return the lines that change the states for an element."""
         return [line for state in self._states for line in state.changes]
 
     def result(

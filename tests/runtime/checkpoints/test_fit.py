@@ -1,4 +1,4 @@
-"""What of a checkpoint has no owner in a job is refused; what says nothing is no matter."""
+"""Parts of a checkpoint without an owner in the job are refused, unless they are empty."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What user functions can do with metrics, and what is reported."""
+"""The metrics of user functions, and their reports."""
 
 from __future__ import annotations
 

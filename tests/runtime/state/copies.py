@@ -27,7 +27,7 @@ class WaitingCopy:
         self._copy = ForkedRecords(self._records(table), [store])
 
     def entries(self) -> dict[Any, dict[Any, Any]]:
-        """Return what the copy reads, by namespace."""
+        """Return the entries in the copy, by namespace."""
         self._gate[0] = 1
         stream = io.BytesIO()
         self._copy.copy_to(stream)

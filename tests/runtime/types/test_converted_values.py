@@ -1,4 +1,4 @@
-"""What functions see, what is collected and what Java writes, as observed in PyFlink 2.3."""
+"""The values in functions, in collected results and in Java's text, as observed in PyFlink 2.3."""
 
 from __future__ import annotations
 

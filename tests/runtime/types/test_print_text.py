@@ -1,4 +1,4 @@
-"""What print() writes, as observed in PyFlink 2.3."""
+"""The text that print() writes, as observed in PyFlink 2.3."""
 
 from __future__ import annotations
 

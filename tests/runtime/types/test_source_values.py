@@ -1,4 +1,4 @@
-"""What from_collection makes of values, as observed in PyFlink 2.3."""
+"""The conversion of values by from_collection, as observed in PyFlink 2.3."""
 
 from __future__ import annotations
 

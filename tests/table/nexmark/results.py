@@ -1,4 +1,4 @@
-"""What a query of Nexmark comes to, as a short text that can be compared.
+"""The result of a query of Nexmark, as a short text that can be compared.
 
 Run with the interpreter of an environment that has apache-flink, this records what real PyFlink
 2.3.0 gives: `python -m tests.table.nexmark.results > tests/table/nexmark/recorded.json`.

@@ -88,7 +88,7 @@ class Example:
 
     @property
     def name(self) -> str:
-        """What it is called."""
+        """The name of the example."""
         parts = Path(self.path).with_suffix("").parts
         return "/".join([parts[0], "-".join([parts[-1], *self.functions])])
 

@@ -25,7 +25,7 @@ def folder_of(python: str) -> Path:
 
 
 def printed(python: str, engine: str, folder: Path, example: Example) -> list[str]:
-    """Return what of the output of an example is determined.
+    """Return the lines of an example's output that are deterministic.
 
     Args:
         python: the interpreter.
@@ -85,7 +85,7 @@ def _check_end(example: Example, status: int, errors: str) -> None:
 
 
 def recorded(example: Example) -> list[str]:
-    """Return what real PyFlink prints of it."""
+    """Return the lines that real PyFlink prints."""
     return example.recorded.read_text(encoding="utf-8").splitlines()
 
 

@@ -179,7 +179,7 @@ class Sink(ABC):
         return committables, []
 
     holds_again: bool = False
-    """Whether a job that resumes from another job's checkpoint holds back what that job has held
+    """True if a job that resumes from another job's checkpoint holds back what that job has held
     back, and may have committed since."""
 
     def commit(self, committables: list[Any]) -> None:  # noqa: B027
@@ -190,7 +190,7 @@ class Sink(ABC):
         self.commit(committables)
 
     keeps_snapshots: bool = False
-    """Whether ``keep`` also gets what the writers returned from ``snapshot``."""
+    """True if ``keep`` also receives the writers' snapshots."""
 
     def keep(self, committables: list[Any]) -> None:  # noqa: B027 - most are never removed
         """Retain these committables: a savepoint references them.

@@ -105,7 +105,7 @@ class SourceReader(ABC):
     """Reads a source in one subtask, and lives as long as the subtask."""
 
     ended: bool = False
-    """Whether the reader will never return anything again."""
+    """True once the reader has returned its last element."""
 
     limit: int = BUNDLE_SIZE
     """The largest number of elements that ``poll`` may return. The subtask changes the limit."""
@@ -184,22 +184,22 @@ class Source(ABC):
     """Where elements come from: a picklable description. See the module for the contract."""
 
     bounded: bool = True
-    """Whether the source ends."""
+    """True for a source that ends."""
 
     timestamped: bool = False
-    """Whether bundles have timestamps."""
+    """True if bundles have timestamps."""
 
     takes_noted_times: bool = False
-    """Whether it generates watermarks by a rule with ``noted``."""
+    """True for a source that generates watermarks by a rule with ``noted``."""
 
     parallel: bool = True
-    """Whether the source may have more than one subtask."""
+    """True if the source may have more than one subtask."""
 
     already_typed: bool = False
-    """Whether elements are of ``produced_type`` already, so that nothing has to be converted."""
+    """True if elements are of ``produced_type`` already, so that nothing has to be converted."""
 
     asked: bool = False
-    """Whether readers ask for splits, so that there is an ``enumerator``."""
+    """True if readers request splits, so that there is an ``enumerator``."""
 
     produced_type: Any = None
     """The type of the elements, or None."""

@@ -35,7 +35,7 @@ class PandasAggregate:
         self.result: LogicalType | None = None
         self.zone = "UTC"
         self.over_rows = False
-        """Whether the function gets all columns as one DataFrame."""
+        """True if the function receives all columns as one DataFrame."""
 
     def open(self, context: Any) -> None:
         """Open the user's function."""

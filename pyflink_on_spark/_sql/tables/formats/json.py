@@ -29,7 +29,7 @@ from pyflink_on_spark._sql.types.temporal import cut_micros, parse_date, parse_t
 
 Read = Callable[[Any], Any]
 WRONG = (ValueError, TypeError, KeyError, AttributeError, RecursionError)
-"""What is raised for messages that are not as they should be."""
+"""The exceptions for malformed messages."""
 _BLANK = " \t\n\r"
 _MARK = "\ufeff"
 _SHOWN = 200
