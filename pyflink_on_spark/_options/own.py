@@ -72,6 +72,14 @@ DRIVER_PORTS = text(
     ),
     check=check_ports,
 )
+COMMAND_TIMEOUT = duration(
+    "pyflink-on-spark.command-timeout",
+    3_600_000,
+    effect=works(
+        "how long the driver waits for hosts to open or close functions, or to carry out another "
+        "order; then the attempt fails. A host whose process is stuck is noticed by its heartbeat"
+    ),
+)
 HOST_PORTS = text(
     "pyflink-on-spark.host-ports",
     "0",
@@ -108,6 +116,14 @@ REST_TOKEN = text(
     "pyflink-on-spark.rest.token",
     None,
     effect=works("what clients of the REST API send as `Authorization: Bearer TOKEN`"),
+)
+REST_LINGER = duration(
+    "pyflink-on-spark.rest.linger",
+    10_000,
+    effect=works(
+        "how long a driver whose script has ended waits at most for clients of the REST API to ask "
+        "for the results of their savepoints"
+    ),
 )
 LOG_SIZE = memory(
     "pyflink-on-spark.log.max-size",

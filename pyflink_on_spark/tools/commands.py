@@ -22,6 +22,8 @@ OPERATIONS = {
     "stop": "stop a job with a savepoint",
     "savepoint": "write a savepoint of a job, or remove a savepoint",
     "checkpoints": "list the latest checkpoints and savepoints of a job",
+    "exceptions": "show the failures of a job, also after its end",
+    "logs": "show the end of the log of a job, also after its end",
 }
 """The commands for a job of another process."""
 

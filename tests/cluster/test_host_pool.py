@@ -11,8 +11,9 @@ from contextlib import contextmanager
 import pytest
 
 from pyflink_on_spark._cluster.hosts import pool as pool_module
+from pyflink_on_spark._cluster.hosts.deployment import Deployment
 from pyflink_on_spark._cluster.hosts.host import HostReport
-from pyflink_on_spark._cluster.hosts.pool import HostPool
+from pyflink_on_spark._cluster.hosts.pool import HostPool, NamedWait, SilentStart
 from pyflink_on_spark._cluster.transport.network_settings import NetworkSettings
 from pyflink_on_spark._cluster.transport.rpc import HEARTBEAT, HostLost, connect
 from pyflink_on_spark._compat.errors import CheckpointError
@@ -422,3 +423,62 @@ def test_a_request_that_fails_ends_the_attempt(asking):
     asking.wires[0].send(None, "ask", (5, 2, 10))
     with pytest.raises(OverflowError):
         asking.reaches(asking.pool.check)
+
+
+class Clock:
+    def __init__(self):
+        self.now = 0.0
+
+    def __call__(self):
+        return self.now
+
+
+def test_a_task_that_was_started_and_stays_silent():
+    clock = Clock()
+    start = SilentStart(clock)
+    seconds = []
+    for started, called in [(0, 0)] * 20 + [(1, 0)] * 3 + [(2, 1)] * 3 + [(2, 2)]:
+        clock.now += 1
+        seconds.append(start.look(started, called))
+    assert seconds == [0.0] * 20 + [1.0, 2.0, 3.0] + [0.0, 1.0, 2.0] + [0.0]
+
+
+def test_a_driver_that_was_suspended_itself_does_not_blame_a_task():
+    clock = Clock()
+    start = SilentStart(clock)
+    clock.now += 3600
+    assert start.look(1, 0) == 1.0
+
+
+def test_a_frozen_host_is_noticed_before_it_has_called(monkeypatch):
+    monkeypatch.setattr(pool_module, "_LEAST_START_SECONDS", 0.5)
+    pool = HostPool(HERE, 2, NetworkSettings(heartbeat_interval=0.1, heartbeat_timeout=0.5))
+    wire = call_in(pool.control)
+    begun = time.monotonic()
+    with pytest.raises(HostLost, match=r"Spark has started 2 hosts, and 1 have called in"):
+        pool.assemble(300.0, nothing, lambda: 2)
+    assert time.monotonic() - begun < 10
+    wire.close()
+
+
+def test_the_log_names_a_wait_that_lasts_and_a_limit_ends_it(caplog):
+    clock = Clock()
+    wait = NamedWait("counter", 100.0, clock)
+    for clock.now in (10.0, 31.0, 40.0, 59.0, 61.0):
+        wait.look("2 of 3 hosts to open their functions")
+    assert caplog.messages == [
+        "the job 'counter' waits for 2 of 3 hosts to open their functions, since 31 s",
+        "the job 'counter' waits for 2 of 3 hosts to open their functions, since 61 s",
+    ]
+    clock.now = 100.0
+    with pytest.raises(TimeoutError, match="waited 100 s for 2 of 3 hosts to open"):
+        wait.look("2 of 3 hosts to open their functions")
+
+
+def test_a_host_that_opens_functions_for_too_long():
+    pool = HostPool(HERE, 1, NetworkSettings(command_timeout=0.3))
+    wire = call_in(pool.control)
+    pool.assemble(10.0, nothing)
+    with pytest.raises(TimeoutError, match="1 of 1 hosts to open their functions"):
+        pool.deploy(Deployment(b"", 1, 0, None, ("127.0.0.1", 1, b""), {}))
+    wire.close()

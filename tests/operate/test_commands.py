@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import json
+import logging
 import os
 import subprocess
 import sys
+import urllib.request
+from dataclasses import replace
 
 import pytest
 
@@ -17,6 +20,7 @@ from pyflink_on_spark._runtime.checkpoints.checkpoint_files import folder
 from pyflink_on_spark.common import JobStatus
 from pyflink_on_spark.tools.commands import OPERATIONS
 from pyflink_on_spark.tools.operate.commands import run_operation
+from tests.operate.operated import Handle, job
 
 
 @pytest.fixture
@@ -205,6 +209,123 @@ def test_the_result_of_a_savepoint_outlives_the_driver(run, start, records, driv
     assert "Path: /data/savepoint-2" in out
 
 
+def test_what_an_ended_job_has_told_outlives_the_driver(run, start, driver, records):
+    handle = start()
+    history = handle.job.history
+    with history.checkpoint(4, "file:/chk-4", savepoint=False) as record:
+        record.size = 12_345
+    history.attempt_failed(RuntimeError("Traceback:\n  line\nKeyError: 'x'\n"), 100)
+    handle.enter(JobStatus.FAILED, RuntimeError("Traceback:\n  other\nValueError: 'y'"))
+    driver._server.stop()
+    driver._server.server_close()
+    os.unlink(records.all()[0].socket)
+    assert "file:/chk-4" in run("checkpoints", "counter")[1]
+    _, out, _ = run("exceptions", "counter")
+    assert out.startswith(f"counter ({id_of(handle)}) is FAILED: 2 failures\n")
+    assert out.index("    ValueError: 'y'") < out.index("    KeyError: 'x'")
+    assert "1 more: exceptions counter -n 0" in run("exceptions", "counter", "-n", "1")[1]
+    assert "    ValueError: 'y'\n" in run("list", "-a")[1]
+    told = records.archived(id_of(handle))
+    assert told[""]["state"] == told["/status"]["status"] == "FAILED"
+    assert f"/vertices/{told['']['vertices'][0]['id']}" in told
+
+
+def test_a_driver_that_is_killed_leaves_its_last_failure(start, records):
+    handle = start()
+    handle.job.history.attempt_failed(RuntimeError("KeyError: 'x'"), 100)
+    told = records.archived(id_of(handle))
+    assert told["/exceptions"]["root-exception"] == "KeyError: 'x'"
+
+
+def test_a_restarting_job_is_listed_with_cause_and_count(run, start):
+    handle = start()
+    handle.job.history.attempt_failed(RuntimeError("Traceback:\nKeyError: 'x'"), 100)
+    handle.enter(JobStatus.RESTARTING)
+    lines = run("list")[1].splitlines()
+    assert lines[2].endswith("(RESTARTING)")
+    assert lines[3] == "    restart 1, because of KeyError: 'x'"
+
+
+def test_the_log_of_a_job(run, start, driver, tmp_path, records):
+    log = tmp_path / "job.log"
+    log.write_text("".join(f"line {n}\n" for n in range(200)))
+    driver.log = str(log)
+    handle = start()
+    assert run("logs", "counter", "-n", "2")[1] == "line 198\nline 199\n"
+    assert len(run("logs", "counter", "-n", "0")[1].splitlines()) == 200
+    handle.enter(JobStatus.FAILED, RuntimeError("why"))
+    assert run("logs", "counter", "-n", "1")[1] == "line 199\n"
+    assert f"    why; log: {log}\n" in run("list", "-a")[1]
+
+
+def test_the_log_of_a_job_in_the_foreground(run, driver, start, caplog):
+    driver._tail.attach()
+    try:
+        handle = start()
+        logging.getLogger("pyflink_on_spark").warning("a warning")
+        assert run("logs", "counter")[1].endswith(" - a warning\n")
+        handle.enter(JobStatus.FINISHED)
+    finally:
+        logging.getLogger("pyflink_on_spark").removeHandler(driver._tail)
+    driver._server.stop()
+    driver._server.server_close()
+    os.unlink(driver._server.server_address)
+    assert run("logs", "counter")[1].endswith(" - a warning\n")
+
+
+def test_a_job_that_collects_leaves_a_record_only_if_it_fails(driver, records):
+    for status in (JobStatus.FINISHED, JobStatus.FAILED):
+        made = replace(job(), collected="c")
+        handle = Handle(made)
+        driver.offer(OperatedJob(made, handle))
+        assert records.all()[-1].state == "RUNNING"
+        handle.enter(status, None)
+    assert [record.state for record in records.all()] == ["FAILED"]
+
+
+def test_a_long_list_is_cut(run, start):
+    for _ in range(25):
+        start().cancel()
+    out = run("list", "-a")[1]
+    assert out.count("(CANCELED)") == 20
+    assert "5 more have ended before: list -a --limit 0" in out
+    assert run("list", "-a", "--limit", "0")[1].count("(CANCELED)") == 25
+
+
+_DRIVER = """
+import sys, threading
+from pyflink_on_spark._operate.server.driver import DRIVER
+from tests.operate.operated import Handle, job
+made = job(configuration={"rest.port": "0", "pyflink-on-spark.rest.linger": sys.argv[1]})
+handle = Handle(made)
+DRIVER.offer(DRIVER.watch(made, handle))
+print(DRIVER.network.url, made.settings.job_id, flush=True)
+handle.ended.wait()
+print("the script ends", flush=True)
+"""
+
+
+@pytest.mark.parametrize(("linger", "asks"), [("60 s", True), ("300 ms", False)])
+def test_a_client_of_the_network_gets_the_location_after_the_end(home, linger, asks):
+    """The script has ended; the driver waits for the client, up to the limit."""
+    with subprocess.Popen(
+        [sys.executable, "-c", _DRIVER, linger], stdout=subprocess.PIPE, text=True
+    ) as process:
+        url, job_id = process.stdout.readline().split()
+        body = json.dumps({"targetDirectory": "/data"}).encode()
+        request = urllib.request.Request(f"{url}/jobs/{job_id}/stop", body)
+        asked = json.load(urllib.request.urlopen(request))["request-id"]
+        if not asks:
+            assert process.wait(20) == 0
+            return
+        assert process.stdout.readline() == "the script ends\n"
+        told = {"status": {"id": "IN_PROGRESS"}}
+        while told["status"]["id"] == "IN_PROGRESS":
+            told = json.load(urllib.request.urlopen(f"{url}/jobs/{job_id}/savepoints/{asked}"))
+        assert told["operation"]["location"] == "/data/savepoint-2"
+        assert process.wait(20) == 0
+
+
 def test_the_socket_and_its_folder_are_the_user_s_own(start, records):
     start()
     socket = records.all()[0].socket
@@ -213,8 +334,6 @@ def test_the_socket_and_its_folder_are_the_user_s_own(start, records):
 
 
 def test_a_home_that_cannot_be_made(monkeypatch, tmp_path, driver, caplog):
-    from tests.operate.operated import Handle, job
-
     (tmp_path / "file").write_text("")
     monkeypatch.setenv("PYFLINK_ON_SPARK_HOME", str(tmp_path / "file"))
     made = job()

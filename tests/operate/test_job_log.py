@@ -26,9 +26,7 @@ def handle(caplog):
 
 def test_the_beginning(handle, caplog):
     handle.job.history.restored_from(3, "file:/chk-3", savepoint=False)
-    handle.enter(JobStatus.RUNNING)
-    handle.enter(JobStatus.RESTARTING)
-    handle.enter(JobStatus.RUNNING)
+    handle.job.history.begins()
     first, second = caplog.messages
     assert first.startswith(f"'counter' ({handle.job.settings.job_id}) begins: ")
     assert first.endswith("x1")
@@ -60,8 +58,38 @@ def test_the_end_and_why(handle, caplog):
     assert caplog.messages[0].endswith(" s: the disk is full")
 
 
+def test_states_with_the_cause_of_restarts(handle, caplog):
+    history = handle.job.history
+    history.begins()
+    caplog.clear()
+    handle.enter(JobStatus.RUNNING)
+    history.attempt_failed(RuntimeError("Traceback:\n  x = m[k]\nKeyError: 'k'\n"), 100)
+    handle.enter(JobStatus.RESTARTING)
+    handle.enter(JobStatus.RUNNING)
+    first, second = caplog.messages
+    assert first.startswith("'counter' is RUNNING, ")
+    assert second.startswith("'counter' is RUNNING again, after restart 1, ")
+
+
+def test_the_heart_of_a_job_that_does_not_run(handle, monkeypatch):
+    history = handle.job.history
+    monkeypatch.setattr(handle.log, "_now", lambda: handle.log._operated.since / 1000 + 12)
+    handle.enter(JobStatus.CREATED)
+    assert handle.log.heartbeat() == "'counter' is CREATED for 12 s"
+    history.initializes()
+    assert handle.log.heartbeat() == "'counter' is INITIALIZING for 12 s"
+    handle.enter(JobStatus.RUNNING)
+    handle.progress = JobProgress("counter", 0, 4, ())
+    history.attempt_failed(RuntimeError("Traceback:\nKeyError: 'k'\n"), 100)
+    handle.enter(JobStatus.RESTARTING)
+    assert handle.log.heartbeat() == (
+        "'counter' is RESTARTING for 12 s | restarts: 1, the last one because of KeyError: 'k'"
+    )
+    handle.enter(JobStatus.RUNNING)
+    assert handle.log.heartbeat() == "'counter' is RUNNING, and its tasks have not reported yet"
+
+
 def test_a_heartbeat(handle):
-    assert handle.log.heartbeat() == "'counter' is RUNNING"
     source = TaskProgress("read", 2, 1_500, 990_000, 0, 12, 250.0)
     done = TaskProgress("rest", 2, 0, MAX_WATERMARK, 3, None)
     handle.progress = JobProgress("counter", 0, 4, (source, done))

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import contextlib
+import logging
+import math
 import secrets
 import threading
 import time
@@ -29,8 +31,73 @@ _HEARTBEAT_NUMBER = 0
 _CLOSE_SECONDS = 10.0
 _LOOK_SECONDS = 0.2
 _PEER_SECONDS = 5.0
+_TELL_SECONDS = 30.0
+_LONGEST_LOOK_SECONDS = 1.0
+_LEAST_START_SECONDS = 20.0
+"""A Python process takes some seconds to start on a busy machine."""
+_log = logging.getLogger("pyflink_on_spark")
 _DEFAULTS = NetworkSettings()
 _ERRORS: dict[str, type[Exception]] = {"failed": SubtaskFailure, "unwritten": CheckpointError}
+
+
+class NamedWait:
+    """A wait of the driver, which the log names and which has an end.
+
+    Args:
+        job: the job's name.
+        limit: after how long the wait fails, in s.
+        now: a monotonic clock, in s.
+    """
+
+    def __init__(self, job: str, limit: float, now: Callable[[], float] = time.monotonic) -> None:
+        self._job, self._limit, self._now = job, limit, now
+        self._begun = now()
+        self._tell_after = _TELL_SECONDS
+
+    def look(self, what: str) -> None:
+        """Log the wait if it lasts; twice as rarely each time.
+
+        Args:
+            what: what is awaited, for people.
+
+        Raises:
+            TimeoutError: the wait has lasted too long.
+        """
+        waited = self._now() - self._begun
+        if waited >= self._limit:
+            raise TimeoutError(f"the driver has waited {self._limit:g} s for {what}")
+        if waited >= self._tell_after:
+            self._tell_after *= 2
+            _log.warning("the job %r waits for %s, since %.0f s", self._job, what, waited)
+
+
+class SilentStart:
+    """Notices tasks that Spark has started, and whose hosts do not call in.
+
+    Time during which the driver itself did not look does not count.
+
+    Args:
+        now: a monotonic clock, in s.
+    """
+
+    def __init__(self, now: Callable[[], float] = time.monotonic) -> None:
+        self._now = now
+        self._looked, self._called, self._silent = now(), 0, 0.0
+
+    def look(self, started: int, called: int) -> float:
+        """The time for which a started task has been silent, in s.
+
+        Args:
+            started: how many tasks Spark runs.
+            called: how many hosts have called in.
+        """
+        now = self._now()
+        passed, self._looked = min(now - self._looked, _LONGEST_LOOK_SECONDS), now
+        if started <= called or called != self._called:
+            self._called, self._silent = called, 0.0
+        else:
+            self._silent += passed
+        return self._silent
 
 
 class _HostConnection:
@@ -152,6 +219,7 @@ class HostPool:
         count: how many hosts there will be.
         network: how hosts connect.
         interrupt: called while answers are awaited; what it raises ends that.
+        job: the job's name, for people.
     """
 
     def __init__(
@@ -160,7 +228,9 @@ class HostPool:
         count: int,
         network: NetworkSettings = _DEFAULTS,
         interrupt: Callable[[], None] = lambda: None,
+        job: str = "",
     ) -> None:
+        self._job = job
         self._count, self._network, self._interrupt = count, network, interrupt
         self._hosts: dict[int, _HostConnection] = {}
         self._copies: list[_HostConnection] = []
@@ -172,22 +242,34 @@ class HostPool:
         self.control = self._listener.address
         threading.Thread(target=self._beat, name="heartbeats", daemon=True).start()
 
-    def assemble(self, seconds: float, check: Callable[[], None]) -> None:
+    def assemble(
+        self, seconds: float, check: Callable[[], None], started: Callable[[], int] = lambda: 0
+    ) -> None:
         """Wait until all hosts have called in.
 
         Args:
             seconds: how long at most.
             check: called while it waits; what it raises ends that.
+            started: how many of them Spark has started.
 
         Raises:
             TimeoutError: if one does not call.
+            HostLost: if one was started, and is silent for longer than the heartbeat's timeout.
         """
         deadline = time.monotonic() + seconds
-        while len(self._hosts) < self._count:
+        wait, start = NamedWait(self._job, math.inf), SilentStart()
+        limit = max(self._network.heartbeat_timeout, _LEAST_START_SECONDS)
+        while (called := len(self._hosts)) < self._count:
             check()
+            wait.look(f"{self._count - called} of {self._count} hosts to call in")
+            if start.look(running := started(), called + len(self._copies)) >= limit:
+                raise HostLost(
+                    f"Spark has started {running} hosts, and {called} have called in within "
+                    f"{limit:g} s: the Python process of another one is stuck, or its machine"
+                )
             if time.monotonic() >= deadline:
                 raise TimeoutError(
-                    f"{len(self._hosts)} of {self._count} task slots were free within "
+                    f"{called} of {self._count} task slots were free within "
                     f"{seconds:g} s: other jobs have the rest, or Spark has fewer executors"
                 )
             with self._changed:
@@ -204,13 +286,13 @@ class HostPool:
             SubtaskFailure: if a function's ``open`` fails.
         """
         self._splits = splits
-        self._call_all("deploy", deployment)
+        self._call_all("deploy", deployment, awaited="open their functions")
         addresses = {number: host.address for number, host in self._hosts.items()}
         futures = [
             host.call("connect", {n: a for n, a in addresses.items() if n != number})
             for number, host in self._hosts.items()
         ]
-        self._answers(futures)
+        self._answers(futures, "connect with each other")
         if splits is not None:
             splits.search_in_background()
 
@@ -292,16 +374,17 @@ class HostPool:
                 number: host.call("snapshot", *order, {} if number else positions)
                 for number, host in self._hosts.items()
             }
-        return self._results(futures, timeout)
+        return self._results(futures, f"write checkpoint {checkpoint_id}", timeout)
 
     def committables(self) -> list[Any]:
         """Return, once, what sinks have prepared: pairs of a sink's number and a thing."""
-        answers = self._call_all("committables")
+        answers = self._call_all("committables", awaited="give what their sinks have prepared")
         return [thing for number in sorted(answers) for thing in answers[number]]
 
     def notify_checkpoint_complete(self, checkpoint_id: int) -> None:
         """Notify all subtasks that a checkpoint is complete, and wait for them."""
-        self._call_all("complete", checkpoint_id)
+        what = f"notify functions of checkpoint {checkpoint_id}"
+        self._call_all("complete", checkpoint_id, awaited=what)
 
     def notify_checkpoint_aborted(self, checkpoint_id: int) -> None:
         """Notify all subtasks that a checkpoint was aborted, without waiting for them."""
@@ -310,7 +393,7 @@ class HostPool:
 
     def end_sources(self) -> None:
         """Let all sources end, as if there were nothing more to read."""
-        self._call_all("end sources")
+        self._call_all("end sources", awaited="end their sources")
 
     # -- the end ---------------------------------------------------------------------------------
 
@@ -354,8 +437,10 @@ class HostPool:
     def _await_close(
         self, future: Future[Any], deadline: float, failed: bool, abandoned: Callable[[], bool]
     ) -> list[Any]:
+        wait = NamedWait(self._job, self._network.command_timeout)
         try:
             while not failed and not abandoned() and not future.done():
+                wait.look("a host to close its functions")
                 with contextlib.suppress(TimeoutError):
                     future.exception(_LOOK_SECONDS)
             answer: list[Any] = future.result(max(0.0, deadline - time.monotonic()))
@@ -396,19 +481,27 @@ class HostPool:
             for host in hosts:
                 host.beat()
 
-    def _call_all(self, *message: Any) -> dict[int, Any]:
+    def _call_all(self, *message: Any, awaited: str) -> dict[int, Any]:
         """Send a command to all hosts at once; return what each answers."""
-        return self._results({number: host.call(*message) for number, host in self._hosts.items()})
+        futures = {number: host.call(*message) for number, host in self._hosts.items()}
+        return self._results(futures, awaited)
 
     def _results(
-        self, futures: Mapping[int, Future[Any]], timeout: float | None = None
+        self, futures: Mapping[int, Future[Any]], awaited: str, timeout: float | None = None
     ) -> dict[int, Any]:
         """Wait for the answers of hosts, and return them."""
-        self._answers(futures.values(), timeout)
+        self._answers(futures.values(), awaited, timeout)
         return {number: future.result() for number, future in futures.items()}
 
-    def _answers(self, futures: Iterable[Future[Any]], timeout: float | None = None) -> None:
+    def _answers(
+        self, futures: Iterable[Future[Any]], awaited: str, timeout: float | None = None
+    ) -> None:
         """Wait for answers.
+
+        Args:
+            futures: have the answers.
+            awaited: what the hosts are to do, for people.
+            timeout: how long to wait, in s; None for ``pyflink-on-spark.command-timeout``.
 
         Raises:
             SubtaskFailure: the first failure of any host, also of what it was not asked.
@@ -418,7 +511,8 @@ class HostPool:
         """
         waiting = list(futures)
         unwritten: CheckpointError | None = None
-        deadline = None if timeout is None else time.monotonic() + timeout
+        limit = self._network.command_timeout if timeout is None else timeout
+        wait = NamedWait(self._job, limit)
         while waiting:
             with self._changed:
                 if not any(future.done() for future in waiting):
@@ -432,8 +526,8 @@ class HostPool:
                     unwritten = unwritten or error
                 elif error is not None:
                     raise error
-            if waiting and deadline is not None and time.monotonic() >= deadline:
-                raise TimeoutError(f"a host has not answered within {timeout} s")
+            if waiting:
+                wait.look(f"{len(waiting)} of {len(self._hosts)} hosts to {awaited}")
         if unwritten is not None:
             raise unwritten
 

@@ -16,6 +16,7 @@ class NetworkSettings:
     Args:
         heartbeat_interval: how often the driver asks whether a host is alive, in s.
         heartbeat_timeout: after which silence one counts as lost, in s.
+        command_timeout: how long a host may take for an order of the driver, in s.
         driver_ports: which the driver listens on.
         host_ports: which hosts listen on.
     """
@@ -24,6 +25,7 @@ class NetworkSettings:
     heartbeat_timeout: float = 50.0
     driver_ports: tuple[int, ...] = (0,)
     host_ports: tuple[int, ...] = (0,)
+    command_timeout: float = 3_600.0
 
     @classmethod
     def of(cls, configuration: Mapping[str, str]) -> NetworkSettings:
@@ -44,4 +46,5 @@ class NetworkSettings:
             timeout / 1000,
             parse_ports(own.DRIVER_PORTS.read(configuration)),
             parse_ports(own.HOST_PORTS.read(configuration)),
+            own.COMMAND_TIMEOUT.read(configuration) / 1000,
         )

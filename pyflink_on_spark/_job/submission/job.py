@@ -70,6 +70,11 @@ class FailureRecord:
     attempt: int
     error: str
 
+    @property
+    def gist(self) -> str:
+        """The last line, which names the exception."""
+        return next((line for line in reversed(self.error.splitlines()) if line.strip()), "")
+
 
 @dataclass
 class CheckpointCounts:
@@ -84,6 +89,9 @@ class CheckpointCounts:
 
 class JobListener:
     """Is notified of what happens to a job, in the thread of the job; does nothing by default."""
+
+    def job_begins(self) -> None:
+        """Take the beginning of a job, which waits for the processes that run it."""
 
     def status_changed(self, status: JobStatus, error: BaseException | None) -> None:
         """Take a new status; ``error`` is what a job ended with that did not finish."""
@@ -114,6 +122,8 @@ class JobHistory:
         """The checkpoint that the job began with."""
         self.attempt = 0
         """How often the job has started again."""
+        self.initialized: int | None = None
+        """When processes first began to open functions and to restore state (ms)."""
 
     def listen(self, listener: JobListener) -> None:
         """Notify a listener from now on."""
@@ -141,6 +151,15 @@ class JobHistory:
         """Return the last checkpoint, or savepoint, that is complete."""
         found = (c for c in reversed(self.checkpoints) if c.status == COMPLETED)
         return next((c for c in found if c.savepoint == savepoint), None)
+
+    def begins(self) -> None:
+        """Note that the job waits for the processes that run it."""
+        self._notify("job_begins")
+
+    def initializes(self) -> None:
+        """Note that processes open functions and restore state."""
+        if self.initialized is None:
+            self.initialized = self._clock.now()
 
     def enter(self, status: JobStatus, error: BaseException | None = None) -> None:
         """Note a new status; ``error`` is what a job ended with that did not finish."""

@@ -15,6 +15,7 @@ from pyflink_on_spark._compat.errors import PyFlinkOnSparkError
 from pyflink_on_spark._operate.server.rest.control import operation_status
 from pyflink_on_spark._operate.server.unix_socket import UnixConnection
 from pyflink_on_spark._operate.view.job_records import JobRecord, JobRecords, lives
+from pyflink_on_spark.common import JobStatus
 
 _SECONDS = 10.0
 _LOOK_SECONDS = 0.1
@@ -46,7 +47,7 @@ class RemoteJob:
         return self.record.id
 
     def get(self, path: str = "") -> Any:
-        """Return the driver's answer about the job.
+        """The driver's answer about the job, or what was kept of it before the driver's end.
 
         Args:
             path: what follows ``/jobs/:id``.
@@ -54,7 +55,24 @@ class RemoteJob:
         Raises:
             OperationError: the driver refuses, or is gone.
         """
-        return self.request("GET", path)
+        try:
+            return self.request("GET", path)
+        except DriverGone:
+            told = self._records.archived(self.id)
+            if path not in told:
+                raise
+            return told[path]
+
+    def log(self) -> str:
+        """The end of the log of a driver that is not detached.
+
+        Raises:
+            OperationError: the driver is gone, and nothing was kept.
+        """
+        try:
+            return str(call(self.record, "GET", "/jobmanager/log", text=True))
+        except DriverGone:
+            return str(self._records.archived(self.id).get("/log", ""))
 
     def request(self, method: str, path: str, body: Mapping[str, Any] | None = None) -> Any:
         """Send a request about the job, and return the answer.
@@ -114,7 +132,10 @@ class RemoteJob:
         )
 
     def _last_known(self) -> JobRecord:
-        return next((r for r in self._records.all() if r.id == self.id), self.record)
+        """The job's record; a job that collects and has finished has none any more."""
+        finished = replace(self.record, state=JobStatus.FINISHED.name)
+        gone = self.record if lives(self.record.pid) else finished
+        return next((r for r in self._records.all() if r.id == self.id), gone)
 
     def _with_state(self, state: str) -> JobRecord:
         return replace(self.record, state=state)
@@ -151,8 +172,22 @@ def _named(name: str, candidates: list[JobRecord]) -> list[JobRecord]:
     return exact or [record for record in candidates if name and record.id.startswith(name)]
 
 
-def call(record: JobRecord, method: str, path: str, body: Mapping[str, Any] | None = None) -> Any:
+def call(
+    record: JobRecord,
+    method: str,
+    path: str,
+    body: Mapping[str, Any] | None = None,
+    *,
+    text: bool = False,
+) -> Any:
     """Send a request to a driver, and return the answer.
+
+    Args:
+        record: says where the driver is.
+        method: the HTTP method.
+        path: the path.
+        body: the JSON body, if there is one.
+        text: whether the answer is a text; otherwise the answer is JSON.
 
     Raises:
         OperationError: the driver refuses, or is gone.
@@ -164,7 +199,8 @@ def call(record: JobRecord, method: str, path: str, body: Mapping[str, Any] | No
     try:
         connection.request(method, path, content, {"Content-Type": "application/json"})
         answer = connection.getresponse()
-        told = json.loads(answer.read())
+        content_told = answer.read()
+        told: Any = content_told.decode(errors="replace") if text else json.loads(content_told)
     except TimeoutError as error:
         raise OperationError(
             f"the driver of the job {record.id} (process {record.pid}) does not answer"
@@ -175,5 +211,5 @@ def call(record: JobRecord, method: str, path: str, body: Mapping[str, Any] | No
         with contextlib.suppress(OSError):
             connection.close()
     if answer.status >= http.client.BAD_REQUEST:
-        raise OperationError(" ".join(map(str, told.get("errors", [told]))))
+        raise OperationError(told if text else " ".join(map(str, told.get("errors", [told]))))
     return told

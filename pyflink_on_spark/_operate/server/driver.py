@@ -7,11 +7,18 @@ import contextlib
 import logging
 import os
 import threading
+import time
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pyflink_on_spark._job.submission.job import Job, JobListener
+from pyflink_on_spark._job.submission.job import (
+    CheckpointRecord,
+    FailureRecord,
+    Job,
+    JobListener,
+)
 from pyflink_on_spark._operate.metrics.reporters import Reporters
 from pyflink_on_spark._operate.server.network import NetworkServer
 from pyflink_on_spark._operate.server.rest.checkpoints import Checkpoints
@@ -19,19 +26,32 @@ from pyflink_on_spark._operate.server.rest.control import Control, Operations
 from pyflink_on_spark._operate.server.rest.job import JobDetails
 from pyflink_on_spark._operate.server.rest.metrics import Metrics
 from pyflink_on_spark._operate.server.rest.overview import Overview, Process
-from pyflink_on_spark._operate.server.rest.routing import Router
+from pyflink_on_spark._operate.server.rest.routing import OK, Request, Router
 from pyflink_on_spark._operate.server.rest.server import Page
 from pyflink_on_spark._operate.server.rest.state import JobState
 from pyflink_on_spark._operate.server.rest.task import TaskDetails
 from pyflink_on_spark._operate.view.job_log import JobLog, LogTail
 from pyflink_on_spark._operate.view.job_records import JobRecord, JobRecords, jobs_folder
 from pyflink_on_spark._operate.view.jobs import OperableHandle, OperatedJob, OperatedJobs
+from pyflink_on_spark._options.own import REST_LINGER
 from pyflink_on_spark.common import JobStatus
 
 if TYPE_CHECKING:
     from pyflink_on_spark._operate.server.unix_socket import UnixRestServer
 
 _WAIT_SECONDS = 5.0
+_ARCHIVE_SECONDS = 10.0
+_ARCHIVED = (
+    "",
+    "/accumulators",
+    "/checkpoints",
+    "/checkpoints/config",
+    "/config",
+    "/exceptions",
+    "/execution-result",
+    "/plan",
+    "/status",
+)
 _log = logging.getLogger("pyflink_on_spark")
 
 
@@ -49,7 +69,8 @@ class Driver:
         self._reporters = Reporters(self.jobs)
         self._server: UnixRestServer | None = None
         self.router = Router()
-        tail = LogTail()
+        tail = self._tail = LogTail()
+        self._linger = 0.0
         for part in (
             Page(),
             Overview(self.jobs),
@@ -62,7 +83,7 @@ class Driver:
             Checkpoints(self.jobs),
         ):
             part.add_to(self.router)
-        self.network = NetworkServer(self.router, tail)
+        self.network = NetworkServer(self.router)
 
     def watch(self, job: Job, handle: OperableHandle) -> OperatedJob:
         """Log what happens to a job from its start on, and report its metrics.
@@ -74,6 +95,8 @@ class Driver:
             ValueError: an option of a metric reporter or the REST API cannot be used.
         """
         operated = OperatedJob(job, handle)
+        self._tail.attach()
+        self._linger = REST_LINGER.read(job.settings.configuration) / 1000
         self._reporters.start(job.settings.configuration)
         self.network.start(job.settings.configuration)
         job.history.listen(JobLog(operated))
@@ -112,13 +135,35 @@ class Driver:
         if operated.over:
             self.ended(operated, operated.status)
 
+    def archive(self, operated: OperatedJob) -> None:
+        """Keep on disk what there is to tell of a job."""
+        assert self._records is not None
+        root = f"/jobs/{operated.id}"
+        vertices = [f"/vertices/{task.id}" for task in operated.tasks]
+        paths = (*_ARCHIVED, *vertices, *(f"{path}/subtasktimes" for path in vertices))
+        answers = {path: self.router.answer(Request("GET", root + path)) for path in paths}
+        told = {path: answer.content for path, answer in answers.items() if answer.status == OK}
+        if self.log is None:
+            told["/log"] = self._tail.text()
+        with contextlib.suppress(OSError):
+            self._records.archive(operated.id, told)
+
     def ended(self, operated: OperatedJob, status: JobStatus) -> None:
         """Note on disk how a job has ended."""
+        self.archive(operated)
+        failures = operated.history.failures
+        cause = failures[-1].gist if failures and status is JobStatus.FAILED else None
         with self._lock:
             ended = operated.history.times.get(status)
             record = self._written[operated.id]
+            told = replace(record, state=status.name, ended=ended, cause=cause)
+            collects = operated.job.collected is not None
             with contextlib.suppress(OSError):
-                self._write(replace(record, state=status.name, ended=ended))
+                if collects and status is JobStatus.FINISHED and not record.operations:
+                    assert self._records is not None
+                    self._records.remove(told)  # its program has all there is to tell
+                else:
+                    self._write(told)
 
     def _finished(self, job_id: str, request: str, result: dict[str, Any]) -> None:
         """Note on disk the result of an operation: this process may end before anybody asks."""
@@ -145,18 +190,33 @@ class Driver:
         atexit.register(self._close, os.getpid(), path)
 
     def _close(self, process: int, path: Path) -> None:
-        """Let operations that end with the last job be noted; then remove the socket."""
+        """Let operations that end with the last job be noted and told; then remove the socket."""
         if os.getpid() == process:
             self._operations.wait(_WAIT_SECONDS)
+            if self.network.url is not None:
+                self._operations.wait_for_readers(self._linger)
             with contextlib.suppress(OSError):
                 path.unlink()
 
 
 class _Ending(JobListener):
-    """Notes the end of a job on disk."""
+    """Notes the end of a job on disk, and before the end what would be lost with the driver."""
 
-    def __init__(self, driver: Driver, operated: OperatedJob) -> None:
-        self._driver, self._operated = driver, operated
+    def __init__(
+        self, driver: Driver, operated: OperatedJob, now: Callable[[], float] = time.monotonic
+    ) -> None:
+        self._driver, self._operated, self._now = driver, operated, now
+        self._due = now() + _ARCHIVE_SECONDS
+
+    def attempt_failed(self, failure: FailureRecord, delay_ms: int) -> None:
+        """Keep the failure."""
+        self._driver.archive(self._operated)
+
+    def checkpoint_ended(self, checkpoint: CheckpointRecord) -> None:
+        """Keep the checkpoints, from time to time."""
+        if self._now() >= self._due:
+            self._due = self._now() + _ARCHIVE_SECONDS
+            self._driver.archive(self._operated)
 
     def status_changed(self, status: JobStatus, error: BaseException | None) -> None:
         """Note the end."""

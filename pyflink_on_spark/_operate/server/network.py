@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 from pyflink_on_spark._compat.errors import EnvironmentSetupError
 from pyflink_on_spark._operate.server.rest.routing import Router
 from pyflink_on_spark._operate.server.rest.server import Access, is_loopback
-from pyflink_on_spark._operate.view.job_log import LogTail
 from pyflink_on_spark._operate.view.ports import port_range
 from pyflink_on_spark._options.operation import REST_BIND_ADDRESS, REST_PORT
 from pyflink_on_spark._options.own import REST_TOKEN
@@ -26,11 +25,10 @@ class NetworkServer:
 
     Args:
         router: what answers.
-        tail: gets the log from the start of the server on, for those who look at it.
     """
 
-    def __init__(self, router: Router, tail: LogTail | None = None) -> None:
-        self._router, self._tail = router, tail
+    def __init__(self, router: Router) -> None:
+        self._router = router
         self._server: RestServer | None = None
         self._lock = threading.Lock()
 
@@ -62,8 +60,6 @@ class NetworkServer:
                 )
             self._server = self._bound(host, ports, Access(token))
             self._server.start()
-            if self._tail is not None:
-                _log.addHandler(self._tail)
             _log.info("the jobs of this process are shown at %s", self.url)
 
     def close(self) -> None:
@@ -71,8 +67,6 @@ class NetworkServer:
         if self._server is not None:
             self._server.stop()
             self._server.server_close()
-        if self._tail is not None:
-            _log.removeHandler(self._tail)
 
     def _bound(self, host: str, ports: str, access: Access) -> RestServer:
         from pyflink_on_spark._operate.server.rest.server import RestServer

@@ -9,18 +9,24 @@ from collections import deque
 from collections.abc import Callable
 
 from pyflink_on_spark._job.display.progress import line_of
-from pyflink_on_spark._job.submission.job import COMPLETED, CheckpointRecord, JobListener
+from pyflink_on_spark._job.submission.job import (
+    COMPLETED,
+    CheckpointRecord,
+    JobHistory,
+    JobListener,
+)
 from pyflink_on_spark._operate.view.jobs import OperatedJob
 from pyflink_on_spark._options.own import HEARTBEAT
 from pyflink_on_spark._runtime.elements.bundle import MAX_WATERMARK
 from pyflink_on_spark.common import JobStatus
 
 _log = logging.getLogger("pyflink_on_spark.job")
+_package_log = logging.getLogger("pyflink_on_spark")
 
 
 def _wanted(record: logging.LogRecord | None = None) -> bool:
     """True for a record to log: a root logger at INFO is meant for the script's own records."""
-    own = (_log, logging.getLogger("pyflink_on_spark"))
+    own = (_log, _package_log)
     warns = record is not None and record.levelno >= logging.WARNING
     return warns or any(logger.level for logger in own)
 
@@ -41,11 +47,20 @@ class JobLog(JobListener):
         self._ended = threading.Event()
         self._begun = False
 
+    def job_begins(self) -> None:
+        """Log the beginning, and beat from now on."""
+        self._begun = True
+        self._begin()
+
     def status_changed(self, status: JobStatus, error: BaseException | None) -> None:
-        """Log the beginning and the end, and beat in between."""
-        if status is JobStatus.RUNNING and not self._begun:
-            self._begun = True
-            self._begin()
+        """Log the states of the job, and the end with its cause."""
+        if status is JobStatus.RUNNING:
+            if not self._begun:
+                self.job_begins()
+            restarts = self._operated.history.attempt
+            again = f" again, after restart {restarts}" if restarts else ""
+            seconds = self._operated.duration / 1000
+            _log.info("%s is RUNNING%s, %.1f s after it began", self._name, again, seconds)
         elif status.is_globally_terminal_state():
             self._ended.set()
             seconds = self._operated.duration / 1000
@@ -65,10 +80,15 @@ class JobLog(JobListener):
             _log.info(text, self._name, kind, checkpoint.number, took, checkpoint.error)
 
     def heartbeat(self) -> str:
-        """Return how far the job is, in a line."""
-        progress = self._operated.progress
-        if progress is None:
-            return f"{self._name} is {self._operated.status.name}"
+        """The progress of the job in a line; of a job that does not run, the cause."""
+        operated, history = self._operated, self._operated.history
+        progress = operated.progress
+        if operated.state != JobStatus.RUNNING.name:
+            seconds = self._now() - operated.since / 1000
+            restarts = f" | {told}" if (told := restarts_of(history)) else ""
+            return f"{self._name} is {operated.state} for {seconds:,.0f} s{restarts}"
+        if progress is None or progress.attempt != history.attempt:
+            return f"{self._name} is RUNNING, and its tasks have not reported yet"
         lags = [
             self._now() - task.watermark / 1000
             for task in progress.tasks
@@ -104,6 +124,14 @@ class JobLog(JobListener):
             _log.info("%s", self.heartbeat())
 
 
+def restarts_of(history: JobHistory) -> str:
+    """The number of restarts of a job and the last cause; empty for none."""
+    if not history.attempt:
+        return ""
+    cause = history.failures[-1].gist
+    return f"restarts: {history.attempt}, the last one because of {cause}"
+
+
 def _first_line(error: BaseException | None) -> str:
     return next(iter(str(error).splitlines()), "") or repr(error)
 
@@ -120,9 +148,17 @@ class LogTail(logging.Handler):
         self.setFormatter(logging.Formatter(_FORMAT))
         self._lines: deque[str] = deque(maxlen=_LINES)
 
+    def attach(self) -> None:
+        """Keep what this package logs from now on."""
+        _package_log.addHandler(self)
+
     def emit(self, record: logging.LogRecord) -> None:
-        """Keep a record."""
+        """Keep a record; where nobody else takes it, Python's last resort does as without this."""
         self._lines.append(self.format(record))
+        last = logging.lastResort
+        alone = _package_log.handlers == [self] and not logging.getLogger().handlers
+        if alone and last is not None and record.levelno >= last.level:
+            last.handle(record)
 
     def text(self) -> str:
         """Return the lines."""

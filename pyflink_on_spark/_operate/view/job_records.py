@@ -7,8 +7,9 @@ import json
 import os
 import socket
 import stat
+import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -19,6 +20,7 @@ LOST = "LOST"
 """The state of a job whose driver has ended without a word, for example by SIGKILL."""
 _KEPT = 50
 _SUFFIX = ".json"
+_ARCHIVE = ".archive"
 
 
 @dataclass(frozen=True)
@@ -34,6 +36,7 @@ class JobRecord:
         state: a ``JobStatus`` name; while the job runs, only the driver knows better.
         ended: when it ended.
         log: the log file of a detached job.
+        cause: of a job that has failed, the last line of its error.
         operations: the results of savepoints by their request, for who asks late.
     """
 
@@ -45,6 +48,7 @@ class JobRecord:
     state: str = "RUNNING"
     ended: int | None = None
     log: str | None = None
+    cause: str | None = None
     operations: dict[str, Any] = field(default_factory=dict)
 
     @property
@@ -69,10 +73,27 @@ class JobRecords:
         Raises:
             OSError: it cannot be written.
         """
-        file = self._folder / f"{record.id}{_SUFFIX}"
-        hidden = file.with_name(f".{file.name}.{os.getpid()}")
-        hidden.write_text(json.dumps(asdict(record), indent=1), encoding="utf-8")
-        hidden.replace(file)
+        self._write(f"{record.id}{_SUFFIX}", asdict(record))
+
+    def archive(self, job_id: str, answers: Mapping[str, Any]) -> None:
+        """Keep what the driver tells of a job, for the time after the driver's end.
+
+        Args:
+            job_id: the job's.
+            answers: those of the REST API by what follows ``/jobs/:id``; the log's end by ``/log``.
+
+        Raises:
+            OSError: it cannot be written.
+        """
+        self._write(f"{job_id}{_ARCHIVE}", answers)
+
+    def archived(self, job_id: str) -> dict[str, Any]:
+        """The answers that were last kept of a job; empty if there are none."""
+        try:
+            answers: dict[str, Any] = json.loads((self._folder / f"{job_id}{_ARCHIVE}").read_text())
+        except (OSError, ValueError):
+            return {}
+        return answers
 
     def all(self) -> list[JobRecord]:
         """Return all records, the oldest first; of jobs whose driver is gone as ``LOST``."""
@@ -86,8 +107,19 @@ class JobRecords:
         """Remove the records of all but the last jobs that have ended."""
         ended = [record for record in self.all() if record.over]
         for record in ended[:-_KEPT]:
+            self.remove(record)
+
+    def remove(self, record: JobRecord) -> None:
+        """Remove what is known of a job."""
+        for suffix in (_SUFFIX, _ARCHIVE):
             with contextlib.suppress(OSError):
-                (self._folder / f"{record.id}{_SUFFIX}").unlink()
+                (self._folder / f"{record.id}{suffix}").unlink()
+
+    def _write(self, name: str, content: Mapping[str, Any]) -> None:
+        """Write a file as a whole, in place of the one before."""
+        hidden = self._folder / f".{name}.{os.getpid()}.{threading.get_ident()}"
+        hidden.write_text(json.dumps(content, indent=1), encoding="utf-8")
+        hidden.replace(self._folder / name)
 
     def _read(self) -> Iterator[JobRecord]:
         for file in self._folder.glob(f"[!.]*{_SUFFIX}"):

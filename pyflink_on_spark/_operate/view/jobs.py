@@ -128,6 +128,8 @@ def _id(number: int, name: str) -> str:
     return hashlib.md5(f"{number} {name}".encode(), usedforsecurity=False).hexdigest()
 
 
+INITIALIZING = "INITIALIZING"
+"""The state of a job whose processes open functions and restore state."""
 TASK_MANAGER = "driver"
 """The name of the only task manager that tools see: hosts come and go with a job's attempts."""
 
@@ -187,6 +189,26 @@ class OperatedJob:
     def status(self) -> JobStatus:
         """Where the job is in its life."""
         return self.handle.status()
+
+    @property
+    def state(self) -> str:
+        """Where the job is in its life, with the state that PyFlink's ``JobStatus`` lacks."""
+        status = self.status
+        if status is JobStatus.CREATED and self.history.initialized is not None:
+            return INITIALIZING
+        return status.name
+
+    @property
+    def since(self) -> int:
+        """When the job got its present state, in ms since the epoch."""
+        return self.timestamps[self.state] or self.started
+
+    @property
+    def timestamps(self) -> dict[str, int]:
+        """When the job last got each state, in ms since the epoch; 0 for never."""
+        times = self.history.times
+        begun = {INITIALIZING: self.history.initialized or 0}
+        return begun | {status.name: times.get(status, 0) for status in JobStatus}
 
     @functools.cached_property
     def tasks(self) -> tuple[JobTask, ...]:

@@ -48,10 +48,10 @@ class HostTask:
             if isinstance(error.__cause__, (ConnectionError, EOFError)):
                 return  # the attempt is over: what Spark runs again is not wanted
             raise
-        with self.environment.active():
-            host = Host(number, control, self.driver, self.network)
-            control.send(number, host.address)
-            try:
+        host = Host(number, control, self.driver, self.network)
+        try:
+            control.send(number, host.address)  # heartbeats are answered from now on
+            with self.environment.active():
                 host.run()
-            finally:
-                control.close()
+        finally:
+            control.close()

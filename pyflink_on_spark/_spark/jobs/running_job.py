@@ -176,6 +176,8 @@ class RunningJob(ABC):
 
     _long_running = False
     _spark_gone = False
+    _runs_at_once = True
+    """True if a job runs as soon as its thread does; otherwise the job says when."""
     slot_timeout = 300.0
     """How long to wait for task slots, in s."""
 
@@ -212,7 +214,10 @@ class RunningJob(ABC):
 
     def status(self) -> JobStatus:
         """Return how far the job has come."""
-        return self._status
+        status = self._status
+        if self._cancelled.is_set() and not status.is_globally_terminal_state():
+            return JobStatus.CANCELLING
+        return status
 
     def accumulators(self) -> dict[str, Any]:
         """Return the accumulators."""
@@ -302,14 +307,23 @@ class RunningJob(ABC):
         check_may_restart(self._job, told)
         self._job.history.attempt_failed(told, delay)
         self._enter(JobStatus.RESTARTING)
-        _log.warning("%r failed and starts again in %d ms: %s", self._job.name, delay, told)
+        _log.warning(
+            "%r failed and starts again in %d ms (restart %d): %s",
+            self._job.name,
+            delay,
+            self._job.history.attempt,
+            told,
+        )
         self._cancelled.wait(delay / 1000)
         self._check_cancelled()
-        self._enter(JobStatus.RUNNING)
+        if self._runs_at_once:
+            self._enter(JobStatus.RUNNING)
 
     def _live(self) -> None:
         started = time.monotonic()
-        self._enter(JobStatus.RUNNING)
+        self._job.history.begins()
+        if self._runs_at_once:
+            self._enter(JobStatus.RUNNING)
         status = JobStatus.FAILED
         try:
             self._run()

@@ -30,6 +30,7 @@ from pyflink_on_spark._spark.session.driver_endpoint import driver_endpoint
 from pyflink_on_spark._spark.session.session import why_gone
 from pyflink_on_spark._spark.session.spark_defaults import scratch_subfolder
 from pyflink_on_spark._spark.session.task_slots import has_room, hosts_for
+from pyflink_on_spark.common import JobStatus
 
 _log = logging.getLogger("pyflink_on_spark")
 _LOOK_SECONDS = 0.2
@@ -45,6 +46,8 @@ class StreamingJob(StatefulJob):
         job: what to run.
         server: gives what workers send results to.
     """
+
+    _runs_at_once = False
 
     def __init__(self, job: Job, server: GivesServer) -> None:
         super().__init__(job, server)
@@ -108,7 +111,9 @@ class _Attempt:
         )
         self._network = owner._network
         endpoint = driver_endpoint(self._session, self._network.driver_ports)
-        self._pool = HostPool(endpoint, self._hosts, self._network, owner._check_cancelled)
+        self._pool = HostPool(
+            endpoint, self._hosts, self._network, owner._check_cancelled, self._job.name
+        )
         self._control = AttemptControl(self._coordinator, self._pool, owner._requests)
         self._query: StreamingQuery | None = None
         self._spark_error: BaseException | None = None
@@ -126,9 +131,11 @@ class _Attempt:
         failed = True
         try:
             self._start()
-            self._pool.assemble(self._owner.slot_timeout, self._check_start)
+            self._pool.assemble(self._owner.slot_timeout, self._check_start, self._started_hosts)
             self._assembled = True
+            self._job.history.initializes()
             self._pool.deploy(self._deployment(), self._splits())
+            self._owner._enter(JobStatus.RUNNING)
             self._drive()
             failed = False
         except BaseException as error:  # noqa: BLE001 - the reason is raised
@@ -170,6 +177,16 @@ class _Attempt:
             raise RuntimeError(
                 f"Spark has lost executors, and has no room for {self._hosts} hosts any more"
             )
+
+    def _started_hosts(self) -> int:
+        """The number of hosts that Spark runs as tasks."""
+        context = self._session.sparkContext
+        tracker = context.statusTracker()
+        # PySpark's tracker cannot look for a tag.
+        ids = context._jsc.sc().statusTracker().getJobIdsForTag(self._tag)
+        jobs = map(tracker.getJobInfo, ids)
+        stages = (tracker.getStageInfo(n) for job in jobs if job for n in job.stageIds)
+        return sum(stage.numActiveTasks for stage in stages if stage)
 
     def _check(self) -> None:
         """See whether anything ends the attempt."""

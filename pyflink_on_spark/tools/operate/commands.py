@@ -3,20 +3,33 @@
 from __future__ import annotations
 
 import argparse
+import collections
 import contextlib
 import datetime
+import functools
 import sys
+import textwrap
+import time
 from collections.abc import Callable, Sequence
 from typing import Any
 
 from pyflink_on_spark._compat.errors import CheckpointError
 from pyflink_on_spark._operate.client.client import OperationError, RemoteJob, find_job
-from pyflink_on_spark._operate.view.job_records import JobRecord, JobRecords, jobs_folder
+from pyflink_on_spark._operate.view.job_records import (
+    LOST,
+    JobRecord,
+    JobRecords,
+    jobs_folder,
+    lives,
+)
 from pyflink_on_spark._runtime.checkpoints.checkpoint import find_checkpoint, read_metadata
 from pyflink_on_spark.common import JobStatus
 from pyflink_on_spark.tools.operate.run_options import UsageError, without_cluster
 
 _RULE = "-" * 62
+_MOMENT = "%Y-%m-%d %H:%M:%S"
+_SHOWN = 20
+_FOLLOW_SECONDS = 0.5
 _JOB = "the job's id, the beginning of its id, or its name"
 
 
@@ -44,21 +57,53 @@ def _list(arguments: list[str], records: JobRecords) -> int:
     parser.add_argument("-r", "--running", action="store_true", help="those that run: the default")
     parser.add_argument("-a", "--all", action="store_true", help="also those that have ended")
     parser.add_argument("-s", "--scheduled", action="store_true", help="those that wait: none")
+    parser.add_argument(
+        "--limit", type=int, default=_SHOWN, metavar="N",
+        help=f"how many of those that have ended; default: {_SHOWN}, 0: all",
+    )  # fmt: skip
     options = parser.parse_args(arguments)
     jobs = [(record, _state(record, records)) for record in records.all()]
     print("Waiting for response...")
     running = [(r, state) for r, state in jobs if not _over(state)]
     if options.running or not options.scheduled or options.all:
-        _print_jobs("Running/Restarting Jobs", running, "No running jobs.")
+        restarts = functools.partial(_restarts_of, records=records)
+        _print_jobs("Running/Restarting Jobs", running, "No running jobs.", restarts)
     if options.scheduled or not options.running:
         print("No scheduled jobs.")
     if options.all:
         ended = [(r, state) for r, state in jobs if _over(state)]
-        _print_jobs("Terminated Jobs", ended, "No terminated jobs.")
+        shown = ended[-options.limit :]
+        _print_jobs("Terminated Jobs", shown, "No terminated jobs.", _end_of)
+        if len(shown) < len(ended):
+            print(f"{len(ended) - len(shown)} more have ended before: list -a --limit 0")
     return 0
 
 
-def _print_jobs(title: str, jobs: Sequence[tuple[JobRecord, str]], none: str) -> None:
+def _restarts_of(record: JobRecord, state: str, records: JobRecords) -> str:
+    """The cause of a restart; empty for a job that does not restart."""
+    if state != JobStatus.RESTARTING.name:
+        return ""
+    with contextlib.suppress(OperationError):
+        job = RemoteJob(record, records)
+        count = next(iter(job.get("/metrics?get=numRestarts")), {"value": "?"})["value"]
+        failures = job.get("/exceptions")["exceptionHistory"]["entries"]
+        cause = failures[0]["exceptionName"] if failures else "unknown"
+        return f"restart {count}, because of {cause}"
+    return ""
+
+
+def _end_of(record: JobRecord, state: str) -> str:
+    """The cause of a failure, and the place of the log."""
+    log = record.log if state in {LOST, JobStatus.FAILED.name} else None
+    return "; ".join(each for each in (record.cause, log and f"log: {log}") if each)
+
+
+def _print_jobs(
+    title: str,
+    jobs: Sequence[tuple[JobRecord, str]],
+    none: str,
+    more: Callable[[JobRecord, str], str],
+) -> None:
     if not jobs:
         print(none)
         return
@@ -67,6 +112,8 @@ def _print_jobs(title: str, jobs: Sequence[tuple[JobRecord, str]], none: str) ->
         print(
             f"{_time(record.started, '%d.%m.%Y %H:%M:%S')} : {record.id} : {record.name} ({state})"
         )
+        if told := more(record, state):
+            print(f"    {told}")
     print(_RULE)
 
 
@@ -165,11 +212,57 @@ def _checkpoints(arguments: list[str], records: JobRecords) -> int:
     return 0
 
 
+def _exceptions(arguments: list[str], records: JobRecords) -> int:
+    parser = _parser("exceptions", "Show the failures of a job, the latest first.")
+    parser.add_argument("job", metavar="JOB", help=_JOB)
+    parser.add_argument("-n", type=int, default=5, metavar="N", help="how many; default: 5, 0: all")
+    options = parser.parse_args(arguments)
+    job = find_job(options.job, records)
+    entries = job.get("/exceptions")["exceptionHistory"]["entries"]
+    print(f"{job.record.name} ({job.id}) is {job.state()}: {len(entries)} failures")
+    shown = entries[: options.n or None]
+    for each in shown:
+        print(f"\n{_time(each['timestamp'], _MOMENT)}  {each['exceptionName']}")
+        print(textwrap.indent(each["stacktrace"].rstrip(), "    "))
+    if len(shown) < len(entries):
+        print(f"\n{len(entries) - len(shown)} more: exceptions {options.job} -n 0")
+    return 0
+
+
+def _logs(arguments: list[str], records: JobRecords) -> int:
+    parser = _parser("logs", "Show the end of the log of a job, which may have ended.")
+    parser.add_argument("job", metavar="JOB", help=_JOB)
+    parser.add_argument(
+        "-n", type=int, default=100, metavar="N", help="how many lines; default: 100, 0: all"
+    )
+    parser.add_argument(
+        "-f", "--follow", action="store_true", help="continue until the driver ends, if detached"
+    )
+    options = parser.parse_args(arguments)
+    job = find_job(options.job, records)
+    path = job.record.log
+    if path is None:
+        lines = job.log().splitlines(keepends=True)
+        sys.stdout.writelines(lines[-options.n :])
+        return 0
+    with open(path, encoding="utf-8", errors="replace") as file:
+        kept = collections.deque(file, maxlen=options.n or None)
+        sys.stdout.writelines(kept)
+        while options.follow:
+            alive = lives(job.record.pid)
+            sys.stdout.writelines(file)
+            sys.stdout.flush()
+            if not alive:
+                break
+            time.sleep(_FOLLOW_SECONDS)
+    return 0
+
+
 def _columns(told: dict[str, Any]) -> list[str]:
     kind = "savepoint" if told["is_savepoint"] else "checkpoint"
     return [
         f"{told['id']:>6}",
-        _time(told["trigger_timestamp"], "%Y-%m-%d %H:%M:%S"),
+        _time(told["trigger_timestamp"], _MOMENT),
         f"{kind:<10}",
         f"{told['status']:<11}",
         f"{told['end_to_end_duration']:>6} ms",
@@ -203,4 +296,6 @@ _OPERATIONS: dict[str, Callable[[list[str], JobRecords], int]] = {
     "stop": _stop,
     "savepoint": _savepoint,
     "checkpoints": _checkpoints,
+    "exceptions": _exceptions,
+    "logs": _logs,
 }

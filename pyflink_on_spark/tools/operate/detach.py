@@ -12,6 +12,7 @@ import time
 from pathlib import Path
 
 from pyflink_on_spark._job.submission.base_configuration import base_configuration
+from pyflink_on_spark._operate.client.client import RemoteJob
 from pyflink_on_spark._operate.server.driver import DRIVER
 from pyflink_on_spark._operate.view.job_records import (
     JobRecord,
@@ -19,8 +20,10 @@ from pyflink_on_spark._operate.view.job_records import (
     jobs_folder,
     log_folder,
 )
+from pyflink_on_spark._operate.view.jobs import INITIALIZING
 from pyflink_on_spark._options.operation import LOG_DIRECTORY, LOG_FILES
 from pyflink_on_spark._options.own import LOG_SIZE
+from pyflink_on_spark.common import JobStatus
 from pyflink_on_spark.tools.operate.run import check_script
 from pyflink_on_spark.tools.operate.run_options import IN_BACKGROUND, RunOptions
 
@@ -75,6 +78,9 @@ class RotatedLog:
 
 _LOOK_SECONDS = 0.1
 _SHOWN_LINES = 20
+_BEGIN_SECONDS = 60.0
+_BEGINNING = {JobStatus.CREATED.name, INITIALIZING}
+_GOOD = {JobStatus.RUNNING.name, JobStatus.FINISHED.name}
 
 
 def run_detached(options: RunOptions, arguments: list[str]) -> int:
@@ -103,8 +109,11 @@ def run_detached(options: RunOptions, arguments: list[str]) -> int:
         print(*log.read_text(errors="replace").splitlines()[-_SHOWN_LINES:], sep="\n",
               file=sys.stderr)  # fmt: skip
         return driver.returncode
+    state = _begun_state(RemoteJob(job, records), driver)
     print(f"Job has been submitted with JobID {job.id}")
     print(f"Its log is {log}")
+    if state not in _GOOD:
+        print(f"The job is {state}: `exceptions {job.id[:8]}` may say why", file=sys.stderr)
     return 0
 
 
@@ -144,6 +153,16 @@ def _start(arguments: list[str], log: Path, output: int) -> subprocess.Popen[byt
         stderr=output,
         start_new_session=True,
     )
+
+
+def _begun_state(job: RemoteJob, driver: subprocess.Popen[bytes]) -> str:
+    """Wait for a while until a job has begun to run, or has failed to; return its state."""
+    deadline = time.monotonic() + _BEGIN_SECONDS
+    while (state := job.state()) in _BEGINNING and time.monotonic() < deadline:
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            driver.wait(_LOOK_SECONDS)
+            break
+    return state
 
 
 def _job_of(driver: subprocess.Popen[bytes], records: JobRecords) -> JobRecord | None:

@@ -21,6 +21,8 @@ from pyflink_on_spark._operate.server.rest.routing import (
 )
 from pyflink_on_spark._operate.view.jobs import OperatedJob, OperatedJobs
 
+_ANSWER_SECONDS = 0.2
+"""In which an answer leaves this process."""
 _log = logging.getLogger("pyflink_on_spark")
 
 
@@ -34,6 +36,8 @@ class Operations:
     def __init__(self, finished: Callable[[str, str, dict[str, Any]], None]) -> None:
         self._finished = finished
         self._results: dict[tuple[str, str], dict[str, Any] | None] = {}
+        self._unread: set[tuple[str, str]] = set()
+        self._read = threading.Condition()
         self._threads: list[threading.Thread] = []
 
     def begin(self, job_id: str, call: Callable[[], str], request: str | None = None) -> str:
@@ -59,13 +63,25 @@ class Operations:
 
     def result(self, job_id: str, request: str) -> dict[str, Any] | None:
         """Return an operation's result: a ``location`` or a ``failure``; None while it runs."""
-        return self._results[job_id, request]
+        result = self._results[job_id, request]
+        if result is not None:
+            with self._read:
+                self._unread.discard((job_id, request))
+                self._read.notify_all()
+        return result
 
     def wait(self, seconds: float) -> None:
         """Wait until all operations have ended, or the time is over."""
         deadline = time.monotonic() + seconds
         for thread in self._threads:
             thread.join(max(0.0, deadline - time.monotonic()))
+
+    def wait_for_readers(self, seconds: float) -> None:
+        """Wait until clients have seen the results of all operations, or the time is over."""
+        with self._read:
+            self._read.wait_for(lambda: not self._unread, seconds)
+        if not self._unread:
+            time.sleep(_ANSWER_SECONDS)
 
     def _run(self, place: tuple[str, str], call: Callable[[], str]) -> None:
         try:
@@ -76,7 +92,9 @@ class Operations:
             self._finished(*place, result)
         except OSError as error:
             _log.warning("the result of an operation cannot be kept on disk: %s", error)
-        self._results[place] = result
+        with self._read:
+            self._unread.add(place)
+            self._results[place] = result
 
 
 class Control:

@@ -7,7 +7,7 @@ from typing import Any
 
 from pyflink_on_spark._job.submission.job import FailureRecord
 from pyflink_on_spark._operate.metrics.samples import records_out
-from pyflink_on_spark._operate.server.rest.overview import task_counts
+from pyflink_on_spark._operate.server.rest.overview import task_counts, task_state
 from pyflink_on_spark._operate.server.rest.routing import Answer, Request, Router
 from pyflink_on_spark._operate.server.rest.task import accumulators_of, io_of
 from pyflink_on_spark._operate.view.jobs import OperatedJob, OperatedJobs
@@ -50,25 +50,23 @@ class JobDetails:
                 "jid": job.id,
                 "name": job.job.name,
                 "isStoppable": False,
-                "state": job.status.name,
+                "state": job.state,
                 "job-type": "BATCH" if job.job.settings.batch else "STREAMING",
                 "start-time": job.started,
                 "end-time": -1 if job.ended is None else job.ended,
                 "duration": job.duration,
                 "maxParallelism": max((task.max_parallelism for task in job.tasks), default=-1),
                 "now": round(time.time() * 1000),
-                "timestamps": {
-                    status.name: job.history.times.get(status, 0) for status in JobStatus
-                },
+                "timestamps": job.timestamps,
                 "vertices": _vertices(job),
-                "status-counts": _upper(task_counts(job.status, len(job.tasks))),
+                "status-counts": _upper(task_counts(job.state, len(job.tasks))),
                 "plan": plan_of(job),
             }
         )
 
     def status(self, request: Request, job_id: str) -> Answer:
         """Return the job's state."""
-        return Answer({"status": self._jobs.get(job_id).status.name})
+        return Answer({"status": self._jobs.get(job_id).state})
 
     def result(self, request: Request, job_id: str) -> Answer:
         """Return how the job has ended, or that it runs."""
@@ -76,7 +74,7 @@ class JobDetails:
         if not job.over:
             return Answer({"status": {"id": "IN_PROGRESS"}})
         failures = job.history.failures
-        failure = failures[-1].error if failures and job.status is JobStatus.FAILED else None
+        failure = failures[-1] if failures and job.status is JobStatus.FAILED else None
         told: dict[str, Any] = {
             "id": job.id,
             "application-status": _RESULTS[job.status],
@@ -84,8 +82,7 @@ class JobDetails:
             "net-runtime": job.duration,
         }
         if failure is not None:
-            cause = {"class": _last_line(failure), "stack-trace": failure}
-            told["failure-cause"] = cause
+            told["failure-cause"] = {"class": failure.gist, "stack-trace": failure.error}
         return Answer({"status": {"id": "COMPLETED"}, "job-execution-result": told})
 
     def plan(self, request: Request, job_id: str) -> Answer:
@@ -177,11 +174,11 @@ def _vertices(job: OperatedJob) -> list[dict[str, Any]]:
             "name": task.name,
             "maxParallelism": task.max_parallelism,
             "parallelism": task.parallelism,
-            "status": job.status.name,
+            "status": task_state(job),
             "start-time": job.started,
             "end-time": -1 if job.ended is None else job.ended,
             "duration": job.duration,
-            "tasks": _upper(task_counts(job.status, task.parallelism)),
+            "tasks": _upper(task_counts(job.state, task.parallelism)),
             "metrics": io_of(job, together.get(task.name), _whole(out.get(task.name))),
         }
         for task in job.tasks
@@ -190,7 +187,7 @@ def _vertices(job: OperatedJob) -> list[dict[str, Any]]:
 
 def _exception(failure: FailureRecord) -> dict[str, Any]:
     return {
-        "exceptionName": _last_line(failure.error),
+        "exceptionName": failure.gist,
         "stacktrace": failure.error,
         "timestamp": failure.time,
         "taskName": None,
@@ -199,10 +196,6 @@ def _exception(failure: FailureRecord) -> dict[str, Any]:
         "failureLabels": {},
         "concurrentExceptions": [],
     }
-
-
-def _last_line(error: str) -> str:
-    return next((line for line in reversed(error.splitlines()) if line.strip()), "")
 
 
 def _upper(counts: dict[str, int]) -> dict[str, int]:

@@ -15,7 +15,12 @@ from pyflink_on_spark._operate.server.rest.routing import (
     Router,
 )
 from pyflink_on_spark._operate.view.job_log import LogTail
-from pyflink_on_spark._operate.view.jobs import TASK_MANAGER, OperatedJob, OperatedJobs
+from pyflink_on_spark._operate.view.jobs import (
+    INITIALIZING,
+    TASK_MANAGER,
+    OperatedJob,
+    OperatedJobs,
+)
 from pyflink_on_spark._options.secrets import all_masked
 from pyflink_on_spark.common import JobStatus
 from pyflink_on_spark.version import __version__
@@ -25,12 +30,14 @@ _TASK_STATES = (
     "reconciling", "finished", "initializing", "failed",
 )  # fmt: skip
 _STATE_OF_TASKS = {
-    JobStatus.CREATED: "created",
-    JobStatus.RUNNING: "running",
-    JobStatus.RESTARTING: "scheduled",
-    JobStatus.FINISHED: "finished",
-    JobStatus.CANCELED: "canceled",
-    JobStatus.FAILED: "failed",
+    "CREATED": "created",
+    INITIALIZING: "initializing",
+    "RUNNING": "running",
+    "RESTARTING": "scheduled",
+    "CANCELLING": "canceling",
+    "FINISHED": "finished",
+    "CANCELED": "canceled",
+    "FAILED": "failed",
 }
 
 
@@ -86,18 +93,23 @@ class Overview:
 
     def ids(self, request: Request) -> Answer:
         """Return the jobs' ids and states."""
-        return Answer({"jobs": [{"id": j.id, "status": j.status.name} for j in self._jobs.all()]})
+        return Answer({"jobs": [{"id": j.id, "status": j.state} for j in self._jobs.all()]})
 
     def jobs(self, request: Request) -> Answer:
         """Return the jobs with names, states and times."""
         return Answer({"jobs": [_summary(job) for job in self._jobs.all()]})
 
 
-def task_counts(state: JobStatus, count: int) -> dict[str, int]:
+def task_counts(state: str, count: int) -> dict[str, int]:
     """Return how many subtasks are in which state; all subtasks of a job are in the same one."""
     counts = dict.fromkeys(_TASK_STATES, 0)
-    counts[_STATE_OF_TASKS.get(state, "running")] = counts["total"] = count
+    counts[_STATE_OF_TASKS[state]] = counts["total"] = count
     return counts
+
+
+def task_state(job: OperatedJob) -> str:
+    """The state of a job's tasks by Flink's name for states of tasks."""
+    return _STATE_OF_TASKS[job.state].upper()
 
 
 def subtasks_of(job: OperatedJob) -> int:
@@ -117,9 +129,9 @@ def _summary(job: OperatedJob) -> dict[str, Any]:
         "start-time": job.started,
         "end-time": -1 if job.ended is None else job.ended,
         "duration": job.duration,
-        "state": job.status.name,
+        "state": job.state,
         "last-modification": max(job.history.times.values()),
-        "tasks": task_counts(job.status, subtasks_of(job)),
+        "tasks": task_counts(job.state, subtasks_of(job)),
     }
 
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from pyflink_on_spark._operate.metrics.samples import time_shares, user_metrics
-from pyflink_on_spark._operate.server.rest.overview import task_counts
+from pyflink_on_spark._operate.server.rest.overview import task_counts, task_state
 from pyflink_on_spark._operate.server.rest.routing import (
     NOT_FOUND,
     Answer,
@@ -17,7 +17,6 @@ from pyflink_on_spark._operate.server.rest.routing import (
 )
 from pyflink_on_spark._operate.view.jobs import TASK_MANAGER, JobTask, OperatedJob, OperatedJobs
 from pyflink_on_spark._runtime.task.progress import TaskProgress
-from pyflink_on_spark.common import JobStatus
 
 _BYTES = ("read-bytes", "write-bytes")
 _LOW, _HIGH = 0.1, 0.5
@@ -104,7 +103,7 @@ class TaskDetails:
     def times(self, request: Request, job_id: str, task_id: str) -> Answer:
         """Return when each subtask was in which state: all are in that of the job."""
         job, task = self._task(job_id, task_id)
-        timestamps = {status.name: job.history.times.get(status, 0) for status in JobStatus}
+        timestamps = job.timestamps
         subtasks = [
             {
                 "subtask": index,
@@ -119,12 +118,12 @@ class TaskDetails:
     def task_managers(self, request: Request, job_id: str, task_id: str) -> Answer:
         """Return where a task runs; hosts of a job are one task manager here."""
         job, task = self._task(job_id, task_id)
-        counts = task_counts(job.status, task.parallelism)
+        counts = task_counts(job.state, task.parallelism)
         del counts["total"]
         manager = {
             "endpoint": TASK_MANAGER,
             "taskmanager-id": TASK_MANAGER,
-            "status": job.status.name,
+            "status": task_state(job),
             "start-time": job.started,
             "end-time": _ended(job),
             "duration": job.duration,
@@ -226,7 +225,7 @@ def _subtasks(job: OperatedJob, task: JobTask) -> list[dict[str, Any]]:
     return [
         {
             "subtask": index,
-            "status": job.status.name,
+            "status": task_state(job),
             "attempt": job.history.attempt,
             "endpoint": TASK_MANAGER,
             "start-time": job.started,
