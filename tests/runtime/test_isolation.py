@@ -44,7 +44,7 @@ class Text(str):
 def test_immutable(value):
     assert is_immutable(value)
     assert next(isolated([value])) is value
-    assert next(isolated([pair := ("key", value)], pairs=True)) is pair
+    assert next(isolated([("key", value)], pairs=True))[1] is value
     assert ImmutabilityGuard().collect(iter([value])) == [value]
 
 

@@ -108,7 +108,9 @@ class _Search:
         step = step_of(frame, line)
         variables = frame.f_locals
         if step is not None:
-            self._take(self._plans[id(step[0])], ("value", step[1]), ())
+            operator, value, key = step
+            keys = tuple(map(unwrap_key, key)) if operator.keyed else ()
+            self._take(self._plans[id(operator)], ("value", value), keys)
         elif isinstance(variables.get("self"), OperatorLine):
             self._enter(variables["self"])
         elif (plan := self._owner(variables)) is not None:

@@ -76,6 +76,15 @@ def flat_test(value: str) -> str:
     return f"(({test}) if type({value}) is tuple else type({value}) in IMMUTABLE_TYPES)"
 
 
+def isolated(value: str) -> str:
+    """Write the expression of a value that does not change any more; it may call ``copied``.
+
+    Args:
+        value: the name of the value.
+    """
+    return f"{value} if {flat_test(value)} else copied({value})"
+
+
 def are_flat(values: list[Any]) -> bool:
     """True for uniform immutable values; False where a look at their types does not show it."""
     kinds = set(map(type, values))

@@ -9,12 +9,13 @@ from typing import Any
 from pyflink_on_spark._runtime.contract.context import OperatorContext
 from pyflink_on_spark._runtime.contract.operator import Operator
 from pyflink_on_spark._runtime.elements.cursor import Cursor
-from pyflink_on_spark._runtime.elements.immutability import flat_test
-from pyflink_on_spark._runtime.operators.function_loop import FusableOperator
+from pyflink_on_spark._runtime.elements.immutability import isolated
+from pyflink_on_spark._runtime.operators.function_loop import FusableOperator, LoopCode
 from pyflink_on_spark._runtime.types import StreamConverter, boundary_converter, collect_converter
+from pyflink_on_spark._runtime.types.fitting import unchanged_test
 
 
-class ConvertOperator(Operator):
+class ConvertOperator(FusableOperator):
     """Makes elements what their declared type says.
 
     Args:
@@ -32,7 +33,7 @@ class ConvertOperator(Operator):
         timestamped: bool = True,
     ) -> None:
         self._type_info = type_info
-        self.emits_pairs = pairs
+        self.emits_pairs = self.takes_pairs = pairs
         self._collected = collected
         self._timestamped = timestamped
         self._convert: StreamConverter | None = None
@@ -43,10 +44,26 @@ class ConvertOperator(Operator):
         self._convert = make(self._type_info)
         self._cursor = context.cursor
 
+    @property
+    def fusable(self) -> bool:
+        """Whether a test in line tells that a value needs no conversion."""
+        if self._convert is None or self._convert.changes_results:
+            return False
+        return unchanged_test(self._type_info, "value") is not None
+
+    def write_lines(self, code: LoopCode) -> None:
+        """Convert a value unless it has its declared form."""
+        assert self._convert is not None
+        convert, value = code.bind("convert", self._convert.one), code.value
+        test = unchanged_test(self._type_info, value)
+        code.assign(f"{value} if {test} else {convert}({value})")
+
     def process(self, elements: Iterator[Any]) -> Iterator[Any]:
         """Yield the converted elements."""
         if self._convert is None:
             return elements
+        if self.fusable:
+            return super().process(elements)
         if self.emits_pairs:
             return _in_pairs(self._convert, elements, self._cursor)
         if not self._timestamped:
@@ -65,18 +82,12 @@ class CopyMutableOperator(FusableOperator):
         pairs: whether elements are pairs of key and value.
     """
 
-    line = f"{{result}} = {{value}} if {flat_test('{value}')} else copied({{value}})"
-
     def __init__(self, pairs: bool = False) -> None:
-        self.emits_pairs = pairs
-        if pairs:
-            self.line = _ISOLATED_PAIR
+        self.emits_pairs = self.takes_pairs = pairs
 
-
-_ISOLATED_PAIR = (
-    "{result} = {value}[1]; "
-    f"{{result}} = {{value}} if {flat_test('{result}')} else ({{value}}[0], copied({{result}}))"
-)
+    def write_lines(self, code: LoopCode) -> None:
+        """Copy an element unless nothing can change inside it."""
+        code.assign(isolated(code.value))
 
 
 class IdentityOperator(Operator):

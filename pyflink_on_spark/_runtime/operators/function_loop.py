@@ -1,106 +1,207 @@
-"""Neighbouring map, flat_map, filter and key selector functions as one loop.
+"""Neighbouring operators as one loop, compiled for just these.
 
-Each function is called in the frame of a generator. So a StopIteration that escapes from one is an
-error (PEP 479), where ``map`` and ``filter`` would take it for the end of the input. One generator
-for all functions, compiled for just these, is no slower than ``map`` and ``filter`` are.
+Map, flat_map, filter and key selector functions, conversions to declared types, rolling
+aggregations, windows and process functions write lines of one generator. So an element passes them
+without a generator for each, and a keyed element without a pair. Each function is called in the
+frame of a generator. So a StopIteration that escapes from one is an error (PEP 479), where ``map``
+and ``filter`` would take it for the end of the input.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from itertools import chain, groupby
+from itertools import groupby
 from types import FrameType
-from typing import Any
+from typing import Any, NamedTuple
 
 from pyflink_on_spark._compat.own_frames import compiled_file
 from pyflink_on_spark._runtime.contract.operator import Operator, Process
+from pyflink_on_spark._runtime.elements.cursor import Cursor
 from pyflink_on_spark._runtime.elements.immutability import IMMUTABLE_TYPES, copied, is_immutable
 from pyflink_on_spark._runtime.elements.keys import PLAIN_KEY_TYPES, wrap_key
+from pyflink_on_spark._runtime.types.fitting import named_in
 
 _FILE = compiled_file("function loop")
-_LINES = "LINES"
+_STEPS = "STEPS"
 _NAMES: dict[str, Any] = {each.__name__: each for each in (copied, is_immutable, wrap_key)} | {
     "IMMUTABLE_TYPES": IMMUTABLE_TYPES,
     "PLAIN_KEY_TYPES": PLAIN_KEY_TYPES,
 }
-"""The names that all lines may use."""
+"""What every loop may use."""
 _MOST_LOOPS = 10
 """How many flat_maps one loop has at most; Python limits how deep loops are nested."""
 
 
+class Step(NamedTuple):
+    """The operator that a line of a loop belongs to, and the variables that the line works on."""
+
+    operator: Operator
+    value: str
+    key: str | None
+
+
+class LoopCode:
+    """The code of a loop while operators write it.
+
+    Args:
+        pairs: whether the loop draws pairs of key and element.
+    """
+
+    def __init__(self, pairs: bool) -> None:
+        self.value = "value"
+        """The variable with the current element."""
+        self.key = "key" if pairs else None
+        """The variable with its key, where operators exchange pairs; else None."""
+        self.before: list[str] = []
+        """Statements that run when elements begin to come."""
+        self.after: list[str] = []
+        """Statements that run when no more elements come."""
+        self.lines: list[str] = []
+        self.steps: dict[int, Step] = {}
+        """The operator of each line, by its index."""
+        self.bound: dict[str, Any] = {}
+        """What the lines use, by name."""
+        self.bind = named_in(self.bound)
+        self._indent = "   "
+        self._operator: Operator | None = None
+        self._values = 0
+
+    def enter(self, operator: Operator) -> None:
+        """Begin with the lines of an operator."""
+        self._operator = operator
+
+    def add(self, line: str) -> None:
+        """Add a line."""
+        assert self._operator is not None
+        self.steps[len(self.lines)] = Step(self._operator, self.value, self.key)
+        self.lines.append(self._indent + line)
+
+    def new_value(self) -> str:
+        """Make the name of another variable, for what becomes of the element."""
+        self._values += 1
+        return f"value{self._values}"
+
+    def assign(self, expression: str) -> None:
+        """Continue with the value of an expression in place of the element."""
+        result = self.new_value()
+        self.add(f"{result} = {expression}")
+        self.value = result
+
+    def repeat(self, expression: str) -> None:
+        """Continue with each of the values of an expression in place of the element."""
+        result = self.new_value()
+        self.add(f"for {result} in {expression}:")
+        self.value = result
+        self._indent += " "
+
+    def emit(self) -> None:
+        """Emit the element."""
+        element = self.value if self.key is None else f"{self.key}, {self.value}"
+        self.lines.append(f"{self._indent}yield {element}")
+
+
 class FusableOperator(Operator):
-    """Calls one function for each element, and does nothing else.
+    """Writes what it does to an element as lines of a loop."""
 
-    ``call`` is the function, once the operator is open.
-    """
+    takes_pairs = False
+    """Whether the elements that come are pairs of key and element."""
 
-    line: str = ""
-    """The operator's line in a loop, with ``{call}``, ``{value}`` and, if any, ``{result}``.
+    nests = False
+    """Whether the lines after its own are those of an inner loop."""
 
-    ``{own}`` is the operator's ``own``. Empty for an operator that is no part of a loop after all,
-    which is known once it is open.
-    """
+    emits_itself = False
+    """Whether its lines yield what it emits; another loop takes that up."""
 
-    call: Any = None
+    _alone: Process | None = None
 
-    own: Any = None
-    """The other objects that the line uses, once the operator is open."""
+    @property
+    def fusable(self) -> bool:
+        """Whether it takes part in a loop after all, which is known once it is open."""
+        return True
+
+    def write_lines(self, code: LoopCode) -> None:
+        """Write the lines; the operator is open."""
+        raise NotImplementedError
 
     def process(self, elements: Iterator[Any]) -> Iterator[Any]:
-        """Yield the results of the function."""
-        return _loop([self])(elements)
+        """Yield what the lines make of the elements."""
+        if self._alone is None:
+            self._alone = _loop([self], None)
+        return self._alone(elements)
 
 
-def processes(operators: Sequence[Operator]) -> list[Process]:
-    """Return the functions that process elements in a chain of open operators, in their order."""
+def processes(operators: Sequence[Operator], cursor: Cursor | None = None) -> list[Process]:
+    """Return what elements go through in some open operators, one after the other.
+
+    Args:
+        operators: of a chain.
+        cursor: if given, pairs of an element and its timestamp come in, and the timestamp is put
+            into the cursor.
+    """
     result: list[Process] = []
-    for calls_only, group in groupby(operators, _is_one_call):
+    if cursor is not None and not (operators and _is_fusable(operators[0])):
+        result.append(_loop([], cursor))
+    for fusable, group in groupby(operators, _is_fusable):
         neighbours: list[Any] = list(group)
-        result += _loops(neighbours) if calls_only else [each.process for each in neighbours]
+        if fusable:
+            result += _loops(neighbours, None if result else cursor)
+        else:
+            result += [each.process for each in neighbours]
     return result
 
 
-def _is_one_call(operator: Operator) -> bool:
-    return isinstance(operator, FusableOperator) and operator.line != ""
+def _is_fusable(operator: Operator) -> bool:
+    return isinstance(operator, FusableOperator) and operator.fusable
 
 
-def step_of(frame: FrameType, line: int) -> tuple[Operator, Any] | None:
-    """Return which operator a loop was at, and with which element; None for another frame."""
+def step_of(frame: FrameType, line: int) -> tuple[Operator, Any, tuple[Any, ...]] | None:
+    """Return which operator a loop was at, with which element and key; None for another frame.
+
+    The key is the only one of a tuple, which is empty where elements have no key.
+    """
     if frame.f_code.co_filename != _FILE:
         return None
-    operator, value = frame.f_globals[_LINES].get(line, (None, ""))
-    return None if operator is None else (operator, frame.f_locals[value])
+    step: Step | None = frame.f_globals[_STEPS].get(line)
+    if step is None:
+        return None
+    variables = frame.f_locals
+    key = () if step.key is None else (variables[step.key],)
+    return step.operator, variables[step.value], key
 
 
-def _loops(operators: list[FusableOperator]) -> list[Process]:
-    result, begin, nested = [], 0, 0
-    for index, operator in enumerate(operators):
-        nested += operator.line.startswith("for ")
-        if nested > _MOST_LOOPS:
-            result.append(_loop(operators[begin:index]))
-            begin, nested = index, 1
-    return [*result, _loop(operators[begin:])]
+def _loops(operators: list[FusableOperator], cursor: Cursor | None) -> list[Process]:
+    parts: list[list[FusableOperator]] = [[]]
+    nested = 0
+    for operator in operators:
+        nested += operator.nests
+        if parts[-1] and (nested > _MOST_LOOPS or parts[-1][-1].emits_itself):
+            parts.append([])
+            nested = int(operator.nests)
+        parts[-1].append(operator)
+    return [_loop(part, None if index else cursor) for index, part in enumerate(parts)]
 
 
-def _loop(operators: Sequence[FusableOperator]) -> Process:
+def _loop(operators: Sequence[FusableOperator], cursor: Cursor | None) -> Process:
     """Compile a loop for some functions: as new code, which Python specialises for just these."""
-    names = [f"call{index}, own{index}" for index in range(len(operators))]
-    source = [f"def bind({', '.join(names)}):", " def loop(elements):", "  for value in elements:"]
-    lines: dict[int, tuple[FusableOperator, str]] = {}
-    indent, value = " " * 3, "value"
-    for index, operator in enumerate(operators):
-        result = f"value{index}"
-        call, own = f"call{index}", f"own{index}"
-        line = operator.line.format(call=call, own=own, value=value, result=result)
-        source.append(indent + line)
-        lines[len(source)] = operator, value
-        if "{result}" in operator.line:
-            value = result
-        if operator.line.startswith("for "):
-            indent += " "
-    source += [f"{indent}yield {value}", " return loop"]
-    namespace: dict[str, Any] = {_LINES: lines, **_NAMES}
-    exec(compile("\n".join(source), _FILE, "exec"), namespace)  # noqa: S102 - see above
-    bound = chain.from_iterable((operator.call, operator.own) for operator in operators)
-    loop: Process = namespace["bind"](*bound)
+    code = LoopCode(pairs=bool(operators) and operators[0].takes_pairs)
+    drawn = "value" if code.key is None else "key, value"
+    if cursor is not None:
+        drawn = f"({drawn}), {code.bind('cursor', cursor)}.timestamp"
+    for operator in operators:
+        code.enter(operator)
+        operator.write_lines(code)
+    if not operators or not operators[-1].emits_itself:
+        code.emit()
+    head = [
+        f"def bind({', '.join(code.bound)}):",
+        " def loop(elements):",
+        *(f"  {line}" for line in code.before),
+        f"  for {drawn} in elements:",
+    ]
+    tail = [*(f"  {line}" for line in code.after), " return loop"]
+    source = "\n".join([*head, *code.lines, *tail])
+    steps = {len(head) + 1 + index: step for index, step in code.steps.items()}
+    namespace: dict[str, Any] = {_STEPS: steps, **_NAMES}
+    exec(compile(source, _FILE, "exec"), namespace)  # noqa: S102 - written by operators
+    loop: Process = namespace["bind"](**code.bound)
     return loop

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from pyflink_on_spark._runtime.elements.bundle import MIN_TIMESTAMP
 from pyflink_on_spark._runtime.elements.keys import unwrap_key
+from pyflink_on_spark._runtime.operators.function_loop import FusableOperator, LoopCode
 from pyflink_on_spark._runtime.operators.rich_function import RichFunctionOperator, keyed_state_of
 from pyflink_on_spark._runtime.state.timers import KeyedTimerService, NonKeyedTimerService
 
@@ -310,7 +311,7 @@ class TimerDrivenOperator(AnyProcessOperator):
                     yield result
 
 
-class KeyedProcessOperator(TimerDrivenOperator):
+class KeyedProcessOperator(FusableOperator, TimerDrivenOperator):
     """Calls ``process_element`` for each element, and ``on_timer``.
 
     Args:
@@ -319,14 +320,32 @@ class KeyedProcessOperator(TimerDrivenOperator):
     """
 
     keyed = True
+    takes_pairs = True
+    emits_itself = True
     methods = ("process_element", "on_timer")
 
     def __init__(self, function: UserFunction, time_domains: TimeDomains) -> None:
         super().__init__(function, True, time_domains)
 
-    def process(self, pairs: Iterator[Any]) -> Iterator[Any]:
-        """Yield the results for each pair of key and element."""
-        return self._for_each_pair(pairs, self._loaded.process_element, self._element_context)
+    def write_lines(self, code: LoopCode) -> None:
+        """Call the function with the element, and emit its results."""
+        backend, bind = self._backend, code.bind
+        value, result, results = code.value, code.new_value(), code.new_value()
+        call, context = bind("process_element", self._loaded.process_element), self._element_context
+        checked, waiting = bind("checked", backend.checked_per_record), self._waiting
+        code.add(f"{bind('backend', backend)}.key = {code.key}")
+        code.add(f"if {checked}: {bind('check', backend.check_record)}()")
+        if waiting != ():
+            due = bind("due_before_element", self._due_before_element)
+            code.add(f"if {bind('waiting', waiting)}: yield from {due}()")
+        code.add(f"{results} = {call}({value}, {bind('context', context)})")
+        code.add(f"if {results}:")
+        code.add(f" for {result} in {results}:")
+        tag = f"{bind('IS_TAG', IS_TAG)}[type({result}[0])]"
+        code.add(f"  if type({result}) is tuple and len({result}) == 2 and {tag}:")
+        side_output = bind("side_output", self._context.side_output)
+        code.add(f"   {side_output}({result}[0].tag_id, {result}[1])")
+        code.add(f"  else: yield {result}")
 
     def _make_contexts(self, context: OperatorContext) -> None:
         cursor, service = context.cursor, self._timer_service

@@ -12,10 +12,11 @@ from collections.abc import Callable, Iterable, Iterator
 from copy import copy
 from typing import TYPE_CHECKING, Any
 
-from pyflink_on_spark._runtime.contract.operator import Operator
 from pyflink_on_spark._runtime.elements.bundle import MAX_WATERMARK
+from pyflink_on_spark._runtime.operators.function_loop import FusableOperator, LoopCode
 from pyflink_on_spark._runtime.operators.rich_function import UdfOperator, keyed_state_of
 from pyflink_on_spark._runtime.state.declared import Coercion, coercion
+from pyflink_on_spark._runtime.types.fitting import stored_test
 from pyflink_on_spark.common.typeinfo import ListTypeInfo, RowTypeInfo, TupleTypeInfo
 from pyflink_on_spark.common.types import Row
 
@@ -112,7 +113,7 @@ def _of_field(kind_of_element: type, combined: Combine, position: Any) -> Combin
 STATE_NAME = "_rolling"
 
 
-class RollingOperator(Operator):
+class RollingOperator(FusableOperator):
     """Keeps a value per key, and combines it with each element.
 
     Args:
@@ -121,6 +122,7 @@ class RollingOperator(Operator):
 
     keyed = True
     mixes_keys = True
+    takes_pairs = True
     name: str = "reduce"
     """The function that combines two elements."""
     uses_state: bool = False
@@ -151,11 +153,32 @@ class RollingOperator(Operator):
         """Return the conversion of a result, or of a part of one, to its declared type."""
         return coercion("rolling result", type_info, self._converted)
 
+    @property
+    def fusable(self) -> bool:
+        """Whether each result follows its element, and needs nothing but the value so far."""
+        return not self._batch and not self.uses_state
+
+    def write_lines(self, code: LoopCode) -> None:
+        """Combine the element with the value of its key."""
+        values, changed = self._table.current, self._table.changed
+        current, key = code.new_value(), code.key
+        entries, get = code.bind("values", values), code.bind("get", values.get)
+        code.add(f"{current} = {get}({key})")
+        self._write_combination(code, current)
+        code.add(f"{entries}[{key}] = {current}")
+        if changed is not None:
+            code.add(f"{code.bind('note', changed[None].add)}({key})")
+        code.value, code.key = current, None
+
+    def _write_combination(self, code: LoopCode, current: str) -> None:
+        """Write what puts the new value in place of the current one."""
+        first, combine = code.bind("first", self._first), code.bind("combine", self._combine)
+        both = f"{combine}({current}, {code.value})"
+        code.add(f"{current} = {first}({code.value}) if {current} is None else {both}")
+
     def process(self, pairs: Iterator[Any]) -> Iterator[Any]:
         """Yield the new value for each element; in BATCH nothing."""
-        if self._batch:
-            return self._absorbed(pairs)
-        return self._combined(pairs)
+        return self._absorbed(pairs) if self._batch else self._combined(pairs)
 
     def advance_watermark(self, watermark: int) -> Iterable[Any]:
         """Yield the last values in BATCH, at the end."""
@@ -164,29 +187,7 @@ class RollingOperator(Operator):
         return ()
 
     def _combined(self, pairs: Iterator[Any]) -> Iterator[Any]:
-        if self.uses_state:
-            return self._with_state(pairs)
-        return self._rolled(pairs) if self._table.changed is None else self._tracked(pairs)
-
-    def _rolled(self, pairs: Iterator[Any]) -> Iterator[Any]:
-        values, first, combine = self._table.current, self._first, self._combine
-        get = values.get
-        for key, value in pairs:
-            current = get(key)
-            result = values[key] = first(value) if current is None else combine(current, value)
-            yield result
-
-    def _tracked(self, pairs: Iterator[Any]) -> Iterator[Any]:
-        table = self._table
-        assert table.changed is not None
-        values, note = table.current, table.changed[None].add
-        first, combine = self._first, self._combine
-        get = values.get
-        for key, value in pairs:
-            current = get(key)
-            result = values[key] = first(value) if current is None else combine(current, value)
-            note(key)
-            yield result
+        return self._with_state(pairs) if self.uses_state else super().process(pairs)
 
     def _with_state(self, pairs: Iterator[Any]) -> Iterator[Any]:
         backend, values = self._backend, self._table.current
@@ -241,6 +242,15 @@ class RollingReduceOperator(RollingOperator, UdfOperator):
             return reduce
         return lambda first, second: fit(reduce(first, second))
 
+    def _write_combination(self, code: LoopCode, current: str) -> None:
+        if self._converted:
+            super()._write_combination(code, current)
+            return
+        reduce = code.bind("reduce", self._loaded.reduce)
+        both = f"{reduce}({current}, {code.value})"
+        code.add(f"{current} = {code.value} if {current} is None else {both}")
+        write_fit(code, self.fit(self._type_info), self._type_info, current)
+
     def close(self) -> None:
         """Close the user's function."""
         if self._loaded is not None:
@@ -272,10 +282,52 @@ class RollingAggregateOperator(RollingOperator):
         def choose(first: Any, second: Any) -> Any:
             nonlocal chosen
             if chosen is None:
-                chosen = self._combine = aggregation(self._kind, self._position, second, fit)
+                chosen = aggregation(self._kind, self._position, second, fit)
             return chosen(first, second)
 
         return choose
+
+    def _write_combination(self, code: LoopCode, current: str) -> None:
+        kinds, position = [], self._position
+        if isinstance(self._type_info, TupleTypeInfo) and isinstance(position, int):
+            kinds = self._type_info.get_field_types()
+        field = next((i for i in range(len(kinds)) if position in (i, i - len(kinds))), None)
+        if self._converted or field is None:
+            super()._write_combination(code, current)
+            return
+        value, of_both = code.value, (f"{current}[{field}]", f"{code.value}[{field}]")
+        code.add(f"if {current} is None: {current} = {code.bind('first', self._first)}({value})")
+        if self._kind in ("min_by", "max_by"):
+            sign = "<" if self._kind == "min_by" else ">"
+            code.add(f"elif {of_both[1]} {sign} {of_both[0]}: {current} = {value}")
+            return
+        combined = code.new_value()
+        code.add("else:")
+        if self._kind == "sum":
+            code.add(f" {combined} = {of_both[0]} + {of_both[1]}")
+            write_fit(code, self.fit(kinds[field]), kinds[field], combined, " ")
+        else:
+            code.add(f" {combined} = {self._kind}({', '.join(of_both)})")
+        items = [combined if i == field else f"{current}[{i}]" for i in range(len(kinds))]
+        code.add(f" {current} = ({', '.join(items)},)")
+
+
+def write_fit(
+    code: LoopCode, fit: Coercion | None, type_info: Any, value: str, indent: str = ""
+) -> None:
+    """Write the test that a value has the type of the state; the value stays as it is.
+
+    Args:
+        code: of the loop.
+        fit: the whole test, which raises.
+        type_info: the declared type.
+        value: the variable.
+        indent: before the line.
+    """
+    if fit is not None:
+        test = stored_test(type_info, value, code.bind)
+        whole = f"{code.bind('fit', fit)}({value})"
+        code.add(indent + (whole if test is None else f"if not ({test}): {whole}"))
 
 
 def _as_it_is(value: Any) -> Any:

@@ -9,7 +9,7 @@ from typing import Any
 from pyflink_on_spark._runtime.contract.context import OperatorContext
 from pyflink_on_spark._runtime.contract.operator import Operator
 from pyflink_on_spark._runtime.elements.keys import unwrap_key, wrap_key
-from pyflink_on_spark._runtime.operators.function_loop import FusableOperator
+from pyflink_on_spark._runtime.operators.function_loop import FusableOperator, LoopCode
 from pyflink_on_spark._runtime.operators.rich_function import UdfOperator
 from pyflink_on_spark._runtime.types import key_converter, print_text
 from pyflink_on_spark._runtime.user_code.user_function import UserFunction
@@ -45,21 +45,31 @@ class MapOperator(FunctionOperator, FusableOperator):
     """One element for each."""
 
     method = "map"
-    line = "{result} = {call}({value})"
+
+    def write_lines(self, code: LoopCode) -> None:
+        """Replace the element by the function's result."""
+        code.assign(f"{code.bind('map', self.call)}({code.value})")
 
 
 class FlatMapOperator(FunctionOperator, FusableOperator):
     """Any number of elements for each."""
 
     method = "flat_map"
-    line = "for {result} in {call}({value}):"
+    nests = True
+
+    def write_lines(self, code: LoopCode) -> None:
+        """Go through the function's results."""
+        code.repeat(f"{code.bind('flat_map', self.call)}({code.value})")
 
 
 class FilterOperator(FunctionOperator, FusableOperator):
     """Those elements for which the function is true."""
 
     method = "filter"
-    line = "if not {call}({value}): continue"
+
+    def write_lines(self, code: LoopCode) -> None:
+        """Leave the element out unless the function is true."""
+        code.add(f"if not {code.bind('filter', self.call)}({code.value}): continue")
 
 
 class ProjectOperator(Operator):
@@ -135,10 +145,6 @@ class SelectKeyOperator(FunctionOperator, FusableOperator):
     """
 
     method = "get_key"
-    line = (
-        "{result} = {call}({value}); "
-        "{result} = {result} if type({result}) in PLAIN_KEY_TYPES else wrap_key({result}), {value}"
-    )
     emits_pairs = True
     preserves_elements = True
 
@@ -152,13 +158,19 @@ class SelectKeyOperator(FunctionOperator, FusableOperator):
         """Load the user's selector, compile the key's conversion."""
         super().open(context)
         convert = None if self.key_type is None else key_converter(self.key_type)
-        if convert is not None:
-            self.own = _ConvertedKeys(convert)
-            self.line = (
-                "{result} = {call}({value}); "
-                "{result} = {own}[{result}] if type({result}) in PLAIN_KEY_TYPES "
-                "else {own}.convert({result}), {value}"
-            )
+        self._converted = None if convert is None else _ConvertedKeys(convert)
+
+    def write_lines(self, code: LoopCode) -> None:
+        """Find the element's key."""
+        key = code.new_value()
+        code.add(f"{key} = {code.bind('get_key', self.call)}({code.value})")
+        if self._converted is None:
+            code.add(f"if type({key}) not in PLAIN_KEY_TYPES: {key} = wrap_key({key})")
+        else:
+            keys = code.bind("keys", self._converted)
+            plain, other = f"{keys}[{key}]", f"{keys}.convert({key})"
+            code.add(f"{key} = {plain} if type({key}) in PLAIN_KEY_TYPES else {other}")
+        code.key = key
 
 
 class DropKeyOperator(Operator):
@@ -195,7 +207,7 @@ class PartitionOperator(SelectKeyOperator):
         receivers: how many subtasks there are. The job's graph knows, and says so with ``among``.
     """
 
-    line = ""
+    fusable = False
 
     def __init__(
         self, partitioner: UserFunction, selector: UserFunction, receivers: int = 1

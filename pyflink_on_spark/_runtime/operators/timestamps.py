@@ -6,18 +6,20 @@ from collections.abc import Iterator
 from typing import Any
 
 from pyflink_on_spark._runtime.contract.context import OperatorContext
-from pyflink_on_spark._runtime.contract.operator import Operator
 from pyflink_on_spark._runtime.elements.bundle import MAX_WATERMARK, MIN_TIMESTAMP
 from pyflink_on_spark._runtime.elements.cursor import Cursor
+from pyflink_on_spark._runtime.elements.immutability import isolated
 from pyflink_on_spark._runtime.elements.watermark_rhythm import WatermarkRhythm
+from pyflink_on_spark._runtime.operators.function_loop import FusableOperator, LoopCode
 from pyflink_on_spark._runtime.types.java_numbers import time_in_ms
 from pyflink_on_spark._runtime.user_code.user_function import UserFunction
 
 
-class AssignTimestamps(Operator):
+class AssignTimestamps(FusableOperator):
     """The last operator of its chain: gives elements timestamps, and the chain watermarks.
 
-    The chain's output emits the watermarks, when the job's rhythm says so.
+    The chain's output emits the watermarks, when the job's rhythm says so. It gets elements as they
+    are when they are emitted: copies of those that may change.
 
     Args:
         assigner: the user's TimestampAssigner, or None to keep the timestamps that there are.
@@ -60,18 +62,25 @@ class AssignTimestamps(Operator):
             self._assigner.load().extract_timestamp if self._assigner is not None else None
         )
 
-    def process(self, elements: Iterator[Any]) -> Iterator[Any]:
-        """Yield the elements; ``take_timestamps`` returns their timestamps."""
-        cursor, extract, note = self._cursor, self._extract, self._timestamps.append
-        highest = MAX_WATERMARK
-        for value in elements:
-            timestamp = cursor.timestamp
-            if extract is not None:
-                timestamp = extract(value, MIN_TIMESTAMP if timestamp is None else timestamp)
-                if type(timestamp) is not int or timestamp > highest:
-                    timestamp = time_in_ms(timestamp)
-            note(timestamp)
-            yield value
+    @property
+    def fusable(self) -> bool:
+        """Whether elements are looked at one by one."""
+        return not self.at_once
+
+    def write_lines(self, code: LoopCode) -> None:
+        """Note the element's timestamp, which ``take_timestamps`` returns."""
+        cursor, note = code.bind("cursor", self._cursor), code.bind("note", self._timestamps.append)
+        if self._extract is None:
+            code.add(f"{note}({cursor}.timestamp)")
+        else:
+            time, extract = code.new_value(), code.bind("extract_timestamp", self._extract)
+            code.add(f"{time} = {cursor}.timestamp")
+            before = f"{MIN_TIMESTAMP} if {time} is None else {time}"
+            code.add(f"{time} = {extract}({code.value}, {before})")
+            in_ms = f"{code.bind('time_in_ms', time_in_ms)}({time})"
+            code.add(f"if type({time}) is not int or {time} > {MAX_WATERMARK}: {time} = {in_ms}")
+            code.add(f"{note}({time})")
+        code.assign(isolated(code.value))
 
     def timestamps_of(self, values: list[Any]) -> list[int | None] | None:
         """Return the timestamps of elements that had none, as ``process`` would give them."""

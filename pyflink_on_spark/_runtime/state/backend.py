@@ -115,7 +115,8 @@ class KeyedStateBackend:
         self._tables: dict[str, StateTable] = {}
         self._states: dict[str, Any] = {}
         self._types: dict[str, str] = {}
-        self._checked_per_record: list[Expiring] = []
+        self.checked_per_record: list[Expiring] = []
+        """The states that look for expired entries whenever a record comes."""
 
     def value_state(self, descriptor: Any) -> ValueState:
         """Return the state that a ValueStateDescriptor describes."""
@@ -215,7 +216,7 @@ class KeyedStateBackend:
 
     def observed(self, pairs: Iterator[Any]) -> Iterator[Any]:
         """Return pairs of key and value as they are; states that want so do a little for each."""
-        return self._checking(pairs) if self._checked_per_record else pairs
+        return self._checking(pairs) if self.checked_per_record else pairs
 
     def sizes(self) -> dict[str, int]:
         """Return how many entries each state has in memory."""
@@ -407,14 +408,18 @@ class KeyedStateBackend:
         if expires:
             made.expire(TimeToLive.configured(config, self._clock), table)
             if made.time_to_live.checked_per_record:
-                self._checked_per_record.append(made)
+                self.checked_per_record.append(made)
         return made
 
     def _checking(self, pairs: Iterator[Any]) -> Iterator[Any]:
         for pair in pairs:
-            for state in self._checked_per_record:
-                state.sweep.some(state.time_to_live.checked_per_record)
+            self.check_record()
             yield pair
+
+    def check_record(self) -> None:
+        """Let the states that want so look for expired entries."""
+        for state in self.checked_per_record:
+            state.sweep.some(state.time_to_live.checked_per_record)
 
 
 def type_text(name: str) -> str | None:

@@ -8,36 +8,21 @@ it always stays as it is, unless the cache is turned off, and it fails when it i
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
+from pyflink_on_spark._compat.own_frames import compiled_file
 from pyflink_on_spark._runtime.types.codec import ConversionError
 from pyflink_on_spark._runtime.types.codecs import codec_of
+from pyflink_on_spark._runtime.types.fitting import named_in, stored_test
 from pyflink_on_spark._runtime.types.stream import one_by_one
-from pyflink_on_spark.common.typeinfo import (
-    BasicType,
-    BasicTypeInfo,
-    ListTypeInfo,
-    MapTypeInfo,
-    PickledBytesTypeInfo,
-    RowTypeInfo,
-    TupleTypeInfo,
-)
-from pyflink_on_spark.common.types import Row
+from pyflink_on_spark.common.typeinfo import ListTypeInfo, MapTypeInfo, PickledBytesTypeInfo
 
 Coercion = Callable[[Any], Any]
 """Takes a value, returns what is kept of it; raises if it does not have the declared type."""
 
-_Test = Callable[[Any], bool]
-_EXACT = {
-    BasicType.STRING: str,
-    BasicType.BOOLEAN: bool,
-    BasicType.FLOAT: float,
-    BasicType.DOUBLE: float,
-    BasicType.BIG_INT: int,
-}
-_BITS = {BasicType.BYTE: 8, BasicType.SHORT: 16, BasicType.INT: 32, BasicType.LONG: 64}
+_FILE = compiled_file("state type")
 
 
 def coercion(
@@ -60,34 +45,17 @@ def coercion(
     convert = _explained(f"It {what} the state {name!r}.", one_by_one(codec))
     if converted:
         return convert
-    if isinstance(type_info, BasicTypeInfo):
-        return _basic_fit(type_info._basic_type, convert)
-    fits = _test(type_info)
+    return _compiled(type_info, convert)
 
-    def fit(value: Any) -> Any:
-        if not fits(value):
-            convert(value)
-        return value
 
+def _compiled(type_info: Any, convert: Coercion) -> Coercion:
+    """Compile the quick test of a type; what the test is not sure of goes to the conversion."""
+    names: dict[str, Any] = {"convert": convert}
+    test = stored_test(type_info, "value", named_in(names)) or "False"
+    source = f"def fit(value):\n if not ({test}): convert(value)\n return value"
+    exec(compile(source, _FILE, "exec"), names)  # noqa: S102 - the text is of this package
+    fit: Coercion = names["fit"]
     return fit
-
-
-def _basic_fit(basic_type: BasicType, convert: Coercion) -> Coercion:
-    """Return the same as for any type, with one call less for each value."""
-    exact, bits = _EXACT.get(basic_type), _BITS.get(basic_type)
-    low, high = _range(bits or 1)
-
-    def fit_number(value: Any) -> Any:
-        if type(value) is not int or not low <= value <= high:
-            convert(value)
-        return value
-
-    def fit_exact(value: Any) -> Any:
-        if type(value) is not exact:
-            convert(value)
-        return value
-
-    return fit_exact if bits is None else fit_number
 
 
 def fitting_ints(type_info: Any) -> tuple[int, int]:
@@ -97,12 +65,8 @@ def fitting_ints(type_info: Any) -> tuple[int, int]:
     ``coercion`` returns.
     """
     if type_info is None or isinstance(type_info, PickledBytesTypeInfo):
-        return _range(64)
+        return -(1 << 63), (1 << 63) - 1
     return codec_of(type_info).ints
-
-
-def _range(bits: int) -> tuple[int, int]:
-    return -(1 << (bits - 1)), (1 << (bits - 1)) - 1
 
 
 def element_coercion(name: str, type_info: Any, converted: bool) -> Coercion | None:
@@ -136,122 +100,3 @@ def _explained(note: str, convert: Coercion) -> Coercion:
             raise
 
     return explained
-
-
-def _never(_: Any) -> bool:
-    return False
-
-
-def _test(type_info: Any) -> _Test:
-    """Return a fast test for a type; False means that the test cannot be sure."""
-    if isinstance(type_info, BasicTypeInfo):
-        return _basic_test(type_info._basic_type)
-    if isinstance(type_info, TupleTypeInfo):
-        return _tuple_test(type_info.get_field_types())
-    if isinstance(type_info, RowTypeInfo):
-        fields = [_test(field) for field in type_info.get_field_types()]
-        return _row_test(fields, list(type_info.get_field_names()))
-    if isinstance(type_info, ListTypeInfo):
-        element = _test(type_info.elem_type)
-        return lambda value: type(value) is list and (not value or element(value[-1]))
-    if isinstance(type_info, MapTypeInfo):
-        return _map_test(_test(type_info._key_type_info), _test(type_info._value_type_info))
-    if isinstance(type_info, PickledBytesTypeInfo):
-        return lambda _: True
-    return _never
-
-
-def _basic_test(basic_type: BasicType) -> _Test:
-    exact = _EXACT.get(basic_type)
-    if exact is not None:
-        return lambda value: type(value) is exact
-    bits = _BITS.get(basic_type)
-    if bits is None:
-        return _never
-    low, high = _range(bits)
-    return lambda value: type(value) is int and low <= value <= high
-
-
-def _tuple_test(fields: Sequence[Any]) -> _Test:
-    kinds = tuple(_exact_type(field) for field in fields)
-    if None not in kinds:
-        return _flat_tuple_test(kinds, fields)
-    tests = [_test(field) for field in fields]
-
-    def fits(value: Any) -> bool:
-        return type(value) is tuple and len(value) == len(tests) and all(map(_fits, tests, value))
-
-    return fits
-
-
-def _flat_tuple_test(kinds: tuple[Any, ...], fields: Sequence[Any]) -> _Test:
-    """Return the test of a tuple whose fields are known by their Python types and ranges."""
-    ranges = [
-        (index, *_range(_BITS[field._basic_type]))
-        for index, field in enumerate(fields)
-        if field._basic_type in _BITS
-    ]
-
-    if len(kinds) == 2:
-        return _pair_test(kinds, ranges)
-
-    def fits(value: Any) -> bool:
-        if type(value) is not tuple or tuple(map(type, value)) != kinds:
-            return False
-        for index, low, high in ranges:  # noqa: SIM110 - a generator takes twice as long
-            if not low <= value[index] <= high:
-                return False
-        return True
-
-    return fits
-
-
-def _pair_test(kinds: tuple[Any, ...], ranges: list[tuple[int, int, int]]) -> _Test:
-    """Return the same for two fields, which takes half the time."""
-    first, second = kinds
-
-    def fits(value: Any) -> bool:
-        if type(value) is not tuple or len(value) != 2:
-            return False
-        if type(value[0]) is not first or type(value[1]) is not second:
-            return False
-        for index, low, high in ranges:  # noqa: SIM110 - a generator takes twice as long
-            if not low <= value[index] <= high:
-                return False
-        return True
-
-    return fits
-
-
-def _exact_type(type_info: Any) -> type | None:
-    if not isinstance(type_info, BasicTypeInfo):
-        return None
-    return int if type_info._basic_type in _BITS else _EXACT.get(type_info._basic_type)
-
-
-def _row_test(fields: list[_Test], names: list[str]) -> _Test:
-    def fits(value: Any) -> bool:
-        return (
-            type(value) is Row
-            and (value._names is None or value._names == names)
-            and len(value) == len(fields)
-            and all(map(_fits, fields, value))
-        )
-
-    return fits
-
-
-def _map_test(key: _Test, value: _Test) -> _Test:
-    def fits(entries: Any) -> bool:
-        if type(entries) is not dict:
-            return False
-        if not entries:
-            return True
-        last_key, last_value = next(reversed(entries.items()))
-        return key(last_key) and (last_value is None or value(last_value))
-
-    return fits
-
-
-def _fits(test: _Test, value: Any) -> bool:
-    return test(value)

@@ -113,7 +113,7 @@ class OperatorChain(OperatorLine):
     def _arrange(self, operators: list[Operator], main: Output) -> None:
         """Note what follows from the operators, and from where the last one's elements go."""
         self.operators, self._main = operators, main
-        self._lines: dict[int, list[Process]] = {}
+        self._lines: dict[tuple[int, bool], list[Process]] = {}
         self._watermarks = main if isinstance(main, WatermarkOutput) else None
         self._clocked = self._overriding("advance_processing_time")
         self._timed = self._overriding("advance_watermark")
@@ -274,9 +274,12 @@ class OperatorChain(OperatorLine):
                 assert self._watermarks is not None
                 self._watermarks.assign(elements)
                 return self._pacing.taken
+            self.feed(port, elements)
+        elif len(self._heads) > 1:
+            self.feed(port, _timed_parts(bundle, slices, self.cursor))
         else:
-            elements = _timed_parts(bundle, slices, self.cursor)
-        self.feed(port, elements)
+            elements = chain.from_iterable(_parts(bundle, slices))
+            self._run(zip(elements, bundle.timestamps, strict=False), 0, timed=True)
         return self._pacing.taken
 
     def _send_with_keys(self, bundle: Bundle, slices: Iterator[slice]) -> int:
@@ -326,18 +329,25 @@ class OperatorChain(OperatorLine):
         if produced != ():
             self._run(iter(produced), index + 1)
 
-    def _run(self, elements: Iterator[Any], start: int) -> None:
-        for process in self._line(start):
+    def _run(self, elements: Iterator[Any], start: int, timed: bool = False) -> None:
+        for process in self._line(start, timed):
             elements = process(elements)
         self._main.write(elements, self.cursor)
         for side in self._sides.values():
             side.flush()
 
-    def _line(self, start: int) -> list[Process]:
-        """Return the functions that process elements from an operator on; all are open."""
-        if start not in self._lines:
-            self._lines[start] = processes(self.operators[start:])
-        return self._lines[start]
+    def _line(self, start: int, timed: bool = False) -> list[Process]:
+        """Return what elements go through from an operator on; all operators are open.
+
+        Args:
+            start: the operator's place.
+            timed: whether each element comes in a pair with its timestamp.
+        """
+        line = self._lines.get((start, timed))
+        if line is None:
+            line = processes(self.operators[start:], self.cursor if timed else None)
+            self._lines[start, timed] = line
+        return line
 
     def _tell(self, event: ChannelEvent) -> None:
         self._main.event(event)

@@ -18,7 +18,6 @@ from pyflink_on_spark._runtime.elements.bundle import (
 from pyflink_on_spark._runtime.elements.clock import Clock
 from pyflink_on_spark._runtime.elements.cursor import Cursor
 from pyflink_on_spark._runtime.elements.immutability import (
-    ImmutabilityGuard,
     are_flat,
     copied,
     is_immutable,
@@ -49,7 +48,6 @@ class WatermarkOutput:
         self._assigner, self.output, self._clock = assigner, output, clock
         now = clock.now()
         self._timer = WatermarkTimer(assigner.rhythm, now)
-        self._guard = ImmutabilityGuard()
         self._last_active, self._idle = now, False
         self.emitted = MIN_TIMESTAMP
         """The last watermark (ms)."""
@@ -64,7 +62,7 @@ class WatermarkOutput:
                 for part in self._parts(values):
                     self._hand_on(part, None)
             return
-        while values := self._guard.collect_copies(islice(elements, self._timer.room(BUNDLE_SIZE))):
+        while values := list(islice(elements, self._timer.room(BUNDLE_SIZE))):
             self._hand_on(values, self._assigner.take_timestamps())
 
     def _parts(self, values: list[Any]) -> Iterator[list[Any]]:

@@ -128,7 +128,10 @@ class StreamConverter:
 
     def __init__(self, codec: Codec, *, collected: bool = False) -> None:
         self.codec = codec
-        self._convert_one = one_by_one(codec, collected=collected)
+        self.one = one_by_one(codec, collected=collected)
+        """Converts one value."""
+        self.changes_results = collected and _collect(codec) is not None
+        """Whether a converted value has another form for ``execute_and_collect``."""
         self._column = codec.column or codec.snapshot_column
         if collected and self._column is not None:
             self._column = _collecting(codec, self._column)
@@ -137,7 +140,7 @@ class StreamConverter:
     def __call__(self, elements: Iterator[Any]) -> Iterator[Any]:
         """Return the converted elements."""
         if self._column is None:
-            return map(self._convert_one, elements)
+            return map(self.one, elements)
         return self._in_chunks(elements, self._column)
 
     def _in_chunks(self, elements: Iterator[Any], column: ConvertColumn) -> Iterator[Any]:
@@ -150,7 +153,7 @@ class StreamConverter:
             except BaseException as error:  # noqa: BLE001 - what came before it goes out first
                 failure = error
             if chunk:
-                yield from _converted(chunk, column, self._convert_one)
+                yield from _converted(chunk, column, self.one)
             if failure is not None:
                 raise failure
             if len(chunk) < _CHUNK:

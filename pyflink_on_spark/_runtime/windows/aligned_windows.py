@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from pyflink_on_spark._runtime.elements.bundle import MAX_WATERMARK, MIN_TIMESTAMP
 
 if TYPE_CHECKING:
+    from pyflink_on_spark._runtime.operators.function_loop import LoopCode
     from pyflink_on_spark._runtime.state.table import StateTable
     from pyflink_on_spark._runtime.windows.contents import Entries, WindowContents
     from pyflink_on_spark._runtime.windows.operation import WindowGrid, WindowOperation
@@ -76,11 +77,40 @@ class AlignedWindows:
         """Return the part that adds elements to windows."""
         return (self._contents,)
 
-    def process(self, pairs: Iterator[Any]) -> Iterator[Any]:
-        """Yield the results of windows that late elements fire at once."""
+    def write_lines(self, code: LoopCode) -> None:
+        """Write what adds an element to its windows, and emits what late elements bring forth."""
+        windows, cursor = code.bind("windows", self), code.bind("cursor", self._operation.cursor)
+        timestamp, key, value = code.new_value(), code.key, code.value
+        code.before += [f"{windows}.forget_panes()", "start = end = 0"]
+        code.add(f"{timestamp} = {cursor}.timestamp")
+        code.add(f"if {timestamp} is None or not start <= {timestamp} < end:")
+        code.add(f" pane = {windows}.pane({value}, {timestamp})")
+        code.add(" if pane.targets is None:")
+        late = f"{windows}.take_one({key}, {value}, {timestamp}, pane.windows)"
+        code.add(f"  yield from {late}")
+        code.add("  continue")
+        code.add(" start, end, touched = pane.start, pane.end, pane.touched")
+        if self._grid.size <= self._grid.slide:
+            code.add(" entries, = pane.targets")
+            self._contents.write_lines(code, "entries", "")
+        else:
+            code.add(" targets = pane.targets")
+            code.add("for entries in targets:")
+            self._contents.write_lines(code, "entries", " ")
+        if self._table.changed is not None:
+            code.add(f"touched.add({key})")
+            code.after.append(f"{windows}.note_touched()")
+
+    def forget_panes(self) -> None:
+        """Begin anew: what is known of panes holds until the watermark advances."""
         self._panes = {}
-        yield from self._contents.absorb(pairs, self._operation.cursor, self)
-        self._note_touched()
+
+    def note_touched(self) -> None:
+        """Note which entries have changed."""
+        for pane in self._panes.values():
+            if pane.touched:
+                for window in pane.windows:
+                    self._note(self._table, window, pane.touched)
 
     def advance_watermark(self, watermark: int) -> Iterable[Any]:
         """Yield the results of the windows whose end has come."""
@@ -165,12 +195,6 @@ class AlignedWindows:
 
     def _entries(self, window: Any) -> Entries:
         return self._table.namespaces.setdefault(window, {})
-
-    def _note_touched(self) -> None:
-        for pane in self._panes.values():
-            if pane.touched:
-                for window in pane.windows:
-                    self._note(self._table, window, pane.touched)
 
     @staticmethod
     def _note(table: StateTable, window: Any, keys: Iterable[Any]) -> None:

@@ -1,15 +1,14 @@
-"""The contents of regular windows, and the loops that add elements: one for each kind."""
+"""The contents of regular windows, and the code that adds elements to them: one for each kind."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Protocol
 
 from pyflink_on_spark._runtime.elements.immutability import deserialize, is_immutable, serialize
 
 if TYPE_CHECKING:
-    from pyflink_on_spark._runtime.elements.cursor import Cursor
-    from pyflink_on_spark._runtime.windows.aligned_windows import AlignedWindows
+    from pyflink_on_spark._runtime.operators.function_loop import LoopCode
 
 Entries = dict[Any, Any]
 """The contents of one window, by key."""
@@ -18,10 +17,8 @@ Entries = dict[Any, Any]
 class WindowContents(Protocol):
     """The contents of a key's window."""
 
-    def absorb(
-        self, pairs: Iterator[Any], cursor: Cursor, windows: AlignedWindows
-    ) -> Iterator[Any]:
-        """Add elements to their windows; yield what those bring forth whose windows are over."""
+    def write_lines(self, code: LoopCode, entries: str, indent: str) -> None:
+        """Write what adds an element to the entries of a window."""
         ...
 
     def add(self, entries: Entries, key: Any, value: Any) -> None:
@@ -43,29 +40,12 @@ class Lists:
     def __init__(self, kept: bool) -> None:
         self._kept = kept
 
-    def absorb(
-        self, pairs: Iterator[Any], cursor: Cursor, windows: AlignedWindows
-    ) -> Iterator[Any]:
-        """Add elements to their windows; yield what those bring forth whose windows are over."""
-        start = end = 0
-        targets: list[Entries] = []
-        touched: set[Any] | None = None
-        for key, value in pairs:
-            timestamp = cursor.timestamp
-            if timestamp is None or not start <= timestamp < end:
-                pane = windows.pane(value, timestamp)
-                if pane.targets is None:
-                    yield from windows.take_one(key, value, timestamp, pane.windows)
-                    continue
-                start, end, targets, touched = pane.start, pane.end, pane.targets, pane.touched
-            for entries in targets:
-                elements = entries.get(key)
-                if elements is None:
-                    entries[key] = [value]
-                else:
-                    elements.append(value)
-            if touched is not None:
-                touched.add(key)
+    def write_lines(self, code: LoopCode, entries: str, indent: str) -> None:
+        """Write what appends an element."""
+        held, key = code.new_value(), code.key
+        code.add(f"{indent}{held} = {entries}.get({key})")
+        code.add(f"{indent}if {held} is None: {entries}[{key}] = [{code.value}]")
+        code.add(f"{indent}else: {held}.append({code.value})")
 
     def add(self, entries: Entries, key: Any, value: Any) -> None:
         """Add one element."""
@@ -89,30 +69,13 @@ class Reduced:
         self._reduce = reduce
         self._overlapping = overlapping
 
-    def absorb(
-        self, pairs: Iterator[Any], cursor: Cursor, windows: AlignedWindows
-    ) -> Iterator[Any]:
-        """Add elements to their windows; yield what those bring forth whose windows are over."""
-        start = end = 0
-        reduce, overlapping = self._reduce, self._overlapping
-        targets: list[Entries] = []
-        touched: set[Any] | None = None
-        for key, value in pairs:
-            timestamp = cursor.timestamp
-            if timestamp is None or not start <= timestamp < end:
-                pane = windows.pane(value, timestamp)
-                if pane.targets is None:
-                    yield from windows.take_one(key, value, timestamp, pane.windows)
-                    continue
-                start, end, targets, touched = pane.start, pane.end, pane.targets, pane.touched
-            for entries in targets:
-                current = entries.get(key)
-                if current is not None:
-                    entries[key] = reduce(current, value)
-                else:
-                    entries[key] = own(value) if overlapping else value
-            if touched is not None:
-                touched.add(key)
+    def write_lines(self, code: LoopCode, entries: str, indent: str) -> None:
+        """Write what reduces the value of a window and an element to one value."""
+        held, key, value = code.new_value(), code.key, code.value
+        first = f"{code.bind('own', own)}({value})" if self._overlapping else value
+        both = f"{code.bind('reduce', self._reduce)}({held}, {value})"
+        code.add(f"{indent}{held} = {entries}.get({key})")
+        code.add(f"{indent}{entries}[{key}] = {first} if {held} is None else {both}")
 
     def add(self, entries: Entries, key: Any, value: Any) -> None:
         """Add one element."""
@@ -135,32 +98,14 @@ class Aggregated:
         self._create, self._add = function.create_accumulator, function.add
         self._get_result = function.get_result
 
-    def absorb(
-        self, pairs: Iterator[Any], cursor: Cursor, windows: AlignedWindows
-    ) -> Iterator[Any]:
-        """Add elements to their windows; yield what those bring forth whose windows are over."""
-        start = end = 0
-        create, add = self._create, self._add
-        targets: list[Entries] = []
-        touched: set[Any] | None = None
-        for key, value in pairs:
-            timestamp = cursor.timestamp
-            if timestamp is None or not start <= timestamp < end:
-                pane = windows.pane(value, timestamp)
-                if pane.targets is None:
-                    yield from windows.take_one(key, value, timestamp, pane.windows)
-                    continue
-                start, end, targets, touched = pane.start, pane.end, pane.targets, pane.touched
-            for entries in targets:
-                accumulator = entries.get(key)
-                if value is None:
-                    entries[key] = None
-                elif accumulator is None:
-                    entries[key] = add(value, create())
-                else:
-                    entries[key] = add(value, accumulator)
-            if touched is not None:
-                touched.add(key)
+    def write_lines(self, code: LoopCode, entries: str, indent: str) -> None:
+        """Write what adds an element to an accumulator; None empties the accumulator."""
+        held, key, value = code.new_value(), code.key, code.value
+        add, create = code.bind("add", self._add), code.bind("create_accumulator", self._create)
+        code.add(f"{indent}{held} = {entries}.get({key})")
+        code.add(f"{indent}if {value} is None: {entries}[{key}] = None")
+        code.add(f"{indent}elif {held} is None: {entries}[{key}] = {add}({value}, {create}())")
+        code.add(f"{indent}else: {entries}[{key}] = {add}({value}, {held})")
 
     def add(self, entries: Entries, key: Any, value: Any) -> None:
         """Add one element; None empties the accumulator."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
+from pyflink_on_spark._runtime.operators.function_loop import FusableOperator, LoopCode
 from pyflink_on_spark._runtime.operators.rich_function import UdfOperator, keyed_state_of
 from pyflink_on_spark._runtime.user_code.user_function import UserFunction
 from pyflink_on_spark._runtime.windows.aligned_windows import AlignedWindows
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     from pyflink_on_spark._runtime.contract.context import OperatorContext
 
 
-class WindowOperator(UdfOperator):
+class WindowOperator(FusableOperator, UdfOperator):
     """Puts the elements of each key into windows, and emits what becomes of those that fire.
 
     Results have the time of what made their window fire: a timer's (the end of the window, with the
@@ -36,6 +37,8 @@ class WindowOperator(UdfOperator):
     """
 
     keyed = True
+    takes_pairs = True
+    emits_itself = True
     emits_timestamps = True
 
     def __init__(
@@ -73,9 +76,21 @@ class WindowOperator(UdfOperator):
         self._parts = (self._operation, self._windows, *self._windows.parts(), function)
         self._ended = False
 
+    @property
+    def fusable(self) -> bool:
+        """Whether windows are regular ones."""
+        return isinstance(self._windows, AlignedWindows)
+
+    def write_lines(self, code: LoopCode) -> None:
+        """Add the element to its windows."""
+        assert isinstance(self._windows, AlignedWindows)
+        self._windows.write_lines(code)
+
     def process(self, pairs: Iterator[Any]) -> Iterator[Any]:
-        """Yield the results of windows that elements fire at once."""
-        return self._windows.process(pairs)
+        """Yield what elements bring forth at once."""
+        if isinstance(self._windows, GeneralWindows):
+            return self._windows.process(pairs)
+        return super().process(pairs)
 
     def advance_watermark(self, watermark: int) -> Iterable[Any]:
         """Yield the results of windows that an advance of event time fires."""

@@ -4,12 +4,23 @@ from __future__ import annotations
 
 import random
 from itertools import chain
+from operator import itemgetter
 
 import pytest
 
+from pyflink_on_spark._runtime.elements.cursor import Cursor
 from pyflink_on_spark._runtime.elements.keys import wrap_key
-from pyflink_on_spark._runtime.operators.boundary import CopyMutableOperator
+from pyflink_on_spark._runtime.operators.boundary import (
+    ConvertOperator,
+    CopyMutableOperator,
+    IdentityOperator,
+)
 from pyflink_on_spark._runtime.operators.function_loop import processes
+from pyflink_on_spark._runtime.operators.process import KeyedProcessOperator
+from pyflink_on_spark._runtime.operators.rolling import (
+    RollingAggregateOperator,
+    RollingReduceOperator,
+)
 from pyflink_on_spark._runtime.operators.stateless import (
     FilterOperator,
     FlatMapOperator,
@@ -17,9 +28,10 @@ from pyflink_on_spark._runtime.operators.stateless import (
     ProjectOperator,
     SelectKeyOperator,
 )
+from pyflink_on_spark._runtime.types import ConversionError
 from pyflink_on_spark._runtime.user_code.user_function import PlainFunction, UserFunction
 from pyflink_on_spark.common import Types
-from tests.runtime.harness import Harness
+from tests.runtime.harness import Harness, keyed
 
 
 def add(value):
@@ -119,3 +131,69 @@ def test_elements_are_drawn_one_by_one():
     results = process(source())
     assert next(results) == 0
     assert drawn == [0]
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_typed_chains_do_what_their_operators_do_alone(seed):
+    rng = random.Random(seed)
+    pair = Types.TUPLE([Types.INT(), Types.LONG()])
+    selector = UserFunction.of(PlainFunction("get_key", itemgetter(0)))
+    reduce = UserFunction.of(PlainFunction("reduce", lambda a, b: (a[0], a[1] + b[1])))
+    kinds = ["sum", "min", "max", "min_by", "max_by"]
+    rolling = [
+        RollingReduceOperator(reduce, pair),
+        *(RollingAggregateOperator(kind, rng.choice([1, -1]), pair) for kind in kinds),
+    ]
+    operators = [
+        ConvertOperator(pair),
+        SelectKeyOperator(selector, rng.choice([None, Types.LONG()])),
+        rng.choice([ConvertOperator(pair, pairs=True), CopyMutableOperator(pairs=True)]),
+        rng.choice(rolling),
+        ConvertOperator(pair),
+    ]
+    elements = [(rng.randrange(4), rng.randrange(-9, 9), "cut off")[:size] for size in [2, 3] * 30]
+    if seed % 4 == 0:
+        elements.append(rng.choice([(1, "x"), (1, 2**63), (2**31, 1), [1, 2], None, (1,)]))
+    if seed % 8 == 0:
+        elements.append((1, 2**63 - 1))  # too large with what came before
+
+    def results(loops):
+        found, seen = iter(elements), []
+        for process in loops:
+            found = process(found)
+        try:
+            seen.extend(found)
+        except ConversionError as error:
+            seen.append(type(error))
+        return seen
+
+    whole = processes([Harness(each).operator for each in operators])
+    assert len(whole) == 1
+    assert results(whole) == results([Harness(each).operator.process for each in operators])
+
+
+def test_timestamps_go_into_the_cursor():
+    cursor, seen = Cursor(), []
+    mapped = Harness(MapOperator(UserFunction.of(PlainFunction("map", add)))).operator
+    for operators in ([mapped], [IdentityOperator(), mapped], []):
+        results = zip([1, 2], [10, None], strict=True)
+        for process in processes(operators, cursor):
+            results = process(results)
+        seen.append([(result, cursor.timestamp) for result in results])
+    assert seen == [[(2, 10), (3, None)], [(2, 10), (3, None)], [(1, 10), (2, None)]]
+
+
+def test_what_follows_an_operator_that_emits_itself_is_another_loop():
+    process = Harness(KeyedProcessOperator(UserFunction.of(Twice()), (1, 2))).operator
+    mapped = Harness(MapOperator(UserFunction.of(PlainFunction("map", add)))).operator
+    assert len(processes([process, mapped, mapped])) == 2
+    assert run([process, mapped], keyed(("a", 1), ("b", 5))) == [2, 2, 6, 6]
+
+
+class Twice:
+    def process_element(self, value, ctx):
+        yield value
+        yield value
+
+    def on_timer(self, timestamp, ctx):
+        raise AssertionError

@@ -1,0 +1,148 @@
+"""Expressions in Python that test, without a call, if a value is as its declared type says.
+
+Code that this package compiles for a job contains them. A test is quick and may be wrong in one
+direction: where it is false, the whole conversion decides.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from pyflink_on_spark.common.typeinfo import (
+    BasicType,
+    BasicTypeInfo,
+    ListTypeInfo,
+    MapTypeInfo,
+    PickledBytesTypeInfo,
+    RowTypeInfo,
+    TupleTypeInfo,
+)
+from pyflink_on_spark.common.types import Row
+
+Bind = Callable[[str, Any], str]
+"""Gives an object a name that compiled code can use; the argument is what the name begins with."""
+
+_EXACT = {
+    BasicType.STRING: "str",
+    BasicType.BOOLEAN: "bool",
+    BasicType.DOUBLE: "float",
+    BasicType.BIG_INT: "int",
+}
+_BITS = {BasicType.BYTE: 8, BasicType.SHORT: 16, BasicType.INT: 32, BasicType.LONG: 64}
+
+
+def unchanged_test(type_info: Any, value: str) -> str | None:
+    """Write a test that is true only for immutable values which their type's conversion keeps.
+
+    Args:
+        type_info: the declared type.
+        value: the expression of the value.
+
+    Returns:
+        The test, or None for a type of which no value is known to be such.
+    """
+    if isinstance(type_info, BasicTypeInfo):
+        return _basic_test(type_info._basic_type, value)
+    if isinstance(type_info, TupleTypeInfo):
+        fields = type_info.get_field_types()
+        return _tuple_test(value, [unchanged_test(*each) for each in _items(fields, value)])
+    return None
+
+
+def stored_test(type_info: Any, value: str, bind: Bind) -> str | None:
+    """Write a test that is true only for values that a state of a declared type keeps as they are.
+
+    The test looks at the last element of a list or a map only: those before were tested when they
+    came.
+
+    Args:
+        type_info: the declared type.
+        value: the expression of the value.
+        bind: names what the test uses.
+
+    Returns:
+        The test, or None for a type of which no value is known to be such.
+    """
+    if isinstance(type_info, PickledBytesTypeInfo):
+        return "True"
+    if isinstance(type_info, BasicTypeInfo):
+        if type_info._basic_type is BasicType.FLOAT:
+            return f"type({value}) is float"
+        return _basic_test(type_info._basic_type, value)
+    if isinstance(type_info, TupleTypeInfo):
+        return _tuple_test(value, _stored_items(type_info.get_field_types(), value, bind))
+    if isinstance(type_info, RowTypeInfo):
+        return _row_test(type_info, value, bind)
+    if isinstance(type_info, ListTypeInfo):
+        element = stored_test(type_info.elem_type, f"{value}[-1]", bind)
+        of_elements = f"not {value}" if element is None else f"(not {value} or {element})"
+        return f"type({value}) is list and {of_elements}"
+    if isinstance(type_info, MapTypeInfo):
+        return f"{bind('map_fits', _map_test(type_info))}({value})"
+    return None
+
+
+def _items(types: Sequence[Any], values: str) -> list[tuple[Any, str]]:
+    return [(field, f"{values}[{index}]") for index, field in enumerate(types)]
+
+
+def _stored_items(types: Sequence[Any], values: str, bind: Bind) -> list[str | None]:
+    return [stored_test(field, item, bind) for field, item in _items(types, values)]
+
+
+def _basic_test(basic_type: BasicType, value: str) -> str | None:
+    if basic_type in _BITS:
+        limit = 1 << (_BITS[basic_type] - 1)
+        return f"type({value}) is int and {-limit} <= {value} <= {limit - 1}"
+    exact = _EXACT.get(basic_type)
+    return None if exact is None else f"type({value}) is {exact}"
+
+
+def _tuple_test(value: str, items: list[str | None]) -> str | None:
+    known = [item for item in items if item is not None and item != "True"]
+    if None in items:
+        return None
+    return " and ".join([f"type({value}) is tuple", f"len({value}) == {len(items)}", *known])
+
+
+def _row_test(type_info: RowTypeInfo, value: str, bind: Bind) -> str | None:
+    items = _stored_items(type_info.get_field_types(), f"{value}._values", bind)
+    if None in items:
+        return None
+    names = bind("names", list(type_info.get_field_names()))
+    return " and ".join([
+        f"type({value}) is {bind('Row', Row)}",
+        f"({value}._names is None or {value}._names == {names})",
+        f"len({value}._values) == {len(items)}",
+        *(item for item in items if item is not None and item != "True"),
+    ])  # fmt: skip
+
+
+def _map_test(type_info: MapTypeInfo) -> Callable[[Any], bool]:
+    names: dict[str, Any] = {}
+    key, value = (
+        stored_test(part, name, named_in(names)) or "False"
+        for part, name in ((type_info._key_type_info, "key"), (type_info._value_type_info, "value"))
+    )
+    last_fits: Callable[[Any, Any], bool] = eval(  # noqa: S307 - the text is of this module
+        f"lambda key, value: {key} and (value is None or {value})", names
+    )
+
+    def fits(entries: Any) -> bool:
+        return type(entries) is dict and (
+            not entries or last_fits(*next(reversed(entries.items())))
+        )
+
+    return fits
+
+
+def named_in(names: dict[str, Any]) -> Bind:
+    """Make the function that names objects in a namespace of compiled code."""
+
+    def bind(name: str, thing: Any) -> str:
+        name = f"{name}{len(names)}"
+        names[name] = thing
+        return name
+
+    return bind
