@@ -17,6 +17,7 @@ from pyflink_on_spark.common.typeinfo import (
     PickledBytesTypeInfo,
     RowTypeInfo,
     TupleTypeInfo,
+    Types,
 )
 from pyflink_on_spark.common.types import Row
 
@@ -75,6 +76,8 @@ def stored_test(type_info: Any, value: str, bind: Bind) -> str | None:
     if isinstance(type_info, RowTypeInfo):
         return _row_test(type_info, value, bind)
     if isinstance(type_info, ListTypeInfo):
+        if type_info.elem_type == Types.BYTE():  # such a list is an object of type bytes
+            return f"type({value}) is bytes"
         element = stored_test(type_info.elem_type, f"{value}[-1]", bind)
         of_elements = f"not {value}" if element is None else f"(not {value} or {element})"
         return f"type({value}) is list and {of_elements}"

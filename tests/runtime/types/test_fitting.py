@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from pyflink_on_spark._runtime.types.codecs import codec_of
@@ -64,6 +64,7 @@ def test_what_is_unchanged_is_what_the_conversion_returns(type_info, value):
 
 
 @given(STORED, VALUES)
+@example(Types.LIST(Types.BYTE()), [])
 def test_what_is_stored_as_it_is_can_be_converted(type_info, value):
     names = {}
     test = stored_test(type_info, "value", named_in(names))
