@@ -46,7 +46,7 @@ class ConvertOperator(FusableOperator):
 
     @property
     def fusable(self) -> bool:
-        """Whether a test in line tells that a value needs no conversion."""
+        """True for a type whose values can be tested in line."""
         if self._convert is None or self._convert.changes_results:
             return False
         return unchanged_test(self._type_info, "value") is not None

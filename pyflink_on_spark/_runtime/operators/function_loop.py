@@ -27,7 +27,7 @@ _NAMES: dict[str, Any] = {each.__name__: each for each in (copied, is_immutable,
     "IMMUTABLE_TYPES": IMMUTABLE_TYPES,
     "PLAIN_KEY_TYPES": PLAIN_KEY_TYPES,
 }
-"""What every loop may use."""
+"""Functions and constants of every loop."""
 _MOST_LOOPS = 10
 """How many flat_maps one loop has at most; Python limits how deep loops are nested."""
 
@@ -60,7 +60,7 @@ class LoopCode:
         self.steps: dict[int, Step] = {}
         """The operator of each line, by its index."""
         self.bound: dict[str, Any] = {}
-        """What the lines use, by name."""
+        """The objects that the lines use, by name."""
         self.bind = named_in(self.bound)
         self._indent = "   "
         self._operator: Operator | None = None
@@ -104,19 +104,19 @@ class FusableOperator(Operator):
     """Writes what it does to an element as lines of a loop."""
 
     takes_pairs = False
-    """Whether the elements that come are pairs of key and element."""
+    """True for an operator that receives pairs of key and element."""
 
     nests = False
-    """Whether the lines after its own are those of an inner loop."""
+    """True if the next lines stand in an inner loop."""
 
     emits_itself = False
-    """Whether its lines yield what it emits; another loop takes that up."""
+    """True if the lines yield the results themselves; the next operator begins another loop."""
 
     _alone: Process | None = None
 
     @property
     def fusable(self) -> bool:
-        """Whether it takes part in a loop after all, which is known once it is open."""
+        """True for an open operator that can be part of a loop."""
         return True
 
     def write_lines(self, code: LoopCode) -> None:
@@ -124,14 +124,14 @@ class FusableOperator(Operator):
         raise NotImplementedError
 
     def process(self, elements: Iterator[Any]) -> Iterator[Any]:
-        """Yield what the lines make of the elements."""
+        """Run the lines for each element."""
         if self._alone is None:
             self._alone = _loop([self], None)
         return self._alone(elements)
 
 
 def processes(operators: Sequence[Operator], cursor: Cursor | None = None) -> list[Process]:
-    """Return what elements go through in some open operators, one after the other.
+    """The functions that elements pass in some open operators, one after the other.
 
     Args:
         operators: of a chain.

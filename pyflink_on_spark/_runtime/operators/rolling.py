@@ -155,7 +155,7 @@ class RollingOperator(FusableOperator):
 
     @property
     def fusable(self) -> bool:
-        """Whether each result follows its element, and needs nothing but the value so far."""
+        """True if each element has a result that needs nothing but the value so far."""
         return not self._batch and not self.uses_state
 
     def write_lines(self, code: LoopCode) -> None:

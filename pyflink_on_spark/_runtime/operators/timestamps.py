@@ -64,7 +64,7 @@ class AssignTimestamps(FusableOperator):
 
     @property
     def fusable(self) -> bool:
-        """Whether elements are looked at one by one."""
+        """True if timestamps are extracted one by one."""
         return not self.at_once
 
     def write_lines(self, code: LoopCode) -> None:

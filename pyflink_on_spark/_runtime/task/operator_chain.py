@@ -337,7 +337,7 @@ class OperatorChain(OperatorLine):
             side.flush()
 
     def _line(self, start: int, timed: bool = False) -> list[Process]:
-        """Return what elements go through from an operator on; all operators are open.
+        """The functions that elements pass from an operator on; all operators are open.
 
         Args:
             start: the operator's place.

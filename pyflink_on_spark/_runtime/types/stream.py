@@ -131,7 +131,7 @@ class StreamConverter:
         self.one = one_by_one(codec, collected=collected)
         """Converts one value."""
         self.changes_results = collected and _collect(codec) is not None
-        """Whether a converted value has another form for ``execute_and_collect``."""
+        """True if a converted value has another form for ``execute_and_collect``."""
         self._column = codec.column or codec.snapshot_column
         if collected and self._column is not None:
             self._column = _collecting(codec, self._column)

@@ -102,7 +102,7 @@ class AlignedWindows:
             code.after.append(f"{windows}.note_touched()")
 
     def forget_panes(self) -> None:
-        """Begin anew: what is known of panes holds until the watermark advances."""
+        """Forget all panes: a pane is valid until the watermark advances."""
         self._panes = {}
 
     def note_touched(self) -> None:

@@ -78,7 +78,7 @@ class WindowOperator(FusableOperator, UdfOperator):
 
     @property
     def fusable(self) -> bool:
-        """Whether windows are regular ones."""
+        """True for windows of a grid."""
         return isinstance(self._windows, AlignedWindows)
 
     def write_lines(self, code: LoopCode) -> None:
@@ -87,7 +87,7 @@ class WindowOperator(FusableOperator, UdfOperator):
         self._windows.write_lines(code)
 
     def process(self, pairs: Iterator[Any]) -> Iterator[Any]:
-        """Yield what elements bring forth at once."""
+        """Add elements to windows; emit the results that are due at once."""
         if isinstance(self._windows, GeneralWindows):
             return self._windows.process(pairs)
         return super().process(pairs)
