@@ -112,3 +112,24 @@ def test_it_ends_with_a_worker_that_is_killed_while_it_waits(slot, store, tmp_pa
     os.kill(worker, signal.SIGKILL)
     assert ends(process)
     assert slot.run("b", *store)[1:] == (1, b"a,")
+
+
+def test_it_stays_however_often_it_looks_for_its_worker(slot, store, monkeypatch):
+    monkeypatch.setattr(resident, "_LOOK_SECONDS", 0.00001)
+    asked = [slot.run("a", *store)[1] for _ in range(500)]
+    assert asked == list(range(1, 501))
+
+
+def test_it_starts_where_another_one_has_removed_the_folder(slot, store, monkeypatch):
+    folder, removed = resident._folder, []
+
+    def removed_once():
+        place = folder()
+        if not removed:
+            removed.append(place)
+            place.rmdir()
+        return place
+
+    monkeypatch.setattr(resident, "_folder", removed_once)
+    assert slot.run("a", *store)[1] == 1
+    assert removed

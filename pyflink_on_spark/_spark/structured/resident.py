@@ -83,8 +83,9 @@ class Resident:
         address = _folder() / hashlib.sha256(self.name.encode()).hexdigest()[:32]
         connection = _connection(address)
         while connection is None:
-            self._start(address)
-            connection = _connection(address)
+            with contextlib.suppress(FileNotFoundError):  # who left last has removed the folder
+                self._start(address)
+            connection = _connection(_folder() / address.name)
         with connection:
             yield connection
 
@@ -192,6 +193,7 @@ class _Process:
         self._listener, self._place, self._parent = listener, place, parent
         self._serve, self._is_over = begin()
         self._working: socket.socket | None = None
+        self._waited_for = threading.Lock()
 
     def live(self) -> None:
         """Serve workers as long as the slot is needed."""
@@ -212,12 +214,17 @@ class _Process:
             ended = contextlib.suppress(EOFError, ConnectionError)  # of a worker that is killed
             with Connection(os.dup(worker.fileno())) as connection, ended:
                 connection.send(_HELLO)
-                self._answer(connection)
-            self._working = None
+                answer = self._answer(connection)
+                with self._waited_for:
+                    self._working = None  # the worker closes its end once it has the answer
+                connection.send(answer)
+            with self._waited_for:
+                self._working = None
             worker.close()
             used = time.monotonic()
 
-    def _answer(self, connection: Connection) -> None:
+    def _answer(self, connection: Connection) -> tuple[str, Any]:
+        """Serve the request of a worker; the result is the message for it."""
         request, head = connection.recv()
 
         def fetch(number: int) -> bytes:
@@ -226,19 +233,19 @@ class _Process:
             return content
 
         changes = Changes(head, fetch)
-        answer: tuple[str, Any]
         try:
-            answer = _DONE, (self._serve(request, StateLog(changes, changes)), changes)
+            return _DONE, (self._serve(request, StateLog(changes, changes)), changes)
         except BaseException as error:  # noqa: BLE001 - raised in the worker
-            answer = _FAILED, _portable(error)
-        connection.send(answer)
+            return _FAILED, _portable(error)
 
     def _watch(self) -> None:
         """End with the parent, and with a worker that is killed while it waits for an answer."""
         while True:
             time.sleep(_LOOK_SECONDS)
-            worker = self._working
-            if not _runs(self._parent) or (worker is not None and _is_closed(worker)):
+            with self._waited_for:
+                worker = self._working
+                gone = worker is not None and _is_closed(worker)
+            if gone or not _runs(self._parent):
                 self._place.leave()
                 os._exit(1)
 
