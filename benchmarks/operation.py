@@ -17,7 +17,7 @@ from dataclasses import replace
 from pyflink_on_spark._job.display.progress import Progress
 from pyflink_on_spark._operate.metrics.prometheus import Families
 from pyflink_on_spark._operate.metrics.samples import samples_of
-from pyflink_on_spark._operate.server.driver import Driver
+from pyflink_on_spark._operate.server.job_registry import Driver
 from pyflink_on_spark._operate.server.rest.routing import Request
 from pyflink_on_spark._operate.view.jobs import OperatedJob
 from pyflink_on_spark._runtime.task.progress import StateEntries, TaskProgress

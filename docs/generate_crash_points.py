@@ -107,7 +107,7 @@ OUTPUTS = {
         "`tests/job/test_steps.py`",
     ),
     "kafka": ("Kafka, in transactions", "`tests/connectors/kafka/test_steps.py`"),
-    "to_spark": ("`to_spark`", "`tests/connectors/staged_rows/test_steps.py`"),
+    "to_spark": ("`to_spark`", "`tests/connectors/spark_rows/test_steps.py`"),
     "rabbitmq": (
         "RabbitMQ as the source, to files and a table",
         "`tests/connectors/rabbitmq/test_steps.py`",

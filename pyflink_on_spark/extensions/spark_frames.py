@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from pyflink_on_spark._compat import registry
-from pyflink_on_spark._connectors.staged_rows.sink import StagedSink
-from pyflink_on_spark._connectors.staged_rows.source import StagedRows
+from pyflink_on_spark._connectors.spark_rows.sink import StagedSink
+from pyflink_on_spark._connectors.spark_rows.source import StagedRows
 from pyflink_on_spark.common import WatermarkStrategy
 from pyflink_on_spark.common.typeinfo import TypeInformation
 from pyflink_on_spark.datastream import DataStream, DataStreamSink, StreamExecutionEnvironment

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from pyflink_on_spark._compat.missing_names import missing_name
-from pyflink_on_spark._sql.plan.changes import ModifyKinds
+from pyflink_on_spark._sql.plan.changes import ChangeKinds
 from pyflink_on_spark.common._java_handles import own_handle
 
 __all__ = ["ChangelogMode"]
@@ -13,7 +13,7 @@ __all__ = ["ChangelogMode"]
 
 @dataclass(frozen=True)
 class _Mode:
-    changes: ModifyKinds
+    changes: ChangeKinds
     before: bool
 
 
@@ -30,17 +30,17 @@ class ChangelogMode:
     @staticmethod
     def insert_only() -> ChangelogMode:
         """Return the mode of rows that are only added."""
-        return ChangelogMode(_Mode(ModifyKinds.INSERT, True))
+        return ChangelogMode(_Mode(ChangeKinds.INSERT, True))
 
     @staticmethod
     def upsert() -> ChangelogMode:
         """Return the mode in which an update has only the new row."""
-        return ChangelogMode(_Mode(ModifyKinds.ALL, False))
+        return ChangelogMode(_Mode(ChangeKinds.ALL, False))
 
     @staticmethod
     def all() -> ChangelogMode:
         """Return the mode with all kinds of changes."""
-        return ChangelogMode(_Mode(ModifyKinds.ALL, True))
+        return ChangelogMode(_Mode(ChangeKinds.ALL, True))
 
 
 __getattr__ = missing_name(__name__)

@@ -147,7 +147,7 @@ class Schema:
                 column_name: its name.
                 expr: an expression, or the SQL text of one.
             """
-            written, text = _written(expr)
+            written, text = _unresolved(expr)
             definition = ColumnDefinition(column_name, ColumnKind.COMPUTED, expression=written)
             return self._with(f"`{column_name}` AS [{text}]", definition)
 
@@ -185,7 +185,7 @@ class Schema:
                 column_name: a TIMESTAMP(3) or TIMESTAMP_LTZ(3).
                 watermark_expr: an expression, or the SQL text of one.
             """
-            written, text = _written(watermark_expr)
+            written, text = _unresolved(watermark_expr)
             own = self._described
             definition = WatermarkDefinition(Name((column_name,)), written)
             self._described = replace(
@@ -221,9 +221,9 @@ class Schema:
             return self
 
 
-def _written(given: str | Expression) -> tuple[Written, str]:
+def _unresolved(given: str | Expression) -> tuple[Written, str]:
     if isinstance(given, Expression):
-        return given._written, str(given)
+        return given._unresolved, str(given)
     return parse_expression(given), given
 
 

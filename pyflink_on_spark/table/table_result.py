@@ -13,7 +13,7 @@ from pyflink_on_spark._sql.types.external import row_converter, to_collected
 from pyflink_on_spark.common import JobClient
 from pyflink_on_spark.common._java_handles import own_handle
 from pyflink_on_spark.common.types import Row, RowKind
-from pyflink_on_spark.table._values.results import Outcome
+from pyflink_on_spark.table._values.results import StatementResult
 from pyflink_on_spark.table.catalog import ResolvedSchema
 from pyflink_on_spark.table.table_schema import TableSchema
 
@@ -28,7 +28,9 @@ class TableResult:
     """
 
     def __init__(self, j_table_result):
-        self._outcome: Outcome = own_handle(j_table_result, Outcome, "TableResult(j_table_result)")
+        self._outcome: StatementResult = own_handle(
+            j_table_result, StatementResult, "TableResult(j_table_result)"
+        )
         self._changes: Iterator[Any] | None = None
 
     def get_job_client(self) -> JobClient | None:

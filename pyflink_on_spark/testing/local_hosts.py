@@ -19,7 +19,7 @@ from pyflink_on_spark._runtime.elements.immutability import deserialize, seriali
 from pyflink_on_spark._runtime.task.group_checkpoints import SnapshotRequest
 from pyflink_on_spark._runtime.task.schedule import Schedule
 from pyflink_on_spark._runtime.task.subtask import Subtask
-from pyflink_on_spark._runtime.task.subtask_builder import Driver
+from pyflink_on_spark._runtime.task.subtask_builder import DriverChannels
 from pyflink_on_spark._runtime.task.subtask_group import SubtaskGroup
 from pyflink_on_spark._runtime.task.subtask_threads import SubtaskThreads, thread_usage
 
@@ -50,7 +50,7 @@ class LocalHosts:
         stages: Sequence[StagePlan],
         settings: JobSettings,
         clock: Clock,
-        driver: Driver,
+        driver: DriverChannels,
         attempt: int = 0,
         restore: Restore | None = None,
         subtask: type[Subtask] = Subtask,

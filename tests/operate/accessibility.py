@@ -16,7 +16,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from pyflink_on_spark._operate.server.driver import Driver
+from pyflink_on_spark._operate.server.job_registry import JobRegistry
 from pyflink_on_spark._operate.server.rest.server import RestServer
 from pyflink_on_spark._operate.view.jobs import OperatedJob
 from pyflink_on_spark._runtime.task.progress import (
@@ -64,7 +64,7 @@ def operated() -> OperatedJob:
 @contextmanager
 def served(job: OperatedJob) -> Iterator[str]:
     """Serve a job; yields the URL."""
-    driver = Driver()
+    driver = JobRegistry()
     driver.jobs.add(job)
     server = RestServer(("127.0.0.1", 0), driver.router)
     server.start()

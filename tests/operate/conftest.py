@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pyflink_on_spark._operate.server.driver import Driver
+from pyflink_on_spark._operate.server.job_registry import JobRegistry
 from pyflink_on_spark._operate.server.network import NetworkServer
 from pyflink_on_spark._operate.view.job_records import VARIABLE, JobRecords, jobs_folder
 from pyflink_on_spark._operate.view.jobs import OperatedJob
@@ -26,7 +26,7 @@ def records(home):
 
 @pytest.fixture
 def driver(home):
-    driver = Driver()
+    driver = JobRegistry()
     yield driver
     if driver._server is not None:
         driver._server.stop()

@@ -294,7 +294,7 @@ def test_a_long_list_is_cut(run, start):
 
 _DRIVER = """
 import sys, threading
-from pyflink_on_spark._operate.server.driver import DRIVER
+from pyflink_on_spark._operate.server.job_registry import DRIVER
 from tests.operate.operated import Handle, job
 made = job(configuration={"rest.port": "0", "pyflink-on-spark.rest.linger": sys.argv[1]})
 handle = Handle(made)

@@ -6,7 +6,7 @@ import logging
 
 import pytest
 
-from pyflink_on_spark._operate.server.rest.overview import Process
+from pyflink_on_spark._operate.server.rest.overview import ProcessRoutes
 from pyflink_on_spark._operate.server.rest.routing import Request, Router
 from pyflink_on_spark._operate.view.job_log import LogTail
 from pyflink_on_spark._operate.view.jobs import OperatedJob
@@ -138,7 +138,7 @@ def test_state(ask, operated, tmp_path):
 def test_the_log(driver, tmp_path):
     asked = lambda path: driver.router.answer(Request("GET", path))  # noqa: E731
     tail = LogTail()
-    process = Process(driver.jobs, lambda: driver.log, tail)
+    process = ProcessRoutes(driver.jobs, lambda: driver.log, tail)
     driver.router = Router()
     process.add_to(driver.router)
     tail.handle(logging.LogRecord("a", logging.INFO, "", 1, "a line", (), None))

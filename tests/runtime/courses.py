@@ -16,7 +16,7 @@ from pyflink_on_spark._job.submission.job import Job
 from pyflink_on_spark._runtime.elements.immutability import deserialize
 from pyflink_on_spark._runtime.metrics.accumulators import METRICS
 from pyflink_on_spark._runtime.state.settings import StateSettings
-from pyflink_on_spark._runtime.task.subtask_builder import Driver
+from pyflink_on_spark._runtime.task.subtask_builder import DriverChannels
 from tests.runtime.harness import FakeClock
 from tests.runtime.many_hosts import HostGone, ManyHosts
 from tests.runtime.rounds import Build, CutSource, job_of
@@ -170,7 +170,7 @@ class _Run:
         state = StateSettings(track_changes=getattr(self, "_changes", False))
         return replace(made, settings=replace(made.settings, state=state))
 
-    def _driver(self, slot: int) -> Driver:
+    def _driver(self, slot: int) -> DriverChannels:
         found = self._collected.setdefault(slot, [])
 
         def of_channel(channel: str) -> Callable[[list[Any]], None]:

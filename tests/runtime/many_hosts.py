@@ -17,7 +17,7 @@ from pyflink_on_spark._runtime.checkpoints.snapshot_writer import WHOLE, Snapsho
 from pyflink_on_spark._runtime.contract.plan import StagePlan
 from pyflink_on_spark._runtime.elements.clock import Clock
 from pyflink_on_spark._runtime.task.exchange import ChannelRow
-from pyflink_on_spark._runtime.task.subtask_builder import Driver
+from pyflink_on_spark._runtime.task.subtask_builder import DriverChannels
 from pyflink_on_spark._runtime.task.subtask_group import SnapshotRequest, SubtaskGroup
 from tests.runtime.pretend_threads import PretendThreads
 
@@ -70,7 +70,7 @@ class ManyHosts:
         job: Job,
         count: int,
         clock: Clock,
-        driver: Callable[[int], Driver],
+        driver: Callable[[int], DriverChannels],
         seed: int = 0,
         attempt: int = 0,
         restore: tuple[int, str | bytes] | None = None,

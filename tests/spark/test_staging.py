@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from pyflink_on_spark._compat.errors import CheckpointError
-from pyflink_on_spark._connectors.staged_rows.sink import StagedSink, StagingPlace
-from pyflink_on_spark._connectors.staged_rows.source import BatchFolder
+from pyflink_on_spark._connectors.spark_rows.sink import StagedSink, StagingPlace
+from pyflink_on_spark._connectors.spark_rows.source import BatchFolder
 from pyflink_on_spark._job.checkpoints.checkpoint_settings import CheckpointSettings
 from pyflink_on_spark._job.checkpoints.coordinator import CheckpointCoordinator
 from pyflink_on_spark._job.submission.job import Job

@@ -6,7 +6,7 @@ import pytest
 
 from pyflink_on_spark._compat.errors import UnsupportedFlinkFeature
 from pyflink_on_spark._sql.errors import TableError
-from pyflink_on_spark._sql.plan.changes import ModifyKinds
+from pyflink_on_spark._sql.plan.changes import ChangeKinds
 from pyflink_on_spark._sql.plan.expressions import Constant
 from pyflink_on_spark._sql.plan.nodes import Schema
 from pyflink_on_spark._sql.planner.calc import Calc
@@ -30,10 +30,10 @@ class Source(PhysicalNode):
     def produces(self, inputs):
         return self._made
 
-    def can_give_before(self):
+    def can_emit_update_before(self):
         return self._gives_before
 
-    def translate(self, inputs, translation):
+    def translate(self, inputs, builder):
         raise NotImplementedError
 
 
@@ -42,39 +42,39 @@ def sink(source, taken, before=True):
 
 
 def test_inserts_stay_inserts():
-    source = Source(ModifyKinds.INSERT)
+    source = Source(ChangeKinds.INSERT)
     calc = Calc(COLUMNS, source, TRUE, None)
-    infer_changes([sink(calc, ModifyKinds.INSERT)])
+    infer_changes([sink(calc, ChangeKinds.INSERT)])
     assert not calc.changelog
-    assert not source.before
+    assert not source.emits_update_before
 
 
 def test_a_sink_refuses_what_it_does_not_take():
-    source = Source(ModifyKinds.ALL)
+    source = Source(ChangeKinds.ALL)
     with pytest.raises(
         TableException,
         match=r"Table sink 's' doesn't support consuming update and delete changes which is "
         r"produced by node Source\(\)",
     ) as caught:
-        infer_changes([sink(Calc(COLUMNS, source, TRUE, None), ModifyKinds.INSERT)])
+        infer_changes([sink(Calc(COLUMNS, source, TRUE, None), ChangeKinds.INSERT)])
     assert isinstance(caught.value, TableError)
 
 
 def test_rows_before_updates_are_made_only_where_they_are_needed():
-    source = Source(ModifyKinds.INSERT | ModifyKinds.UPDATE)
-    infer_changes([sink(source, ModifyKinds.ALL, before=False)])
-    assert not source.before
-    infer_changes([sink(source, ModifyKinds.ALL, before=True)])
-    assert source.before
+    source = Source(ChangeKinds.INSERT | ChangeKinds.UPDATE)
+    infer_changes([sink(source, ChangeKinds.ALL, before=False)])
+    assert not source.emits_update_before
+    infer_changes([sink(source, ChangeKinds.ALL, before=True)])
+    assert source.emits_update_before
 
 
 def test_a_filter_over_updates_needs_rows_before_them():
-    source = Source(ModifyKinds.INSERT | ModifyKinds.UPDATE)
-    infer_changes([sink(Calc(COLUMNS, source, TRUE, None), ModifyKinds.ALL, before=False)])
-    assert source.before
+    source = Source(ChangeKinds.INSERT | ChangeKinds.UPDATE)
+    infer_changes([sink(Calc(COLUMNS, source, TRUE, None), ChangeKinds.ALL, before=False)])
+    assert source.emits_update_before
 
 
 def test_what_cannot_give_rows_before_updates_is_refused():
-    source = Source(ModifyKinds.ALL, gives_before=False)
+    source = Source(ChangeKinds.ALL, gives_before=False)
     with pytest.raises(UnsupportedFlinkFeature, match="do not say what a row was before"):
-        infer_changes([sink(source, ModifyKinds.ALL, before=True)])
+        infer_changes([sink(source, ChangeKinds.ALL, before=True)])

@@ -6,7 +6,7 @@ import select
 import struct
 import threading
 
-from pyflink_on_spark._cluster.transport.stream import TAG_BYTES, BadSeal, Seal, Stream
+from pyflink_on_spark._cluster.transport.stream import TAG_BYTES, BadSeal, Seal, SocketStream
 
 _HEAD = struct.Struct(">Q")
 _READ_BYTES = 1024 * 1024
@@ -22,7 +22,7 @@ class MessageConnection:
         incoming: checks what arrives; None likewise.
     """
 
-    def __init__(self, stream: Stream, outgoing: Seal | None, incoming: Seal | None) -> None:
+    def __init__(self, stream: SocketStream, outgoing: Seal | None, incoming: Seal | None) -> None:
         self.stream, self.outgoing, self.incoming = stream, outgoing, incoming
         self.inbox = bytearray()
         """The bytes that have arrived and were not received yet."""

@@ -65,7 +65,7 @@ _RECORD_BYTES = 16 * 1024
 _MOST_AT_ONCE = 256 * 1024
 
 
-class Stream(Protocol):
+class SocketStream(Protocol):
     """A connection; its methods raise BlockingIOError instead of waiting."""
 
     def send(self, parts: Sequence[memoryview]) -> int:
@@ -188,7 +188,7 @@ class EncryptedStream(_OpenConnection):
             socket.socket.shutdown(self._socket, socket.SHUT_RDWR)
 
 
-def stream_of(connection: socket.socket) -> Stream:
+def stream_of(connection: socket.socket) -> SocketStream:
     """Return the stream of an open connection."""
     if isinstance(connection, ssl.SSLSocket):
         return EncryptedStream(connection)

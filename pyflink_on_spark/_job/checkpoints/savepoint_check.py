@@ -24,7 +24,7 @@ _KEYS_TRIED = 1000
 
 
 @dataclass(frozen=True)
-class SavepointFit:
+class SavepointCheck:
     """The result of the check: the fate of each operator's state in a checkpoint.
 
     Args:
@@ -40,7 +40,7 @@ class SavepointFit:
     empty: tuple[str, ...]
 
 
-def savepoint_fit(job: Job, contents: CheckpointContents) -> SavepointFit:
+def savepoint_check(job: Job, contents: CheckpointContents) -> SavepointCheck:
     """Return whether a job can begin with a checkpoint.
 
     The owners of state are compared, what their state means, their numbers of key groups, and the
@@ -67,7 +67,7 @@ def savepoint_fit(job: Job, contents: CheckpointContents) -> SavepointFit:
         if (heir := heirs.name(stored)) is not None
     }
     owned = {*owners.operators, *owners.sources}
-    return SavepointFit(
+    return SavepointCheck(
         (
             *misfits(checkpoint, owners, ignore_unclaimed=ignored, changed=changed),
             *(
@@ -85,23 +85,23 @@ def savepoint_fit(job: Job, contents: CheckpointContents) -> SavepointFit:
     )
 
 
-def with_conversion(fit: SavepointFit, found: Conversion, job: Job) -> SavepointFit:
+def with_conversion(check: SavepointCheck, found: Conversion, job: Job) -> SavepointCheck:
     """Add what could not be taken over of a savepoint of Flink, and how much of the rest was.
 
     Args:
-        fit: of what was taken over.
+        check: of what was taken over.
         found: what became of the savepoint of Flink.
         job: the job.
     """
     ignored = CheckpointSettings.of(job.settings.configuration).ignore_unclaimed
     restored = (
-        f"{name} ({found.taken[name]})" if name in found.taken else name for name in fit.restored
+        f"{name} ({found.taken[name]})" if name in found.taken else name for name in check.restored
     )
     return replace(
-        fit,
-        problems=(*(() if ignored else found.refused), *fit.problems),
+        check,
+        problems=(*(() if ignored else found.refused), *check.problems),
         restored=tuple(restored),
-        dropped=(*fit.dropped, *(found.refused if ignored else ())),
+        dropped=(*check.dropped, *(found.refused if ignored else ())),
     )
 
 

@@ -11,7 +11,7 @@ from pyflink_on_spark._runtime.elements.clock import Clock
 from pyflink_on_spark._runtime.elements.immutability import serialize
 from pyflink_on_spark._runtime.task.exchange import ChannelRow
 from pyflink_on_spark._runtime.task.subtask import Subtask
-from pyflink_on_spark._runtime.task.subtask_builder import Driver, SubtaskContext
+from pyflink_on_spark._runtime.task.subtask_builder import DriverChannels, SubtaskContext
 
 DRIVER = -1
 """The receiver of rows that the driver reads at the end: what is to be committed."""
@@ -41,7 +41,7 @@ class StageRunner:
         number: int,
         job: JobSettings,
         clock: Clock,
-        driver: Callable[[int], Driver],
+        driver: Callable[[int], DriverChannels],
         attempt: int = 0,
     ) -> None:
         self._number, self._job, self._clock = number, job, clock

@@ -42,7 +42,7 @@ from pyflink_on_spark._runtime.task.outputs import (
 )
 from pyflink_on_spark._runtime.task.watermarks import WatermarkOutput
 
-Driver = Callable[[str], Callable[[list[Any]], None]]
+DriverChannels = Callable[[str], Callable[[list[Any]], None]]
 Ask = Callable[[int, int, int], None]
 """Asks the driver for splits: the number of the subtask, the chain of its source, how many."""
 
@@ -67,7 +67,7 @@ class SubtaskContext:
     index: int
     job: JobSettings
     clock: Clock
-    driver: Driver
+    driver: DriverChannels
     attempt: int = 0
     restored: TaskStateSnapshot | None = None
     here: Container[int] = ()

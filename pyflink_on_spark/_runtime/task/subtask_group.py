@@ -22,7 +22,7 @@ from pyflink_on_spark._runtime.task.progress import TaskProgress
 from pyflink_on_spark._runtime.task.schedule import Places, RunQueueEntry, Schedule
 from pyflink_on_spark._runtime.task.source_input import SourceInput
 from pyflink_on_spark._runtime.task.subtask import NEVER, Subtask
-from pyflink_on_spark._runtime.task.subtask_builder import Ask, Driver, SubtaskContext
+from pyflink_on_spark._runtime.task.subtask_builder import Ask, DriverChannels, SubtaskContext
 from pyflink_on_spark._runtime.task.subtask_threads import (
     SubtaskThreads,
     Usage,
@@ -77,7 +77,7 @@ class SubtaskGroup:
         slots: Collection[int],
         job: JobSettings,
         clock: Clock,
-        driver: Callable[[int], Driver],
+        driver: Callable[[int], DriverChannels],
         attempt: int = 0,
         restored: Mapping[int, TaskStateSnapshot] | None = None,
         outlet: Outlet | None = None,

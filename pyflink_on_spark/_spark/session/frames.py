@@ -11,9 +11,9 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.streaming import StreamingQuery
 
 from pyflink_on_spark._compat.errors import EnvironmentSetupError
-from pyflink_on_spark._connectors.staged_rows.arrow_types import type_of_schema
-from pyflink_on_spark._connectors.staged_rows.sink import HandOver, StagingPlace
-from pyflink_on_spark._connectors.staged_rows.source import BatchFolder, Stage, Staging
+from pyflink_on_spark._connectors.spark_rows.arrow_types import type_of_schema
+from pyflink_on_spark._connectors.spark_rows.sink import HandOver, StagingPlace
+from pyflink_on_spark._connectors.spark_rows.source import BatchFolder, Stage, Staging
 from pyflink_on_spark._filesystem.location import is_remote
 from pyflink_on_spark._job.checkpoints.checkpoint_settings import CheckpointSettings
 from pyflink_on_spark._runtime.checkpoints.checkpoint_files import Folder

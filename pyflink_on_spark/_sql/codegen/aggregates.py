@@ -265,7 +265,7 @@ def compile_group_aggregate(
         keys: the columns that the result begins with.
         calls: what is computed.
         rows: the rows.
-        before: whether a row comes before each update as it was.
+        before: whether each update gets its UPDATE_BEFORE row.
         keeps_equal: whether an update comes also where nothing has changed.
         pairs: whether pairs of the kind and the row come out, and not rows.
         bundled: whether a group is updated after all of its rows, and not after each.

@@ -6,7 +6,7 @@ import enum
 from typing import Final
 
 
-class ModifyKinds(enum.Flag):
+class ChangeKinds(enum.Flag):
     """Kinds of changes."""
 
     INSERT = enum.auto()
@@ -21,7 +21,7 @@ class ModifyKinds(enum.Flag):
         return f"{' and '.join(words) or 'insert'} changes"
 
 
-_WORDS = {ModifyKinds.UPDATE: "update", ModifyKinds.DELETE: "delete"}
+_WORDS = {ChangeKinds.UPDATE: "update", ChangeKinds.DELETE: "delete"}
 
 # What stands for a row's kind beside the row; odd ones take a row back.
 INSERT: Final = 0

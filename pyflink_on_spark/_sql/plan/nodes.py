@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from pyflink_on_spark._graph.transformation import Edge
 from pyflink_on_spark._runtime.contract.operator import Operator
-from pyflink_on_spark._sql.plan.changes import ModifyKinds
+from pyflink_on_spark._sql.plan.changes import ChangeKinds
 from pyflink_on_spark._sql.plan.expressions import AggregateInvocation, Typed
 from pyflink_on_spark._sql.syntax.queries import JoinKind
 from pyflink_on_spark._sql.types.logical import LogicalType
@@ -55,7 +55,7 @@ class ExternalRows:
         edges: how the stream is read.
         operator: makes rows of elements; pairs of kind and row if there are any changes.
         changes: which changes there are.
-        before: whether a row comes before each update as it was.
+        emits_update_before: whether each update has its UPDATE_BEFORE row.
         key: the positions of the primary key, if there is one.
         parallelism: of the operator; None for the job's.
         description: for messages.
@@ -64,8 +64,8 @@ class ExternalRows:
     name: str
     edges: tuple[Edge, ...]
     operator: Operator
-    changes: ModifyKinds = ModifyKinds.INSERT
-    before: bool = True
+    changes: ChangeKinds = ChangeKinds.INSERT
+    emits_update_before: bool = True
     key: tuple[int, ...] | None = None
     parallelism: int | None = None
     description: Any = None
@@ -424,12 +424,12 @@ class ExternalSink(Unary):
     Args:
         name: what messages call it.
         changes: which changes it takes; see ``planner.changes``.
-        before: whether it wants to know what a row was before an update.
+        needs_update_before: whether the program reads UPDATE_BEFORE rows.
     """
 
     name: str
     changes: Any
-    before: bool = True
+    needs_update_before: bool = True
 
     def describe(self) -> str:
         """Return its name."""

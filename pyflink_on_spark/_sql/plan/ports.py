@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from pyflink_on_spark._sql.errors import ValidationError
-from pyflink_on_spark._sql.plan.changes import ModifyKinds
+from pyflink_on_spark._sql.plan.changes import ChangeKinds
 from pyflink_on_spark._sql.plan.options import Option, TableOptions
 
 if TYPE_CHECKING:
@@ -65,8 +65,8 @@ class TableSource(ABC):
     there are other changes than inserts, elements are pairs of the kind and the row.
     """
 
-    changes: ModifyKinds = ModifyKinds.INSERT
-    before: bool = True
+    changes: ChangeKinds = ChangeKinds.INSERT
+    emits_update_before: bool = True
     """True if each update has its UPDATE_BEFORE row; if not, the planner keeps rows to add it."""
 
     def metadata(self) -> Mapping[str, LogicalType]:
@@ -117,8 +117,8 @@ class Writing:
 class TableSink(ABC):
     """A table that can be written."""
 
-    accepts: ModifyKinds = ModifyKinds.INSERT
-    before: bool = True
+    accepts: ChangeKinds = ChangeKinds.INSERT
+    needs_update_before: bool = True
     """True if the sink needs UPDATE_BEFORE rows; with a primary key it does not."""
 
     @abstractmethod

@@ -15,7 +15,7 @@ from pyflink_on_spark._sql.codegen.aggregates import (
 )
 from pyflink_on_spark._sql.codegen.rows import compile_row
 from pyflink_on_spark._sql.functions.python.aggregates import AnyArguments
-from pyflink_on_spark._sql.plan.changes import ModifyKinds
+from pyflink_on_spark._sql.plan.changes import ChangeKinds
 from pyflink_on_spark._sql.plan.expressions import AggregateInvocation, InputRef, Typed
 from pyflink_on_spark._sql.plan.nodes import FlatAggregate as LogicalFlatAggregate
 from pyflink_on_spark._sql.plan.nodes import Schema
@@ -31,7 +31,7 @@ from pyflink_on_spark._sql.planner.meanings import (
     told_changes,
     told_rows,
 )
-from pyflink_on_spark._sql.planner.physical import PhysicalNode, Stream, Translation
+from pyflink_on_spark._sql.planner.physical import GraphBuilder, PhysicalNode, RowStream
 from pyflink_on_spark._sql.runtime.aggregates import (
     BatchAggregateOperator,
     FlatAggregateOperator,
@@ -39,7 +39,7 @@ from pyflink_on_spark._sql.runtime.aggregates import (
     NormalizeOperator,
 )
 from pyflink_on_spark._sql.runtime.python_calls import FunctionBundle
-from pyflink_on_spark._sql.runtime.rows import KeyBy
+from pyflink_on_spark._sql.runtime.rows import KeyRowsOperator
 from pyflink_on_spark._sql.settings import QuerySettings
 
 
@@ -67,47 +67,47 @@ class GroupAggregate(PhysicalNode):
         super().__init__(schema, source)
         self.keys, self.calls, self._batch = keys, calls, batch
 
-    def produces(self, inputs: tuple[ModifyKinds, ...]) -> ModifyKinds:
+    def produces(self, inputs: tuple[ChangeKinds, ...]) -> ChangeKinds:
         """Rows are updated, as in Flink even if nothing is computed; they go as the input's do."""
         if self._batch:
-            return ModifyKinds.INSERT
-        changes = ModifyKinds.INSERT | ModifyKinds.UPDATE
-        if inputs[0] is not ModifyKinds.INSERT:
-            changes |= ModifyKinds.DELETE
+            return ChangeKinds.INSERT
+        changes = ChangeKinds.INSERT | ChangeKinds.UPDATE
+        if inputs[0] is not ChangeKinds.INSERT:
+            changes |= ChangeKinds.DELETE
         return changes
 
-    def needs_before(self, port: int, wanted: bool) -> bool:
+    def needs_update_before(self, port: int, wanted: bool) -> bool:
         """An update takes the row back as it was."""
         return True
 
-    def translate(self, inputs: tuple[Stream, ...], translation: Translation) -> Stream:
+    def translate(self, inputs: tuple[RowStream, ...], builder: GraphBuilder) -> RowStream:
         """Add the operators."""
         (source,) = inputs
-        settings = translation.settings
+        settings = builder.settings
         width = len(self.inputs[0].schema)
         rows = AggregatedRows(width, settings.time_zone, source.changelog)
-        keyed = keyed_edges(translation, source, self.keys, width)
+        keyed = keyed_edges(builder, source, self.keys, width)
         parallelism = None if self.keys else 1
         if self._batch:
             program = compile_batch_aggregate(self.keys, self.calls, rows)
             batch = BatchAggregateOperator(program, bool(self.keys))
-            edges = translation.operator(self.name, keyed, batch, parallelism=parallelism)
-            return Stream(edges, changelog=False)
+            edges = builder.operator(self.name, keyed, batch, parallelism=parallelism)
+            return RowStream(edges, changelog=False)
         ttl = settings.state_ttl
         bundled = any(isinstance(call.overload, AnyArguments) for call in self.calls)
         program = compile_group_aggregate(
             self.keys,
             self.calls,
             rows,
-            before=self.before,
+            before=self.emits_update_before,
             keeps_equal=bool(ttl) and bool(self.calls),
             pairs=self.changelog,
             bundled=bundled,
         )
         bundle = function_bundle(settings) if bundled else None
         operator = GroupAggregateOperator(program, ttl, bundle)
-        edges = translation.operator(self.name, keyed, operator, parallelism=parallelism)
-        return Stream(edges, self.changelog)
+        edges = builder.operator(self.name, keyed, operator, parallelism=parallelism)
+        return RowStream(edges, self.changelog)
 
     def origins(self, inputs: tuple[Columns, ...]) -> Columns:
         """Return the keys and the calls."""
@@ -167,12 +167,12 @@ def group_meaning(
 
 
 def keyed_edges(
-    translation: Translation, stream: Stream, keys: Sequence[Typed], width: int
+    builder: GraphBuilder, stream: RowStream, keys: Sequence[Typed], width: int
 ) -> tuple[Edge, ...]:
     """Return the rows of a stream in pairs with their keys, spread by them."""
-    program = compile_key(keys, width, translation.settings.time_zone)
-    pairs = translation.aligned("Exchange", stream.edges, KeyBy(program, stream.changelog))
-    return translation.partitioned(pairs, HashPartitioner())
+    program = compile_key(keys, width, builder.settings.time_zone)
+    pairs = builder.aligned("Exchange", stream.edges, KeyRowsOperator(program, stream.changelog))
+    return builder.partitioned(pairs, HashPartitioner())
 
 
 class FlatAggregate(PhysicalNode):
@@ -190,34 +190,34 @@ class FlatAggregate(PhysicalNode):
         super().__init__(node.schema, source)
         self.node, self._batch = node, batch
 
-    def produces(self, inputs: tuple[ModifyKinds, ...]) -> ModifyKinds:
+    def produces(self, inputs: tuple[ChangeKinds, ...]) -> ChangeKinds:
         """Rows come and go."""
         if self._batch:
-            return ModifyKinds.INSERT
-        return ModifyKinds.INSERT | ModifyKinds.DELETE
+            return ChangeKinds.INSERT
+        return ChangeKinds.INSERT | ChangeKinds.DELETE
 
-    def needs_before(self, port: int, wanted: bool) -> bool:
+    def needs_update_before(self, port: int, wanted: bool) -> bool:
         """An update takes the row back as it was."""
         return True
 
-    def translate(self, inputs: tuple[Stream, ...], translation: Translation) -> Stream:
+    def translate(self, inputs: tuple[RowStream, ...], builder: GraphBuilder) -> RowStream:
         """Add the operators."""
         (source,) = inputs
         node, width = self.node, len(self.inputs[0].schema)
-        zone = translation.settings.time_zone
+        zone = builder.settings.time_zone
         binding = node.function.binding([arg.type for arg in node.args], zone)
         operator = FlatAggregateOperator(
             binding,
             compile_row(node.args, width, zone),
             compile_row(node.keys, width, zone),
             source.changelog,
-            None if self._batch else function_bundle(translation.settings),
-            translation.settings.state_ttl,
+            None if self._batch else function_bundle(builder.settings),
+            builder.settings.state_ttl,
         )
-        edges = keyed_edges(translation, source, node.keys, width)
+        edges = keyed_edges(builder, source, node.keys, width)
         parallelism = None if node.keys else 1
-        return Stream(
-            translation.operator(self.name, edges, operator, parallelism=parallelism),
+        return RowStream(
+            builder.operator(self.name, edges, operator, parallelism=parallelism),
             self.changelog,
         )
 
@@ -260,21 +260,21 @@ class ChangelogNormalize(PhysicalNode):
         super().__init__(source.schema, source)
         self.key = key
 
-    def produces(self, inputs: tuple[ModifyKinds, ...]) -> ModifyKinds:
+    def produces(self, inputs: tuple[ChangeKinds, ...]) -> ChangeKinds:
         """All changes."""
-        return ModifyKinds.ALL
+        return ChangeKinds.ALL
 
-    def needs_before(self, port: int, wanted: bool) -> bool:
+    def needs_update_before(self, port: int, wanted: bool) -> bool:
         """It knows what a row was."""
         return False
 
-    def translate(self, inputs: tuple[Stream, ...], translation: Translation) -> Stream:
+    def translate(self, inputs: tuple[RowStream, ...], builder: GraphBuilder) -> RowStream:
         """Add the operators."""
         (source,) = inputs
         keys = [InputRef(self.schema.types[index], index) for index in self.key]
-        edges = keyed_edges(translation, source, keys, len(self.schema))
-        operator = NormalizeOperator(self.before, translation.settings.state_ttl)
-        return Stream(translation.operator(self.name, edges, operator), changelog=True)
+        edges = keyed_edges(builder, source, keys, len(self.schema))
+        operator = NormalizeOperator(self.emits_update_before, builder.settings.state_ttl)
+        return RowStream(builder.operator(self.name, edges, operator), changelog=True)
 
     def meaning(self, inputs: tuple[Columns, ...], time_zone: str) -> Content:
         """Return the key and the columns."""

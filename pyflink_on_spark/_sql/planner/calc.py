@@ -12,7 +12,7 @@ from pyflink_on_spark._sql.codegen.rows import (
     is_identity,
 )
 from pyflink_on_spark._sql.functions.library import builtin_functions
-from pyflink_on_spark._sql.plan.changes import ModifyKinds
+from pyflink_on_spark._sql.plan.changes import ChangeKinds
 from pyflink_on_spark._sql.plan.expressions import (
     InputRef,
     Invocation,
@@ -26,7 +26,7 @@ from pyflink_on_spark._sql.plan.nodes import Correlate as LogicalCorrelate
 from pyflink_on_spark._sql.plan.nodes import Expand as LogicalExpand
 from pyflink_on_spark._sql.plan.nodes import Schema
 from pyflink_on_spark._sql.planner.meanings import Columns, shortened, told
-from pyflink_on_spark._sql.planner.physical import PhysicalNode, Stream, Translation
+from pyflink_on_spark._sql.planner.physical import GraphBuilder, PhysicalNode, RowStream
 from pyflink_on_spark._sql.runtime.rows import CalcOperator
 
 
@@ -53,11 +53,11 @@ class Calc(PhysicalNode):
         self.condition = condition
         self.projection = projection
 
-    def needs_before(self, port: int, wanted: bool) -> bool:
+    def needs_update_before(self, port: int, wanted: bool) -> bool:
         """An update of a row that a filter may drop has to take the row back."""
-        return wanted or (self.condition is not None and ModifyKinds.UPDATE in self.changes)
+        return wanted or (self.condition is not None and ChangeKinds.UPDATE in self.changes)
 
-    def translate(self, inputs: tuple[Stream, ...], translation: Translation) -> Stream:
+    def translate(self, inputs: tuple[RowStream, ...], builder: GraphBuilder) -> RowStream:
         """Add the compiled function."""
         (source,) = inputs
         if self.condition is None and self.projection is None:
@@ -66,11 +66,11 @@ class Calc(PhysicalNode):
             self.condition,
             self.projection,
             len(self.inputs[0].schema),
-            translation.settings.time_zone,
+            builder.settings.time_zone,
             changelog=source.changelog,
         )
-        edges = translation.aligned(self.name, source.edges, CalcOperator(program))
-        return Stream(edges, source.changelog)
+        edges = builder.aligned(self.name, source.edges, CalcOperator(program))
+        return RowStream(edges, source.changelog)
 
     def origins(self, inputs: tuple[Columns, ...]) -> Columns:
         """Return the origins of the projected columns."""
@@ -172,7 +172,7 @@ class Correlate(PhysicalNode):
         super().__init__(node.schema, source)
         self.node = node
 
-    def translate(self, inputs: tuple[Stream, ...], translation: Translation) -> Stream:
+    def translate(self, inputs: tuple[RowStream, ...], builder: GraphBuilder) -> RowStream:
         """Add the compiled function."""
         (source,) = inputs
         node = self.node
@@ -183,12 +183,12 @@ class Correlate(PhysicalNode):
             node.condition,
             width,
             len(self.schema) - width,
-            translation.settings.time_zone,
+            builder.settings.time_zone,
             left=node.left,
             changelog=source.changelog,
         )
-        edges = translation.aligned(self.name, source.edges, CalcOperator(program))
-        return Stream(edges, source.changelog)
+        edges = builder.aligned(self.name, source.edges, CalcOperator(program))
+        return RowStream(edges, source.changelog)
 
     def origins(self, inputs: tuple[Columns, ...]) -> Columns:
         """Return the columns of the input, then those of the function."""
@@ -222,22 +222,22 @@ class Expand(PhysicalNode):
         super().__init__(node.schema, source)
         self.node = node
 
-    def needs_before(self, port: int, wanted: bool) -> bool:
+    def needs_update_before(self, port: int, wanted: bool) -> bool:
         """A row of each set is taken back where a row was."""
         return True
 
-    def translate(self, inputs: tuple[Stream, ...], translation: Translation) -> Stream:
+    def translate(self, inputs: tuple[RowStream, ...], builder: GraphBuilder) -> RowStream:
         """Add the compiled function."""
         (source,) = inputs
         program = compile_expand(
             self.node.keys,
             self.node.sets,
             len(self.inputs[0].schema),
-            translation.settings.time_zone,
+            builder.settings.time_zone,
             changelog=source.changelog,
         )
-        edges = translation.aligned(self.name, source.edges, CalcOperator(program))
-        return Stream(edges, source.changelog)
+        edges = builder.aligned(self.name, source.edges, CalcOperator(program))
+        return RowStream(edges, source.changelog)
 
     def origins(self, inputs: tuple[Columns, ...]) -> Columns:
         """Return the columns of the input, then which set a row is of."""

@@ -13,7 +13,7 @@ from pyflink_on_spark._sql.binder.joins import all_of
 from pyflink_on_spark._sql.codegen.program import Program
 from pyflink_on_spark._sql.codegen.rows import compile_condition
 from pyflink_on_spark._sql.functions.library import builtin_functions
-from pyflink_on_spark._sql.plan.changes import ModifyKinds
+from pyflink_on_spark._sql.plan.changes import ChangeKinds
 from pyflink_on_spark._sql.plan.expressions import Invocation, Typed, conjuncts, input_refs, shifted
 from pyflink_on_spark._sql.plan.nodes import Join as LogicalJoin
 from pyflink_on_spark._sql.plan.nodes import SemiJoin as LogicalSemiJoin
@@ -29,7 +29,7 @@ from pyflink_on_spark._sql.planner.meanings import (
     told_rows,
     told_typed,
 )
-from pyflink_on_spark._sql.planner.physical import PhysicalNode, Stream, Translation
+from pyflink_on_spark._sql.planner.physical import GraphBuilder, PhysicalNode, RowStream
 from pyflink_on_spark._sql.planner.windows import zone_of
 from pyflink_on_spark._sql.runtime.joins import (
     BatchJoinOperator,
@@ -66,13 +66,13 @@ class JoinParts:
         """One, if rows with all keys have to meet."""
         return None if self.keys else 1
 
-    def edges(self, inputs: tuple[Stream, ...], translation: Translation) -> tuple[Edge, ...]:
+    def edges(self, inputs: tuple[RowStream, ...], builder: GraphBuilder) -> tuple[Edge, ...]:
         """Return the rows of both inputs with their keys, spread by them."""
         left, right = inputs
         one, two = self._sides()
         return (
-            *keyed_edges(translation, left, one, self.widths[0]),
-            *translation.at_port(keyed_edges(translation, right, two, self.widths[1]), 1),
+            *keyed_edges(builder, left, one, self.widths[0]),
+            *builder.at_port(keyed_edges(builder, right, two, self.widths[1]), 1),
         )
 
     def meaning(
@@ -138,32 +138,32 @@ class Join(PhysicalNode):
         kind = self.node.kind
         return kind in {JoinKind.LEFT, JoinKind.FULL}, kind in {JoinKind.RIGHT, JoinKind.FULL}
 
-    def produces(self, inputs: tuple[ModifyKinds, ...]) -> ModifyKinds:
+    def produces(self, inputs: tuple[ChangeKinds, ...]) -> ChangeKinds:
         """Rows go when partners come to rows that had none."""
         if self._batch:
-            return ModifyKinds.INSERT
+            return ChangeKinds.INSERT
         left, right = inputs
         changes = left | right
         if any(self.outer):
-            changes = ModifyKinds.INSERT | ModifyKinds.DELETE | (changes & ModifyKinds.UPDATE)
-        elif changes is not ModifyKinds.INSERT:
-            changes |= ModifyKinds.DELETE
+            changes = ChangeKinds.INSERT | ChangeKinds.DELETE | (changes & ChangeKinds.UPDATE)
+        elif changes is not ChangeKinds.INSERT:
+            changes |= ChangeKinds.DELETE
         return changes
 
-    def needs_before(self, port: int, wanted: bool) -> bool:
+    def needs_update_before(self, port: int, wanted: bool) -> bool:
         """An update takes the row back as it was."""
         return True
 
-    def translate(self, inputs: tuple[Stream, ...], translation: Translation) -> Stream:
+    def translate(self, inputs: tuple[RowStream, ...], builder: GraphBuilder) -> RowStream:
         """Add the operators."""
         left, right = inputs
         parts = JoinParts(self.keys, self.rest, self.widths)
-        edges, parallelism = parts.edges(inputs, translation), parts.parallelism
-        condition, nulls = parts.programs(translation.settings.time_zone)
+        edges, parallelism = parts.edges(inputs, builder), parts.parallelism
+        condition, nulls = parts.programs(builder.settings.time_zone)
         if self._batch:
             batch = BatchJoinOperator(condition, self.widths, self.outer, nulls)
-            edges = translation.operator(self.name, edges, batch, parallelism=parallelism)
-            return Stream(edges, changelog=False)
+            edges = builder.operator(self.name, edges, batch, parallelism=parallelism)
+            return RowStream(edges, changelog=False)
         changelogs = left.changelog, right.changelog
         operator = JoinOperator(
             condition,
@@ -172,10 +172,10 @@ class Join(PhysicalNode):
             changelogs,
             nulls,
             self.changelog,
-            translation.settings.state_ttl,
+            builder.settings.state_ttl,
         )
-        edges = translation.operator(self.name, edges, operator, parallelism=parallelism)
-        return Stream(edges, self.changelog)
+        edges = builder.operator(self.name, edges, operator, parallelism=parallelism)
+        return RowStream(edges, self.changelog)
 
     def meaning(self, inputs: tuple[Columns, ...], time_zone: str) -> Content:
         """Return the kind, the condition and the columns of both sides."""
@@ -260,25 +260,25 @@ class SemiJoin(PhysicalNode):
         super().__init__(node.schema, left, right)
         self.node, self._batch = node, batch
 
-    def produces(self, inputs: tuple[ModifyKinds, ...]) -> ModifyKinds:
+    def produces(self, inputs: tuple[ChangeKinds, ...]) -> ChangeKinds:
         """Rows go when partners go, or come."""
         if self._batch:
-            return ModifyKinds.INSERT
+            return ChangeKinds.INSERT
         left, right = inputs
-        if right is ModifyKinds.INSERT and not self.node.anti:
+        if right is ChangeKinds.INSERT and not self.node.anti:
             return left
-        return left | right | ModifyKinds.DELETE
+        return left | right | ChangeKinds.DELETE
 
-    def needs_before(self, port: int, wanted: bool) -> bool:
+    def needs_update_before(self, port: int, wanted: bool) -> bool:
         """An update takes the row back as it was."""
         return True
 
-    def translate(self, inputs: tuple[Stream, ...], translation: Translation) -> Stream:
+    def translate(self, inputs: tuple[RowStream, ...], builder: GraphBuilder) -> RowStream:
         """Add the operators."""
         widths = len(self.inputs[0].schema), len(self.inputs[1].schema)
         keys, rest = split_condition(self.node.condition, widths[0])
         parts = JoinParts(keys, rest, widths)
-        condition, nulls = parts.programs(translation.settings.time_zone)
+        condition, nulls = parts.programs(builder.settings.time_zone)
         operator: SemiJoinOperator | BatchSemiJoinOperator
         if self._batch:
             operator = BatchSemiJoinOperator(condition, widths, self.node.anti, nulls)
@@ -286,12 +286,12 @@ class SemiJoin(PhysicalNode):
             changelogs = inputs[0].changelog, inputs[1].changelog
             operator = SemiJoinOperator(
                 condition, widths, self.node.anti, changelogs, nulls, self.changelog,
-                translation.settings.state_ttl,
+                builder.settings.state_ttl,
             )  # fmt: skip
-        edges = translation.operator(
-            self.name, parts.edges(inputs, translation), operator, parallelism=parts.parallelism
+        edges = builder.operator(
+            self.name, parts.edges(inputs, builder), operator, parallelism=parts.parallelism
         )
-        return Stream(edges, self.changelog)
+        return RowStream(edges, self.changelog)
 
     def meaning(self, inputs: tuple[Columns, ...], time_zone: str) -> Content:
         """Return the kind, the condition and the columns of both sides."""
@@ -331,25 +331,25 @@ class IntervalJoin(Join):
         self.bounds = bounds
         self.keys, self.rest = split_condition(all_of(bounds.rest), self.widths[0])
 
-    def accepts(self, port: int) -> ModifyKinds:
+    def accepts(self, port: int) -> ChangeKinds:
         """Rows are only added."""
-        return ModifyKinds.INSERT
+        return ChangeKinds.INSERT
 
-    def produces(self, inputs: tuple[ModifyKinds, ...]) -> ModifyKinds:
+    def produces(self, inputs: tuple[ChangeKinds, ...]) -> ChangeKinds:
         """Rows without partners come when none can come any more."""
-        return ModifyKinds.INSERT
+        return ChangeKinds.INSERT
 
-    def translate(self, inputs: tuple[Stream, ...], translation: Translation) -> Stream:
+    def translate(self, inputs: tuple[RowStream, ...], builder: GraphBuilder) -> RowStream:
         """Add the operators."""
         bounds = self.bounds
         parts = JoinParts(self.keys, self.rest, self.widths)
-        condition, nulls = parts.programs(translation.settings.time_zone)
+        condition, nulls = parts.programs(builder.settings.time_zone)
         times = (bounds.left, bounds.right) if bounds.event_time else None
-        delay = INTERVAL_JOIN_CLEANUP.read(translation.settings.configuration)
+        delay = INTERVAL_JOIN_CLEANUP.read(builder.settings.configuration)
         operator = IntervalJoinOperator(
             condition, self.widths, self.outer, nulls, times, bounds.lower, bounds.upper, delay
         )
-        return _added(self, parts, inputs, operator, translation)
+        return _added(self, parts, inputs, operator, builder)
 
     def meaning(self, inputs: tuple[Columns, ...], time_zone: str) -> Content:
         """Return the same as for any join, and the bounds."""
@@ -390,19 +390,19 @@ class WindowJoin(Join):
         self.windows = windows
         self.keys, self.rest = split_condition(all_of(windows.rest), self.widths[0])
 
-    def accepts(self, port: int) -> ModifyKinds:
+    def accepts(self, port: int) -> ChangeKinds:
         """Rows are only added to windows."""
-        return ModifyKinds.INSERT
+        return ChangeKinds.INSERT
 
-    def produces(self, inputs: tuple[ModifyKinds, ...]) -> ModifyKinds:
+    def produces(self, inputs: tuple[ChangeKinds, ...]) -> ChangeKinds:
         """Rows come when the window ends."""
-        return ModifyKinds.INSERT
+        return ChangeKinds.INSERT
 
-    def translate(self, inputs: tuple[Stream, ...], translation: Translation) -> Stream:
+    def translate(self, inputs: tuple[RowStream, ...], builder: GraphBuilder) -> RowStream:
         """Add the operators."""
         windows = self.windows
         parts = JoinParts(self.keys, self.rest, self.widths)
-        zone = translation.settings.time_zone
+        zone = builder.settings.time_zone
         condition, nulls = parts.programs(zone)
         window = windows.window
         event_time = window.input.schema.types[window.time].time is Time.ROWTIME
@@ -410,7 +410,7 @@ class WindowJoin(Join):
             condition, self.widths, self.outer, nulls, (windows.left, windows.right),
             event_time, zone_of(window, zone),
         )  # fmt: skip
-        return _added(self, parts, inputs, operator, translation)
+        return _added(self, parts, inputs, operator, builder)
 
     def meaning(self, inputs: tuple[Columns, ...], time_zone: str) -> Content:
         """Return the same as for any join, and the windows."""
@@ -436,27 +436,27 @@ class TemporalJoin(PhysicalNode):
         super().__init__(node.schema, left, right)
         self.node = node
 
-    def produces(self, inputs: tuple[ModifyKinds, ...]) -> ModifyKinds:
+    def produces(self, inputs: tuple[ChangeKinds, ...]) -> ChangeKinds:
         """The changes of the rows; versions change nothing afterwards."""
         return inputs[0]
 
-    def needs_before(self, port: int, wanted: bool) -> bool:
+    def needs_update_before(self, port: int, wanted: bool) -> bool:
         """An update of a row takes it back; of versions the new one says all."""
         return port == 0
 
-    def translate(self, inputs: tuple[Stream, ...], translation: Translation) -> Stream:
+    def translate(self, inputs: tuple[RowStream, ...], builder: GraphBuilder) -> RowStream:
         """Add the operators."""
         node = self.node
         widths = len(self.inputs[0].schema), len(self.inputs[1].schema)
         keys, rest = split_condition(node.condition, widths[0])
         parts = JoinParts(keys, rest, widths)
-        condition, (null_key, _) = parts.programs(translation.settings.time_zone)
+        condition, (null_key, _) = parts.programs(builder.settings.time_zone)
         assert node.version is not None
         operator = TemporalJoinOperator(
             condition, widths, node.kind is JoinKind.LEFT, null_key, (node.time, node.version),
-            (inputs[0].changelog, inputs[1].changelog), translation.settings.state_ttl,
+            (inputs[0].changelog, inputs[1].changelog), builder.settings.state_ttl,
         )  # fmt: skip
-        return _added(self, parts, inputs, operator, translation)
+        return _added(self, parts, inputs, operator, builder)
 
     def meaning(self, inputs: tuple[Columns, ...], time_zone: str) -> Content:
         """Return the kind, the condition, the columns of both sides, and their times."""
@@ -483,11 +483,11 @@ class TemporalJoin(PhysicalNode):
 def _added(
     node: PhysicalNode,
     parts: JoinParts,
-    inputs: tuple[Stream, ...],
+    inputs: tuple[RowStream, ...],
     operator: Operator,
-    translation: Translation,
-) -> Stream:
-    edges = translation.operator(
-        node.name, parts.edges(inputs, translation), operator, parallelism=parts.parallelism
+    builder: GraphBuilder,
+) -> RowStream:
+    edges = builder.operator(
+        node.name, parts.edges(inputs, builder), operator, parallelism=parts.parallelism
     )
-    return Stream(edges, node.changelog)
+    return RowStream(edges, node.changelog)

@@ -7,7 +7,7 @@ from dataclasses import replace
 from pyflink_on_spark._sql.codegen.match_recognize import MatchCompiler, depends_on_row_alone
 from pyflink_on_spark._sql.codegen.rows import compile_sort_key
 from pyflink_on_spark._sql.plan import match as logical
-from pyflink_on_spark._sql.plan.changes import ModifyKinds
+from pyflink_on_spark._sql.plan.changes import ChangeKinds
 from pyflink_on_spark._sql.plan.expressions import InputRef, Typed, rewrite
 from pyflink_on_spark._sql.planner.aggregates import keyed_edges
 from pyflink_on_spark._sql.planner.meanings import (
@@ -20,7 +20,7 @@ from pyflink_on_spark._sql.planner.meanings import (
     told_order,
     told_rows,
 )
-from pyflink_on_spark._sql.planner.physical import PhysicalNode, Stream, Translation
+from pyflink_on_spark._sql.planner.physical import GraphBuilder, PhysicalNode, RowStream
 from pyflink_on_spark._sql.runtime.match_recognize import (
     ArrivalMatchOperator,
     BatchMatchOperator,
@@ -45,23 +45,23 @@ class Match(PhysicalNode):
         super().__init__(node.schema, source)
         self.node, self._batch = node, batch
 
-    def accepts(self, port: int) -> ModifyKinds:
+    def accepts(self, port: int) -> ChangeKinds:
         """Rows are only added."""
-        return ModifyKinds.INSERT
+        return ChangeKinds.INSERT
 
     def describe_short(self) -> str:
         """Return the operator's name in Flink."""
         return "Match Recognize"
 
-    def translate(self, inputs: tuple[Stream, ...], translation: Translation) -> Stream:
+    def translate(self, inputs: tuple[RowStream, ...], builder: GraphBuilder) -> RowStream:
         """Add the operators."""
         (source,) = inputs
-        width, zone = len(self.inputs[0].schema), translation.settings.time_zone
-        edges = keyed_edges(translation, source, self._keys(), width)
+        width, zone = len(self.inputs[0].schema), builder.settings.time_zone
+        edges = keyed_edges(builder, source, self._keys(), width)
         parallelism = None if self.node.partition else 1
         operator = self._operator(width, zone)
-        made = translation.operator(self.name, edges, operator, parallelism=parallelism)
-        return Stream(made, changelog=False)
+        made = builder.operator(self.name, edges, operator, parallelism=parallelism)
+        return RowStream(made, changelog=False)
 
     def _keys(self) -> tuple[InputRef, ...]:
         types = self.inputs[0].schema.types

@@ -9,7 +9,7 @@ from pyflink_on_spark._runtime.contract.operator import Operator
 from pyflink_on_spark._sql.codegen.aggregates import AggregatedRows, compile_frame, is_reversible
 from pyflink_on_spark._sql.codegen.rows import compile_sort_key, compile_value
 from pyflink_on_spark._sql.errors import TableError
-from pyflink_on_spark._sql.plan.changes import ModifyKinds
+from pyflink_on_spark._sql.plan.changes import ChangeKinds
 from pyflink_on_spark._sql.plan.expressions import (
     AggregateInvocation,
     Constant,
@@ -31,7 +31,7 @@ from pyflink_on_spark._sql.planner.meanings import (
     told_order,
     told_rows,
 )
-from pyflink_on_spark._sql.planner.physical import PhysicalNode, Stream, Translation
+from pyflink_on_spark._sql.planner.physical import GraphBuilder, PhysicalNode, RowStream
 from pyflink_on_spark._sql.runtime.over import (
     ArrivalOverOperator,
     BatchOverOperator,
@@ -61,29 +61,31 @@ class OverAggregate(PhysicalNode):
         super().__init__(node.schema, source)
         self.node, self._batch = node, batch
 
-    def accepts(self, port: int) -> ModifyKinds:
+    def accepts(self, port: int) -> ChangeKinds:
         """Rows are only added."""
-        return ModifyKinds.INSERT
+        return ChangeKinds.INSERT
 
-    def translate(self, inputs: tuple[Stream, ...], translation: Translation) -> Stream:
+    def translate(self, inputs: tuple[RowStream, ...], builder: GraphBuilder) -> RowStream:
         """Add the operators."""
         (source,) = inputs
         node, width = self.node, len(self.inputs[0].schema)
-        edges = keyed_edges(translation, source, node.partition, width)
-        return self._stream(edges, source, translation)
+        edges = keyed_edges(builder, source, node.partition, width)
+        return self._stream(edges, source, builder)
 
-    def _stream(self, edges: tuple[Edge, ...], source: Stream, translation: Translation) -> Stream:
-        operator = self._in_batch(translation) if self._batch else self._streaming(translation)
-        return Stream(self._added(edges, operator, translation), changelog=False)
+    def _stream(
+        self, edges: tuple[Edge, ...], source: RowStream, builder: GraphBuilder
+    ) -> RowStream:
+        operator = self._in_batch(builder) if self._batch else self._streaming(builder)
+        return RowStream(self._added(edges, operator, builder), changelog=False)
 
     def _added(
-        self, edges: tuple[Edge, ...], operator: Operator, translation: Translation
+        self, edges: tuple[Edge, ...], operator: Operator, builder: GraphBuilder
     ) -> tuple[Edge, ...]:
         parallelism = None if self.node.partition else 1
-        return translation.operator(self.name, edges, operator, parallelism=parallelism)
+        return builder.operator(self.name, edges, operator, parallelism=parallelism)
 
-    def _streaming(self, translation: Translation) -> FrameOperator:
-        node, settings = self.node, translation.settings
+    def _streaming(self, builder: GraphBuilder) -> FrameOperator:
+        node, settings = self.node, builder.settings
         frame, order = node.frame, node.keys[0].value
         preceding = None if frame.lower is None else -frame.lower
         width = len(self.inputs[0].schema)
@@ -99,8 +101,8 @@ class OverAggregate(PhysicalNode):
         rows = frame.rows or preceding is None
         return ArrivalOverOperator(program, rows, preceding, ttl)
 
-    def _in_batch(self, translation: Translation) -> BatchOverOperator:
-        node, zone = self.node, translation.settings.time_zone
+    def _in_batch(self, builder: GraphBuilder) -> BatchOverOperator:
+        node, zone = self.node, builder.settings.time_zone
         width = len(self.inputs[0].schema)
         columns: list[int | RankedColumn] = []
         framed: list[AggregateInvocation] = []
@@ -178,30 +180,32 @@ class OrderedOverAggregate(OverAggregate):
     def __init__(self, source: PhysicalNode, node: Over) -> None:
         super().__init__(source, node, batch=False)
 
-    def accepts(self, port: int) -> ModifyKinds:
+    def accepts(self, port: int) -> ChangeKinds:
         """All changes."""
-        return ModifyKinds.ALL
+        return ChangeKinds.ALL
 
-    def produces(self, inputs: tuple[ModifyKinds, ...]) -> ModifyKinds:
+    def produces(self, inputs: tuple[ChangeKinds, ...]) -> ChangeKinds:
         """A row changes those that follow in order."""
-        return ModifyKinds.ALL
+        return ChangeKinds.ALL
 
-    def needs_before(self, port: int, wanted: bool) -> bool:
+    def needs_update_before(self, port: int, wanted: bool) -> bool:
         """A row has to be found where it was."""
         return True
 
-    def _stream(self, edges: tuple[Edge, ...], source: Stream, translation: Translation) -> Stream:
-        node, settings = self.node, translation.settings
+    def _stream(
+        self, edges: tuple[Edge, ...], source: RowStream, builder: GraphBuilder
+    ) -> RowStream:
+        node, settings = self.node, builder.settings
         width, zone = len(self.inputs[0].schema), settings.time_zone
         operator = OrderedOverOperator(
             compile_frame(_ranked(node), AggregatedRows(width, zone, retracting=False)),
             compile_sort_key(node.keys, width, zone),
             rows=node.frame.rows,
             changelog=source.changelog,
-            before=self.before,
+            before=self.emits_update_before,
             ttl=settings.state_ttl,
         )
-        return Stream(self._added(edges, operator, translation), changelog=True)
+        return RowStream(self._added(edges, operator, builder), changelog=True)
 
 
 def over_aggregate(source: PhysicalNode, node: Over, batch: bool) -> PhysicalNode:

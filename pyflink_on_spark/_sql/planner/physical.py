@@ -14,7 +14,7 @@ from pyflink_on_spark._runtime.contract.operator import Operator
 from pyflink_on_spark._runtime.contract.partitioners import Partitioner
 from pyflink_on_spark._runtime.contract.state_meaning import StateMeaning
 from pyflink_on_spark._runtime.operators.sink import SinkOperator
-from pyflink_on_spark._sql.plan.changes import ModifyKinds
+from pyflink_on_spark._sql.plan.changes import ChangeKinds
 from pyflink_on_spark._sql.plan.nodes import Schema
 from pyflink_on_spark._sql.planner.meanings import Columns, Content, told_rows
 from pyflink_on_spark._sql.settings import QuerySettings
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from pyflink_on_spark._sql.errors import Span
 
 
-class Translation:
+class GraphBuilder:
     """Adds operators to a job; what two nodes read is added once.
 
     Args:
@@ -33,12 +33,12 @@ class Translation:
     def __init__(self, settings: QuerySettings) -> None:
         self.settings = settings
         self.added: list[Transformation] = []
-        self._streams: dict[PhysicalNode, Stream] = {}
+        self._streams: dict[PhysicalNode, RowStream] = {}
         self._origins: dict[PhysicalNode, Columns] = {}
         self._node: PhysicalNode | None = None
         self._call_site = capture_call_site()
 
-    def translate(self, node: PhysicalNode) -> Stream:
+    def translate(self, node: PhysicalNode) -> RowStream:
         """Return the stream of a node."""
         found = self._streams.get(node)
         if found is None:
@@ -55,7 +55,7 @@ class Translation:
         return found
 
     def _meaning(self) -> StateMeaning | None:
-        """Return the meaning of the state of the node in translation."""
+        """Return the meaning of the state of the node in builder."""
         node = self._node
         if node is None or self.settings.batch:
             return None
@@ -118,7 +118,7 @@ class Translation:
 
 
 @dataclass(frozen=True)
-class Stream:
+class RowStream:
     """The output of a translated node: rows, or pairs of the row kind and the row.
 
     Args:
@@ -147,30 +147,30 @@ class PhysicalNode(ABC):
     def __init__(self, schema: Schema, *inputs: PhysicalNode) -> None:
         self.schema = schema
         self.inputs: tuple[PhysicalNode, ...] = inputs
-        self.changes = ModifyKinds.INSERT
+        self.changes = ChangeKinds.INSERT
         """Which changes its rows are; set when changes are inferred."""
-        self.before = False
+        self.emits_update_before = False
         """True if each update has its UPDATE_BEFORE row; set when changes are inferred."""
 
     @property
     def changelog(self) -> bool:
         """True if elements are pairs of the row kind and the row."""
-        return self.changes is not ModifyKinds.INSERT
+        return self.changes is not ChangeKinds.INSERT
 
     # -- changes ---------------------------------------------------------------------------------
 
-    def accepts(self, port: int) -> ModifyKinds:
+    def accepts(self, port: int) -> ChangeKinds:
         """Return which changes of an input it can deal with."""
-        return ModifyKinds.ALL
+        return ChangeKinds.ALL
 
-    def produces(self, inputs: tuple[ModifyKinds, ...]) -> ModifyKinds:
+    def produces(self, inputs: tuple[ChangeKinds, ...]) -> ChangeKinds:
         """Return which changes it makes of certain changes of its inputs."""
-        union = ModifyKinds.INSERT
+        union = ChangeKinds.INSERT
         for changes in inputs:
             union |= changes
         return union
 
-    def needs_before(self, port: int, wanted: bool) -> bool:
+    def needs_update_before(self, port: int, wanted: bool) -> bool:
         """True if the node needs the UPDATE_BEFORE rows of an input.
 
         Args:
@@ -179,19 +179,19 @@ class PhysicalNode(ABC):
         """
         return wanted
 
-    def can_give_before(self) -> bool:
+    def can_emit_update_before(self) -> bool:
         """True if the node can emit UPDATE_BEFORE rows with its updates."""
         return True
 
-    # -- translation -----------------------------------------------------------------------------
+    # -- builder -----------------------------------------------------------------------------
 
     @abstractmethod
-    def translate(self, inputs: tuple[Stream, ...], translation: Translation) -> Stream:
+    def translate(self, inputs: tuple[RowStream, ...], builder: GraphBuilder) -> RowStream:
         """Add operators, and return what they emit.
 
         Args:
             inputs: what the inputs have become.
-            translation: adds operators.
+            builder: adds operators.
         """
 
     # -- meaning of state -------------------------------------------------------------------------

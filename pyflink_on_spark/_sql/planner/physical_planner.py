@@ -10,7 +10,7 @@ from pyflink_on_spark._graph.transformation import Transformation
 from pyflink_on_spark._sql.depth import at_any_depth
 from pyflink_on_spark._sql.errors import TableError, not_yet
 from pyflink_on_spark._sql.plan import nodes as logical
-from pyflink_on_spark._sql.plan.changes import ModifyKinds
+from pyflink_on_spark._sql.plan.changes import ChangeKinds
 from pyflink_on_spark._sql.plan.expressions import InputRef, Typed, input_refs, substitute
 from pyflink_on_spark._sql.plan.match import Match as LogicalMatch
 from pyflink_on_spark._sql.plan.nodes import Expand as LogicalExpand
@@ -25,13 +25,13 @@ from pyflink_on_spark._sql.planner.aggregates import (
 from pyflink_on_spark._sql.planner.calc import Correlate, Expand, calc
 from pyflink_on_spark._sql.planner.match_recognize import Match
 from pyflink_on_spark._sql.planner.over import over_aggregate
-from pyflink_on_spark._sql.planner.physical import PhysicalNode, Stream, Translation
+from pyflink_on_spark._sql.planner.physical import GraphBuilder, PhysicalNode, RowStream
 from pyflink_on_spark._sql.planner.pruning import pruned
 from pyflink_on_spark._sql.planner.python_calls import (
-    is_staged,
+    has_python_call,
     outer_join_refused,
     split_condition,
-    with_staged_calls,
+    with_python_calls,
     with_staged_columns,
 )
 from pyflink_on_spark._sql.planner.shared_nodes import Digests
@@ -83,7 +83,7 @@ def _find_changes(node: PhysicalNode, done: set[PhysicalNode]) -> None:
     node.changes = node.produces(tuple(source.changes for source in node.inputs))
 
 
-def _origin(node: PhysicalNode, refused: ModifyKinds) -> PhysicalNode:
+def _origin(node: PhysicalNode, refused: ChangeKinds) -> PhysicalNode:
     """Return the node that makes the changes, which those after it only pass on."""
     while len(node.inputs) == 1 and node.inputs[0].changes & refused == refused:
         node = node.inputs[0]
@@ -91,27 +91,27 @@ def _origin(node: PhysicalNode, refused: ModifyKinds) -> PhysicalNode:
 
 
 def _require_before(node: PhysicalNode, wanted: bool) -> None:
-    if wanted and ModifyKinds.UPDATE in node.changes and not node.before:
-        if not node.can_give_before():
+    if wanted and ChangeKinds.UPDATE in node.changes and not node.emits_update_before:
+        if not node.can_emit_update_before():
             not_yet(
                 f"{node.describe()}, whose updates do not say what a row was before,",
                 None,
                 "Write its rows to a sink with a primary key.",
             )
-        node.before = True
+        node.emits_update_before = True
     for port, source in enumerate(node.inputs):
-        _require_before(source, node.needs_before(port, node.before))
+        _require_before(source, node.needs_update_before(port, node.emits_update_before))
 
 
 _PARTS = 3
 """The columns that windows add to rows."""
 
 _NO_SESSIONS = "Unaligned windows like session are not supported in batch mode yet."
-Make = Callable[[Any, "Implementation"], PhysicalNode]
+Rule = Callable[[Any, "PhysicalPlanner"], PhysicalNode]
 """Makes a physical node of a logical one."""
 
 
-class Implementation:
+class PhysicalPlanner:
     """Chooses how the nodes of a logical plan are carried out; shared ones once.
 
     Args:
@@ -123,7 +123,7 @@ class Implementation:
         self._digests = Digests()
         self._made: dict[int, PhysicalNode] = {}
 
-    def implement(self, node: logical.Node) -> PhysicalNode:
+    def plan(self, node: logical.Node) -> PhysicalNode:
         """Return the physical node for a logical one."""
         number = self._digests.number(node)
         found = self._made.get(number)
@@ -132,7 +132,7 @@ class Implementation:
         return found
 
 
-def _table_scan(node: logical.TableScan, _plan: Implementation) -> PhysicalNode:
+def _table_scan(node: logical.TableScan, _planner: PhysicalPlanner) -> PhysicalNode:
     metadata = tuple(
         column.metadata_key or column.name
         for column in node.table.schema.of_kind(ColumnKind.METADATA)
@@ -141,40 +141,40 @@ def _table_scan(node: logical.TableScan, _plan: Implementation) -> PhysicalNode:
         node.schema, node.path, node.source, metadata, scans.places_of(node.table)
     )
     key = node.table.schema.primary_key
-    if node.source.before or ModifyKinds.UPDATE not in node.source.changes or not key:
+    if node.source.emits_update_before or ChangeKinds.UPDATE not in node.source.changes or not key:
         return source
     return ChangelogNormalize(source, tuple(node.schema.names.index(name) for name in key))
 
 
-def _external_scan(node: logical.ExternalScan, _plan: Implementation) -> PhysicalNode:
+def _external_scan(node: logical.ExternalScan, _planner: PhysicalPlanner) -> PhysicalNode:
     rows, source = node.rows, scans.ExternalScan(node.schema, node.rows)
-    if rows.before or ModifyKinds.UPDATE not in rows.changes or not rows.key:
+    if rows.emits_update_before or ChangeKinds.UPDATE not in rows.changes or not rows.key:
         return source
     return ChangelogNormalize(source, rows.key)
 
 
-def _project(node: logical.Project, plan: Implementation) -> PhysicalNode:
-    found = top_n(node, plan)
+def _project(node: logical.Project, planner: PhysicalPlanner) -> PhysicalNode:
+    found = top_n(node, planner)
     if found is not None:
         return found
-    source, expressions = with_staged_calls(plan.implement(node.input), node.expressions)
+    source, expressions = with_python_calls(planner.plan(node.input), node.expressions)
     return calc(node.schema, source, None, expressions)
 
 
-def _filter(node: logical.Filter, plan: Implementation) -> PhysicalNode:
-    source = plan.implement(node.input)
+def _filter(node: logical.Filter, planner: PhysicalPlanner) -> PhysicalNode:
+    source = planner.plan(node.input)
     direct, staged = split_condition(node.condition)
     if direct is not None:
         source = calc(node.schema, source, direct, None)
     if staged is None:
         return source
-    source, (condition,) = with_staged_calls(source, (staged,))
+    source, (condition,) = with_python_calls(source, (staged,))
     columns = [InputRef(kind, index) for index, kind in enumerate(node.schema.types)]
     return calc(node.schema, source, condition, columns)
 
 
-def _aggregate(node: logical.Aggregate, plan: Implementation) -> PhysicalNode:
-    batch = plan.settings.batch
+def _aggregate(node: logical.Aggregate, planner: PhysicalPlanner) -> PhysicalNode:
+    batch = planner.settings.batch
     _check_calls(node, batch)
     windows = windows_of(node.input)
     parts: dict[int, int] = {}
@@ -183,35 +183,35 @@ def _aggregate(node: logical.Aggregate, plan: Implementation) -> PhysicalNode:
         if isinstance(key, InputRef) and key.index in windows:
             window, parts[index] = windows[key.index]
     if window is None or not {0, 1} <= set(parts.values()):
-        source = plan.implement(node.input)
+        source = planner.plan(node.input)
         return GroupAggregate(node.schema, source, node.keys, node.calls, batch)
     session = window.kind is logical.WindowKind.SESSION
     if session:
         if batch:
             raise TableError(_NO_SESSIONS)
-        return _session_aggregate(node, plan, window, parts)
+        return _session_aggregate(node, planner, window, parts)
     if batch:
-        source = plan.implement(node.input)
+        source = planner.plan(node.input)
         return GroupAggregate(node.schema, source, node.keys, node.calls, batch)
-    sliced = _sliced(node, plan)
+    sliced = _sliced(node, planner)
     if sliced is not None:
         return sliced
-    source = plan.implement(node.input)
+    source = planner.plan(node.input)
     return WindowAggregate(
         node.schema, source, node.keys, node.calls, window, parts, merges_sessions=False
     )
 
 
-def _sliced(node: logical.Aggregate, plan: Implementation) -> PhysicalNode | None:
+def _sliced(node: logical.Aggregate, planner: PhysicalPlanner) -> PhysicalNode | None:
     """Return a node that adds each row to one slice, if windows and functions allow slices."""
     query = sliced_query(node)
     if query is None or (query.window.step or 0) > query.window.size:
         return None
-    source = plan.implement(query.window.input)
+    source = planner.plan(query.window.input)
     below = calc(source.schema, source, query.condition, None)
     made = SliceAggregate(node.schema, below, query)
     try:
-        made.program(plan.settings.time_zone, retracting=False)
+        made.program(planner.settings.time_zone, retracting=False)
     except NotImplementedError:
         return None
     return made
@@ -219,7 +219,7 @@ def _sliced(node: logical.Aggregate, plan: Implementation) -> PhysicalNode | Non
 
 def _session_aggregate(
     node: logical.Aggregate,
-    plan: Implementation,
+    planner: PhysicalPlanner,
     window: logical.WindowTable,
     parts: dict[int, int],
 ) -> PhysicalNode:
@@ -245,7 +245,7 @@ def _session_aggregate(
     merges = direct and apart and of_rows
     if merges:
         node = replace(node, input=_with_single_rows(node.input))
-    source = plan.implement(node.input)
+    source = planner.plan(node.input)
     if direct and not apart:
         return GroupAggregate(node.schema, source, node.keys, node.calls, batch=False)
     return WindowAggregate(
@@ -270,56 +270,58 @@ def _with_single_rows(node: logical.Node) -> logical.Node:
     return node
 
 
-def _windows(node: logical.WindowTable, plan: Implementation) -> PhysicalNode:
-    source = plan.implement(node.input)
+def _windows(node: logical.WindowTable, planner: PhysicalPlanner) -> PhysicalNode:
+    source = planner.plan(node.input)
     if node.kind is not logical.WindowKind.SESSION or node.single:
         return WindowTableFunction(source, node)
-    if plan.settings.batch:
+    if planner.settings.batch:
         raise TableError(_NO_SESSIONS)
     return SessionTable(source, node)
 
 
-def _join(node: logical.Join, plan: Implementation) -> PhysicalNode:
-    if node.condition is not None and is_staged(node.condition):
-        return _join_then_filter(node, node.condition, plan)
-    left, right = plan.implement(node.left), plan.implement(node.right)
-    if not plan.settings.batch:
+def _join(node: logical.Join, planner: PhysicalPlanner) -> PhysicalNode:
+    if node.condition is not None and has_python_call(node.condition):
+        return _join_then_filter(node, node.condition, planner)
+    left, right = planner.plan(node.left), planner.plan(node.right)
+    if not planner.settings.batch:
         windows = window_join(node.left, node.right, node.condition)
         if windows is not None:
             return joins.WindowJoin(left, right, node, windows)
         bounds = time_bounds(node.condition, len(left.schema))
         if bounds is not None:
             return joins.IntervalJoin(left, right, node, bounds)
-    return joins.Join(left, right, node, plan.settings.batch)
+    return joins.Join(left, right, node, planner.settings.batch)
 
 
-def _join_then_filter(node: logical.Join, condition: Typed, plan: Implementation) -> PhysicalNode:
+def _join_then_filter(
+    node: logical.Join, condition: Typed, planner: PhysicalPlanner
+) -> PhysicalNode:
     if node.kind is not JoinKind.INNER:
         raise outer_join_refused(condition)
     direct, staged = split_condition(condition)
     assert staged is not None
     joined = replace(node, condition=direct)
-    return plan.implement(logical.Filter(node.schema, joined, staged))
+    return planner.plan(logical.Filter(node.schema, joined, staged))
 
 
-def _temporal_join(node: TemporalJoin, plan: Implementation) -> PhysicalNode:
-    left, right = plan.implement(node.left), plan.implement(node.right)
-    if plan.settings.batch:
+def _temporal_join(node: TemporalJoin, planner: PhysicalPlanner) -> PhysicalNode:
+    left, right = planner.plan(node.left), planner.plan(node.right)
+    if planner.settings.batch:
         not_yet("a join with versions of a table in batch mode", None, "Use streaming mode.")
     return joins.TemporalJoin(left, right, node)
 
 
-def _semi_join(node: SemiJoin, plan: Implementation) -> PhysicalNode:
-    left, right = plan.implement(node.left), plan.implement(node.right)
-    return joins.SemiJoin(left, right, node, plan.settings.batch)
+def _semi_join(node: SemiJoin, planner: PhysicalPlanner) -> PhysicalNode:
+    left, right = planner.plan(node.left), planner.plan(node.right)
+    return joins.SemiJoin(left, right, node, planner.settings.batch)
 
 
-def _over(node: Over, plan: Implementation) -> PhysicalNode:
-    return over_aggregate(plan.implement(node.input), node, plan.settings.batch)
+def _over(node: Over, planner: PhysicalPlanner) -> PhysicalNode:
+    return over_aggregate(planner.plan(node.input), node, planner.settings.batch)
 
 
-def _watermarks(node: logical.AssignWatermarks, plan: Implementation) -> PhysicalNode:
-    source = plan.implement(node.input)
+def _watermarks(node: logical.AssignWatermarks, planner: PhysicalPlanner) -> PhysicalNode:
+    source = planner.plan(node.input)
     if node.watermark is None:
         columns = [InputRef(kind, index) for index, kind in enumerate(node.schema.types)]
         return calc(node.schema, source, None, columns)
@@ -346,22 +348,22 @@ def _check_orderable(keys: Sequence[Typed]) -> None:
             )
 
 
-def _sort(node: logical.Sort, plan: Implementation) -> PhysicalNode:
+def _sort(node: logical.Sort, planner: PhysicalPlanner) -> PhysicalNode:
     _check_orderable([key.value for key in node.keys])
     staged = with_staged_columns(node.input, [key.value for key in node.keys])
     if staged is None:
-        return sort(node, plan.implement(node.input), plan.settings.batch)
+        return sort(node, planner.plan(node.input), planner.settings.batch)
     columns, values = staged
     keys = tuple(replace(key, value=value) for key, value in zip(node.keys, values))
     ordered = replace(node, schema=columns.schema, input=columns, keys=keys)
     own = tuple(InputRef(kind, index) for index, kind in enumerate(node.schema.types))
-    return plan.implement(logical.Project(node.schema, ordered, own))
+    return planner.plan(logical.Project(node.schema, ordered, own))
 
 
-def _correlate(node: logical.Correlate, plan: Implementation) -> PhysicalNode:
+def _correlate(node: logical.Correlate, planner: PhysicalPlanner) -> PhysicalNode:
     staged = with_staged_columns(node.input, node.args)
     if staged is None or node.condition is not None:
-        return Correlate(plan.implement(node.input), node)
+        return Correlate(planner.plan(node.input), node)
     columns, args = staged
     own, all_names, all_types = node.input.schema, node.schema.names, node.schema.types
     width, added = len(own), len(columns.schema) - len(own)
@@ -373,39 +375,41 @@ def _correlate(node: logical.Correlate, plan: Implementation) -> PhysicalNode:
         InputRef(kind, index if index < width else index + added)
         for index, kind in enumerate(all_types)
     )
-    return plan.implement(logical.Project(node.schema, made, kept))
+    return planner.plan(logical.Project(node.schema, made, kept))
 
 
-def _sink(node: logical.Sink, plan: Implementation) -> PhysicalNode:
-    return scans.Sink(plan.implement(node.input), node.path, node.table, node.sink, node.span)
+def _sink(node: logical.Sink, planner: PhysicalPlanner) -> PhysicalNode:
+    return scans.Sink(planner.plan(node.input), node.path, node.table, node.sink, node.span)
 
 
-def _external_sink(node: logical.ExternalSink, plan: Implementation) -> PhysicalNode:
-    source = plan.implement(node.input)
-    return scans.ExternalSink(source, node.name, node.changes, node.before)
+def _external_sink(node: logical.ExternalSink, planner: PhysicalPlanner) -> PhysicalNode:
+    source = planner.plan(node.input)
+    return scans.ExternalSink(source, node.name, node.changes, node.needs_update_before)
 
 
-def _union(node: logical.Union, plan: Implementation) -> PhysicalNode:
-    return scans.Union(node.schema, *map(plan.implement, node.nodes))
+def _union(node: logical.Union, planner: PhysicalPlanner) -> PhysicalNode:
+    return scans.Union(node.schema, *map(planner.plan, node.nodes))
 
 
-RULES: dict[type[logical.Node], Make] = {
+RULES: dict[type[logical.Node], Rule] = {
     logical.TableScan: _table_scan,
     logical.ExternalScan: _external_scan,
-    logical.FlatAggregate: lambda node, plan: FlatAggregate(
-        plan.implement(node.input), node, plan.settings.batch
+    logical.FlatAggregate: lambda node, planner: FlatAggregate(
+        planner.plan(node.input), node, planner.settings.batch
     ),
-    logical.Values: lambda node, plan: scans.Values(node),
+    logical.Values: lambda node, planner: scans.Values(node),
     logical.Project: _project,
     logical.Filter: _filter,
     logical.Aggregate: _aggregate,
-    LogicalExpand: lambda node, plan: Expand(plan.implement(node.input), node),
+    LogicalExpand: lambda node, planner: Expand(planner.plan(node.input), node),
     logical.Correlate: _correlate,
     logical.Join: _join,
     SemiJoin: _semi_join,
     TemporalJoin: _temporal_join,
     Over: _over,
-    LogicalMatch: lambda node, plan: Match(plan.implement(node.input), node, plan.settings.batch),
+    LogicalMatch: lambda node, planner: Match(
+        planner.plan(node.input), node, planner.settings.batch
+    ),
     logical.Sort: _sort,
     logical.WindowTable: _windows,
     logical.AssignWatermarks: _watermarks,
@@ -427,7 +431,7 @@ class PlannedQuery:
     """
 
     transformations: tuple[Transformation, ...]
-    streams: tuple[Stream, ...]
+    streams: tuple[RowStream, ...]
     nodes: tuple[PhysicalNode, ...]
 
 
@@ -438,8 +442,8 @@ def physical_plan(sinks: Sequence[Node], settings: QuerySettings) -> tuple[Physi
     Raises:
         TableError: a node cannot deal with the changes of its input.
     """
-    implementation = Implementation(settings)
-    nodes = tuple(map(implementation.implement, pruned(sinks)))
+    planner = PhysicalPlanner(settings)
+    nodes = tuple(map(planner.plan, pruned(sinks)))
     infer_changes(nodes)
     return nodes
 
@@ -456,6 +460,6 @@ def plan(sinks: Sequence[Node], settings: QuerySettings) -> PlannedQuery:
         TableError: a node cannot deal with the changes of its input.
     """
     nodes = physical_plan(sinks, settings)
-    translation = Translation(settings)
-    streams = tuple(map(translation.translate, nodes))
-    return PlannedQuery(tuple(translation.added), streams, nodes)
+    builder = GraphBuilder(settings)
+    streams = tuple(map(builder.translate, nodes))
+    return PlannedQuery(tuple(builder.added), streams, nodes)

@@ -273,7 +273,7 @@ def _identity(node: Node) -> Places:
 
 
 def _as_it_was(node: Node, pruning: _Pruning) -> tuple[Node, Places]:
-    """Make a node again over inputs that have kept all columns."""
+    """Rule a node again over inputs that have kept all columns."""
     inputs = [pruning.narrow(source) for source in node.inputs]
     if any(made is not source for (made, _), source in zip(inputs, node.inputs)):
         if isinstance(node, logical.Union):
@@ -315,7 +315,7 @@ def _aggregate(node: logical.Aggregate, pruning: _Pruning) -> tuple[Node, Places
 
 
 def _adding(node: Any, pruning: _Pruning) -> tuple[Node, Places]:
-    """Make a node again that adds columns to those of its input."""
+    """Rule a node again that adds columns to those of its input."""
     source, places = pruning.narrow(node.input)
     width, now = len(node.input.schema), len(source.schema)
     added = range(width, len(node.schema))

@@ -25,7 +25,7 @@ from pyflink_on_spark._sql.plan.expressions import (
 from pyflink_on_spark._sql.plan.nodes import Node, Project, Schema
 from pyflink_on_spark._sql.planner.aggregates import function_bundle
 from pyflink_on_spark._sql.planner.meanings import Columns, told
-from pyflink_on_spark._sql.planner.physical import PhysicalNode, Stream, Translation
+from pyflink_on_spark._sql.planner.physical import GraphBuilder, PhysicalNode, RowStream
 from pyflink_on_spark._sql.runtime.python_calls import (
     AsyncCalls,
     AsyncSettings,
@@ -34,7 +34,7 @@ from pyflink_on_spark._sql.runtime.python_calls import (
 )
 
 
-def is_staged(expression: Typed) -> bool:
+def has_python_call(expression: Typed) -> bool:
     """True for an expression with a function that runs in an operator of its own."""
     return any(map(_is_call, walk(expression)))
 
@@ -45,7 +45,7 @@ def split_condition(condition: Typed) -> tuple[Typed | None, Typed | None]:
     Functions are called for the rows only for which the first part is TRUE, as in Flink.
     """
     parts = conjuncts(condition)
-    staged = [part for part in parts if is_staged(part)]
+    staged = [part for part in parts if has_python_call(part)]
     if not staged:
         return condition, None
     return all_of(part for part in parts if part not in staged), all_of(staged)
@@ -63,7 +63,7 @@ def outer_join_refused(condition: Typed) -> TableError:
     )
 
 
-def with_staged_calls(
+def with_python_calls(
     source: PhysicalNode, expressions: Sequence[Typed]
 ) -> tuple[PhysicalNode, tuple[Typed, ...]]:
     """Return a node with the results of such functions, and expressions that use them.
@@ -117,7 +117,7 @@ def _innermost(expressions: Sequence[Typed]) -> list[Invocation]:
     calls: dict[Invocation, None] = {}
     for expression in expressions:
         for part in walk(expression):
-            if _is_call(part) and not any(map(is_staged, part.operands)):
+            if _is_call(part) and not any(map(has_python_call, part.operands)):
                 assert isinstance(part, Invocation)
                 calls[part] = None
     return list(calls)
@@ -151,10 +151,10 @@ class PythonAsync(PhysicalNode):
         super().__init__(Schema(names, types), source)
         self.call = call
 
-    def translate(self, inputs: tuple[Stream, ...], translation: Translation) -> Stream:
+    def translate(self, inputs: tuple[RowStream, ...], builder: GraphBuilder) -> RowStream:
         """Add the operator."""
         (source,) = inputs
-        settings, call = translation.settings, self.call
+        settings, call = builder.settings, self.call
         function = call.function
         assert isinstance(function, AsyncFunction)
         types = [arg.type for arg in call.args]
@@ -169,7 +169,7 @@ class PythonAsync(PhysicalNode):
             options.ASYNC_DELAY.read(given),
         )
         operator = AsyncCalls(binding, arguments, asked, source.changelog)
-        return Stream(translation.aligned(self.name, source.edges, operator), source.changelog)
+        return RowStream(builder.aligned(self.name, source.edges, operator), source.changelog)
 
     def origins(self, inputs: tuple[Columns, ...]) -> Columns:
         """Return the columns of the input, then the function."""
@@ -199,11 +199,11 @@ class PythonVectorized(PhysicalNode):
         super().__init__(schema, source)
         self.calls = tuple(calls)
 
-    def translate(self, inputs: tuple[Stream, ...], translation: Translation) -> Stream:
+    def translate(self, inputs: tuple[RowStream, ...], builder: GraphBuilder) -> RowStream:
         """Add the operator."""
         (source,) = inputs
-        width, zone = len(self.inputs[0].schema), translation.settings.time_zone
-        settings = translation.settings
+        width, zone = len(self.inputs[0].schema), builder.settings.time_zone
+        settings = builder.settings
         bundle = None if settings.batch else function_bundle(settings)
         parts = []
         for call in self.calls:
@@ -220,7 +220,7 @@ class PythonVectorized(PhysicalNode):
                 )
             )
         operator = VectorizedCalls(parts, source.changelog, zone, bundle)
-        return Stream(translation.aligned(self.name, source.edges, operator), source.changelog)
+        return RowStream(builder.aligned(self.name, source.edges, operator), source.changelog)
 
     def origins(self, inputs: tuple[Columns, ...]) -> Columns:
         """Return the columns of the input, then the functions."""

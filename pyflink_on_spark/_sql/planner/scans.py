@@ -8,12 +8,12 @@ from pyflink_on_spark._connectors.builtin.collection import CollectionSource
 from pyflink_on_spark._graph.transformation import Aligned, Edge
 from pyflink_on_spark._sql.errors import Span
 from pyflink_on_spark._sql.plan.catalog_objects import CatalogTable, ObjectPath
-from pyflink_on_spark._sql.plan.changes import ModifyKinds
+from pyflink_on_spark._sql.plan.changes import ChangeKinds
 from pyflink_on_spark._sql.plan.nodes import ExternalRows, Schema
 from pyflink_on_spark._sql.plan.nodes import Values as LogicalValues
 from pyflink_on_spark._sql.plan.ports import TableSink, TableSource
 from pyflink_on_spark._sql.planner.meanings import Columns, Content, shortened, told_path
-from pyflink_on_spark._sql.planner.physical import PhysicalNode, Stream, Translation
+from pyflink_on_spark._sql.planner.physical import GraphBuilder, PhysicalNode, RowStream
 from pyflink_on_spark._sql.runtime.rows import AsInserts, CheckNotNull
 
 _BY_PLACE = frozenset({"csv"})
@@ -45,21 +45,21 @@ class SourceScan(PhysicalNode):
         self.path, self.source, self.metadata = path, source, metadata
         self._places = places or {}
 
-    def produces(self, inputs: tuple[ModifyKinds, ...]) -> ModifyKinds:
+    def produces(self, inputs: tuple[ChangeKinds, ...]) -> ChangeKinds:
         """The connector says it."""
         return self.source.changes
 
-    def can_give_before(self) -> bool:
+    def can_emit_update_before(self) -> bool:
         """The connector says it."""
-        return self.source.before
+        return self.source.emits_update_before
 
-    def translate(self, inputs: tuple[Stream, ...], translation: Translation) -> Stream:
+    def translate(self, inputs: tuple[RowStream, ...], builder: GraphBuilder) -> RowStream:
         """Add the source and its format."""
         reading = self.source.reading(self.metadata)
-        edges = translation.read(f"{self.path.name}[{self.name}]", reading.source)
+        edges = builder.read(f"{self.path.name}[{self.name}]", reading.source)
         if reading.decoder is not None:
-            edges = translation.aligned("Decode", edges, reading.decoder)
-        return Stream(edges, self.changelog)
+            edges = builder.aligned("Decode", edges, reading.decoder)
+        return RowStream(edges, self.changelog)
 
     def origins(self, inputs: tuple[Columns, ...]) -> Columns:
         """Return the columns of the table, by name, and by place if records have no names."""
@@ -96,18 +96,18 @@ class ExternalScan(PhysicalNode):
         super().__init__(schema)
         self.rows = rows
 
-    def produces(self, inputs: tuple[ModifyKinds, ...]) -> ModifyKinds:
+    def produces(self, inputs: tuple[ChangeKinds, ...]) -> ChangeKinds:
         """The rows say it."""
         return self.rows.changes
 
-    def can_give_before(self) -> bool:
+    def can_emit_update_before(self) -> bool:
         """The rows say it."""
-        return self.rows.before
+        return self.rows.emits_update_before
 
-    def translate(self, inputs: tuple[Stream, ...], translation: Translation) -> Stream:
+    def translate(self, inputs: tuple[RowStream, ...], builder: GraphBuilder) -> RowStream:
         """Add what makes rows of the program's elements."""
-        edges = translation.aligned(self.rows.name, self.rows.edges, self.rows.operator)
-        return Stream(edges, self.changelog)
+        edges = builder.aligned(self.rows.name, self.rows.edges, self.rows.operator)
+        return RowStream(edges, self.changelog)
 
     def origins(self, inputs: tuple[Columns, ...]) -> Columns:
         """Return the columns by name and place."""
@@ -132,9 +132,9 @@ class Values(PhysicalNode):
         super().__init__(node.schema)
         self.rows = node.rows
 
-    def translate(self, inputs: tuple[Stream, ...], translation: Translation) -> Stream:
+    def translate(self, inputs: tuple[RowStream, ...], builder: GraphBuilder) -> RowStream:
         """Add a source of the rows; it has one subtask."""
-        return Stream(translation.read(self.name, CollectionSource(self.rows)), changelog=False)
+        return RowStream(builder.read(self.name, CollectionSource(self.rows)), changelog=False)
 
     def origins(self, inputs: tuple[Columns, ...]) -> Columns:
         """Return the columns by name and place."""
@@ -155,15 +155,15 @@ class Union(PhysicalNode):
 
     name = "Union"
 
-    def translate(self, inputs: tuple[Stream, ...], translation: Translation) -> Stream:
+    def translate(self, inputs: tuple[RowStream, ...], builder: GraphBuilder) -> RowStream:
         """Unite the streams, all of pairs if one is."""
         edges: list[Edge] = []
         for node, stream in zip(self.inputs, inputs):
             if self.changelog and not node.changelog:
-                edges += translation.aligned("AsInserts", stream.edges, AsInserts())
+                edges += builder.aligned("AsInserts", stream.edges, AsInserts())
             else:
                 edges += stream.edges
-        return Stream(tuple(edges), self.changelog)
+        return RowStream(tuple(edges), self.changelog)
 
     def origins(self, inputs: tuple[Columns, ...]) -> Columns:
         """Return the columns of all inputs, or of one if they are the same."""
@@ -213,15 +213,15 @@ class Sink(PhysicalNode):
         super().__init__(source.schema, source)
         self.path, self.table, self.sink, self.span = path, table, sink, span
 
-    def accepts(self, port: int) -> ModifyKinds:
+    def accepts(self, port: int) -> ChangeKinds:
         """The connector says it."""
         return self.sink.accepts
 
-    def needs_before(self, port: int, wanted: bool) -> bool:
+    def needs_update_before(self, port: int, wanted: bool) -> bool:
         """The connector says it."""
-        return self.sink.before
+        return self.sink.needs_update_before
 
-    def translate(self, inputs: tuple[Stream, ...], translation: Translation) -> Stream:
+    def translate(self, inputs: tuple[RowStream, ...], builder: GraphBuilder) -> RowStream:
         """Add the format and the sink."""
         (source,) = inputs
         target = self.table.schema.sink
@@ -236,14 +236,14 @@ class Sink(PhysicalNode):
         ]
         if required:
             check = CheckNotNull(required, source.changelog)
-            edges = translation.aligned("ConstraintEnforcer", edges, check)
+            edges = builder.aligned("ConstraintEnforcer", edges, check)
         if writing.encoder is not None:
-            edges = translation.aligned("Encode", edges, writing.encoder)
+            edges = builder.aligned("Encode", edges, writing.encoder)
         name = f"{self.path.name}[{self.name}]"
         if writing.parallelism is None:
-            translation.write(name, edges, writing.sink, aligned=Aligned.INPUT)
+            builder.write(name, edges, writing.sink, aligned=Aligned.INPUT)
         else:
-            translation.write(name, edges, writing.sink, parallelism=writing.parallelism)
+            builder.write(name, edges, writing.sink, parallelism=writing.parallelism)
         return source
 
     def meaning(self, inputs: tuple[Columns, ...], time_zone: str) -> Content:
@@ -266,26 +266,26 @@ class ExternalSink(PhysicalNode):
         source: the input.
         title: what messages call it.
         taken: which changes the program takes.
-        wants_before: whether it wants to know what a row was before an update.
+        wants_update_before: whether the program reads UPDATE_BEFORE rows.
     """
 
     name = "Sink"
 
     def __init__(
-        self, source: PhysicalNode, title: str, taken: ModifyKinds, wants_before: bool
+        self, source: PhysicalNode, title: str, taken: ChangeKinds, wants_update_before: bool
     ) -> None:
         super().__init__(source.schema, source)
-        self.title, self._taken, self._wants_before = title, taken, wants_before
+        self.title, self._taken, self._wants_before = title, taken, wants_update_before
 
-    def accepts(self, port: int) -> ModifyKinds:
+    def accepts(self, port: int) -> ChangeKinds:
         """The program says it."""
         return self._taken
 
-    def needs_before(self, port: int, wanted: bool) -> bool:
+    def needs_update_before(self, port: int, wanted: bool) -> bool:
         """The program says it."""
         return self._wants_before
 
-    def translate(self, inputs: tuple[Stream, ...], translation: Translation) -> Stream:
+    def translate(self, inputs: tuple[RowStream, ...], builder: GraphBuilder) -> RowStream:
         """Leave the stream to the program."""
         return inputs[0]
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from pyflink_on_spark._sql.codegen.rows import compile_sort_key, compile_value
 from pyflink_on_spark._sql.errors import TableError, not_yet
 from pyflink_on_spark._sql.plan import nodes as logical
-from pyflink_on_spark._sql.plan.changes import ModifyKinds
+from pyflink_on_spark._sql.plan.changes import ChangeKinds
 from pyflink_on_spark._sql.plan.expressions import (
     Constant,
     Conversion,
@@ -35,7 +35,7 @@ from pyflink_on_spark._sql.planner.meanings import (
     told_order,
     told_rows,
 )
-from pyflink_on_spark._sql.planner.physical import PhysicalNode, Stream, Translation
+from pyflink_on_spark._sql.planner.physical import GraphBuilder, PhysicalNode, RowStream
 from pyflink_on_spark._sql.planner.windows import zone_of
 from pyflink_on_spark._sql.runtime.aggregates import FirstRowOperator
 from pyflink_on_spark._sql.runtime.sorting import (
@@ -51,7 +51,7 @@ from pyflink_on_spark._sql.runtime.windows import WindowTopNOperator
 from pyflink_on_spark._sql.types.logical import INTEGERS, Time
 
 if TYPE_CHECKING:
-    from pyflink_on_spark._sql.planner.physical_planner import Implementation
+    from pyflink_on_spark._sql.planner.physical_planner import PhysicalPlanner
 
 
 class Sort(PhysicalNode):
@@ -69,29 +69,29 @@ class Sort(PhysicalNode):
         super().__init__(node.schema, source)
         self.node, self._batch = node, batch
 
-    def accepts(self, port: int) -> ModifyKinds:
+    def accepts(self, port: int) -> ChangeKinds:
         """Rows are only added."""
-        return ModifyKinds.INSERT
+        return ChangeKinds.INSERT
 
-    def translate(self, inputs: tuple[Stream, ...], translation: Translation) -> Stream:
+    def translate(self, inputs: tuple[RowStream, ...], builder: GraphBuilder) -> RowStream:
         """Add the operator."""
         (source,) = inputs
-        node, zone = self.node, translation.settings.time_zone
+        node, zone = self.node, builder.settings.time_zone
         program = compile_sort_key(node.keys, len(self.schema), zone) if node.keys else None
         if self._batch:
             operator = SortOperator(program, node.offset, node.fetch)
-            edges = translation.operator(self.name, source.edges, operator, parallelism=1)
-            return Stream(edges, changelog=False)
-        keyed = keyed_edges(translation, source, (), len(self.schema))
+            edges = builder.operator(self.name, source.edges, operator, parallelism=1)
+            return RowStream(edges, changelog=False)
+        keyed = keyed_edges(builder, source, (), len(self.schema))
         if program is None:
             assert node.fetch is not None
-            limit = LimitOperator(node.offset, node.fetch, translation.settings.state_ttl)
-            return Stream(translation.operator("Limit", keyed, limit, parallelism=1), False)
+            limit = LimitOperator(node.offset, node.fetch, builder.settings.state_ttl)
+            return RowStream(builder.operator("Limit", keyed, limit, parallelism=1), False)
         time = node.keys[0].value
         assert isinstance(time, InputRef)
         sort = TemporalSortOperator(program, time.index)
-        edges = translation.operator("TemporalSort", keyed, sort, parallelism=1)
-        return Stream(edges, changelog=False)
+        edges = builder.operator("TemporalSort", keyed, sort, parallelism=1)
+        return RowStream(edges, changelog=False)
 
     def meaning(self, inputs: tuple[Columns, ...], time_zone: str) -> Content:
         """Return the order and the columns, or the number of rows."""
@@ -171,32 +171,32 @@ class TopN(PhysicalNode):
         """True if the node deduplicates: of a key it keeps the first or the last row by time."""
         if self._batch or self.ranked or not self._first_by_time:
             return False
-        return self.inputs[0].changes is ModifyKinds.INSERT
+        return self.inputs[0].changes is ChangeKinds.INSERT
 
-    def produces(self, inputs: tuple[ModifyKinds, ...]) -> ModifyKinds:
+    def produces(self, inputs: tuple[ChangeKinds, ...]) -> ChangeKinds:
         """Rows that are no more among the first ones go."""
         if self._batch:
-            return ModifyKinds.INSERT
+            return ChangeKinds.INSERT
         if self._deduplicates:
             first = self.keys[0].ascending
-            return ModifyKinds.INSERT if first else ModifyKinds.INSERT | ModifyKinds.UPDATE
-        return ModifyKinds.ALL
+            return ChangeKinds.INSERT if first else ChangeKinds.INSERT | ChangeKinds.UPDATE
+        return ChangeKinds.ALL
 
-    def needs_before(self, port: int, wanted: bool) -> bool:
+    def needs_update_before(self, port: int, wanted: bool) -> bool:
         """An update takes the row back as it was."""
         return True
 
-    def translate(self, inputs: tuple[Stream, ...], translation: Translation) -> Stream:
+    def translate(self, inputs: tuple[RowStream, ...], builder: GraphBuilder) -> RowStream:
         """Add the operators."""
         (source,) = inputs
-        width, zone = len(self.inputs[0].schema), translation.settings.time_zone
-        keyed = keyed_edges(translation, source, self.partition, width)
+        width, zone = len(self.inputs[0].schema), builder.settings.time_zone
+        keyed = keyed_edges(builder, source, self.partition, width)
         parallelism = None if self.partition else 1
         if self._deduplicates:
             value = self.keys[0].value
             assert isinstance(value, InputRef)
             time = value.index if value.type.time is Time.ROWTIME else None
-            ttl, columns = translation.settings.state_ttl, self.inputs[0].schema.types
+            ttl, columns = builder.settings.state_ttl, self.inputs[0].schema.types
             deduplicate: FirstRowOperator | DeduplicateOperator
             if self.keys[0].ascending and time is not None:
                 deduplicate = FirstRowOperator(time, ttl)
@@ -204,30 +204,30 @@ class TopN(PhysicalNode):
                 deduplicate = DeduplicateOperator(
                     time,
                     last=not self.keys[0].ascending,
-                    before=self.before,
+                    before=self.emits_update_before,
                     pairs=self.changelog,
                     ttl=ttl,
                     told=[i for i, t in enumerate(columns) if t.time is not Time.PROCTIME],
                 )
-            edges = translation.operator("Deduplicate", keyed, deduplicate, parallelism=parallelism)
-            return Stream(edges, self.changelog)
+            edges = builder.operator("Deduplicate", keyed, deduplicate, parallelism=parallelism)
+            return RowStream(edges, self.changelog)
         program = compile_sort_key(self.keys, width, zone)
         if self._batch:
             assert isinstance(self.end, int)
             batch = BatchTopNOperator(program, self.offset, self.end, ranked=self.ranked)
-            edges = translation.operator(self.name, keyed, batch, parallelism=parallelism)
-            return Stream(edges, changelog=False)
+            edges = builder.operator(self.name, keyed, batch, parallelism=parallelism)
+            return RowStream(edges, changelog=False)
         settings: dict[str, Any] = {
-            "ranked": self.ranked, "changelog": source.changelog, "before": self.before,
-            "ttl": translation.settings.state_ttl,
+            "ranked": self.ranked, "changelog": source.changelog,
+            "before": self.emits_update_before, "ttl": builder.settings.state_ttl,
         }  # fmt: skip
         if isinstance(self.end, int):
             operator = TopNOperator(program, self.offset, self.end, **settings)
         else:
             end = compile_value(self.end.value, width, zone)
             operator = VariableTopNOperator(program, self.offset, end, self.end.less, **settings)
-        edges = translation.operator(self.name, keyed, operator, parallelism=parallelism)
-        return Stream(edges, self.changelog)
+        edges = builder.operator(self.name, keyed, operator, parallelism=parallelism)
+        return RowStream(edges, self.changelog)
 
     def meaning(self, inputs: tuple[Columns, ...], time_zone: str) -> Content:
         """Return the keys, the order, the ranks and the columns."""
@@ -302,18 +302,18 @@ class WindowTopN(TopN):
         )  # fmt: skip
         self.window, self._window_end = window, window_end
 
-    def accepts(self, port: int) -> ModifyKinds:
+    def accepts(self, port: int) -> ChangeKinds:
         """Rows are only added to windows."""
-        return ModifyKinds.INSERT
+        return ChangeKinds.INSERT
 
-    def produces(self, inputs: tuple[ModifyKinds, ...]) -> ModifyKinds:
+    def produces(self, inputs: tuple[ChangeKinds, ...]) -> ChangeKinds:
         """Rows come when the window ends."""
-        return ModifyKinds.INSERT
+        return ChangeKinds.INSERT
 
-    def translate(self, inputs: tuple[Stream, ...], translation: Translation) -> Stream:
+    def translate(self, inputs: tuple[RowStream, ...], builder: GraphBuilder) -> RowStream:
         """Add the operators."""
-        width, zone = len(self.inputs[0].schema), translation.settings.time_zone
-        keyed = keyed_edges(translation, inputs[0], self.partition, width)
+        width, zone = len(self.inputs[0].schema), builder.settings.time_zone
+        keyed = keyed_edges(builder, inputs[0], self.partition, width)
         assert isinstance(self.end, int)
         operator = WindowTopNOperator(
             compile_sort_key(self.keys, width, zone),
@@ -325,7 +325,7 @@ class WindowTopN(TopN):
             event_time=self.window.input.schema.types[self.window.time].time is Time.ROWTIME,
             zone=zone_of(self.window, zone),
         )
-        return Stream(translation.operator(self.name, keyed, operator), changelog=False)
+        return RowStream(builder.operator(self.name, keyed, operator), changelog=False)
 
     def meaning(self, inputs: tuple[Columns, ...], time_zone: str) -> Content:
         """Return the same as for any such rows, and the windows."""
@@ -360,7 +360,7 @@ _NUMBER = "ROW_NUMBER"
 _FLIPPED = {"<": ">", "<=": ">=", ">": "<", ">=": "<=", "=": "="}
 
 
-def top_n(node: logical.Project, plan: Implementation) -> PhysicalNode | None:
+def top_n(node: logical.Project, planner: PhysicalPlanner) -> PhysicalNode | None:
     """Return the Top-N node of a projection, or None if the projection has another shape.
 
     The shape is a projection of a filter by the rank of a projection of a rank.
@@ -370,7 +370,7 @@ def top_n(node: logical.Project, plan: Implementation) -> PhysicalNode | None:
         return None
     condition, columns, rank = found
     width = len(rank.input.schema)
-    batch = plan.settings.batch
+    batch = planner.settings.batch
     start, end, rest = _ranks(condition, width, variable=not batch)
     if end is None or any(width in input_refs(part) for part in rest):
         return None
@@ -380,7 +380,7 @@ def top_n(node: logical.Project, plan: Implementation) -> PhysicalNode | None:
         one_rank = (*of_row, Constant(rank.schema.types[width], start))
         expressions = tuple(substitute(item, one_rank) for item in expressions)
     ranked = any(width in input_refs(item) for item in expressions)
-    source = plan.implement(rank.input)
+    source = planner.plan(rank.input)
     schema = rank.schema
     if not ranked:
         schema = Schema(schema.names[:-1], schema.types[:-1])

@@ -11,7 +11,7 @@ from pyflink_on_spark._sql.plan.expressions import Typed, substitute
 from pyflink_on_spark._sql.plan.nodes import Schema
 from pyflink_on_spark._sql.planner.aggregates import ChangelogNormalize
 from pyflink_on_spark._sql.planner.calc import Calc, calc, shown_expression
-from pyflink_on_spark._sql.planner.physical import PhysicalNode, Stream, Translation
+from pyflink_on_spark._sql.planner.physical import GraphBuilder, PhysicalNode, RowStream
 from pyflink_on_spark._sql.planner.python_calls import PythonVectorized
 from pyflink_on_spark._sql.planner.scans import SourceScan
 from pyflink_on_spark._sql.runtime.watermarks import NoteTimes, RowWatermarks, WatermarkOperator
@@ -41,10 +41,10 @@ class WatermarkAssigner(PhysicalNode):
         super().__init__(schema, source)
         self.rowtime, self.watermark, self._whole_deletes = rowtime, watermark, whole_deletes
 
-    def translate(self, inputs: tuple[Stream, ...], translation: Translation) -> Stream:
+    def translate(self, inputs: tuple[RowStream, ...], builder: GraphBuilder) -> RowStream:
         """Let the source make the watermarks of its splits if it can; else add what makes them."""
         (source,) = inputs
-        settings = translation.settings
+        settings = builder.settings
         program = compile_values(self.watermark, len(self.schema), settings.time_zone)
         timeout = IDLE_TIMEOUT.read(settings.configuration) or None
         marks = RowWatermarks(program, source.changelog, self._whole_deletes)
@@ -56,7 +56,7 @@ class WatermarkAssigner(PhysicalNode):
             operator = NoteTimes(marks)
         else:
             operator = WatermarkOperator(marks, timeout)
-        return Stream(translation.aligned(self.name, source.edges, operator), source.changelog)
+        return RowStream(builder.aligned(self.name, source.edges, operator), source.changelog)
 
     def details(self) -> dict[str, str]:
         """Return the column and the watermark."""

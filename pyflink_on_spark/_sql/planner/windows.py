@@ -16,7 +16,7 @@ from pyflink_on_spark._sql.codegen.windows import (
     compile_windows,
 )
 from pyflink_on_spark._sql.plan import nodes as logical
-from pyflink_on_spark._sql.plan.changes import ModifyKinds
+from pyflink_on_spark._sql.plan.changes import ChangeKinds
 from pyflink_on_spark._sql.plan.expressions import (
     AggregateInvocation,
     InputRef,
@@ -43,7 +43,7 @@ from pyflink_on_spark._sql.planner.meanings import (
     told_rows,
     told_window,
 )
-from pyflink_on_spark._sql.planner.physical import PhysicalNode, Stream, Translation
+from pyflink_on_spark._sql.planner.physical import GraphBuilder, PhysicalNode, RowStream
 from pyflink_on_spark._sql.runtime.rows import CalcOperator
 from pyflink_on_spark._sql.runtime.windows import (
     SessionAggregateOperator,
@@ -73,19 +73,19 @@ class WindowTableFunction(PhysicalNode):
         super().__init__(window.schema, source)
         self.window = window
 
-    def translate(self, inputs: tuple[Stream, ...], translation: Translation) -> Stream:
+    def translate(self, inputs: tuple[RowStream, ...], builder: GraphBuilder) -> RowStream:
         """Add the compiled function."""
         (source,) = inputs
         window = self.window
         kind = window.input.schema.types[window.time]
         program = compile_windows(
             window,
-            zone_of(window, translation.settings.time_zone),
+            zone_of(window, builder.settings.time_zone),
             by_clock=kind.time is Time.PROCTIME,
             changelog=source.changelog,
         )
-        edges = translation.aligned(self.name, source.edges, CalcOperator(program))
-        return Stream(edges, source.changelog)
+        edges = builder.aligned(self.name, source.edges, CalcOperator(program))
+        return RowStream(edges, source.changelog)
 
     def origins(self, inputs: tuple[Columns, ...]) -> Columns:
         """Return the columns of the input, then the windows."""
@@ -117,21 +117,21 @@ class WindowTableFunction(PhysicalNode):
 class SessionTable(WindowTableFunction):
     """Gives each row with its session, when the session ends."""
 
-    def translate(self, inputs: tuple[Stream, ...], translation: Translation) -> Stream:
+    def translate(self, inputs: tuple[RowStream, ...], builder: GraphBuilder) -> RowStream:
         """Add the operators."""
         (source,) = inputs
         window, types = self.window, self.window.input.schema.types
         event_time = types[window.time].time is Time.ROWTIME
-        local = zone_of(window, translation.settings.time_zone)
+        local = zone_of(window, builder.settings.time_zone)
         program = compile_session_rows(
             window, local, by_clock=not event_time, changelog=source.changelog
         )
         keys = [InputRef(types[index], index) for index in window.partition or ()]
-        edges = keyed_edges(translation, source, keys, len(types))
+        edges = keyed_edges(builder, source, keys, len(types))
         operator = SessionAggregateOperator(program, event_time, local)
         parallelism = None if keys else 1
-        return Stream(
-            translation.operator(self.name, edges, operator, parallelism=parallelism),
+        return RowStream(
+            builder.operator(self.name, edges, operator, parallelism=parallelism),
             source.changelog,
         )
 
@@ -166,18 +166,18 @@ class WindowAggregate(PhysicalNode):
         self.keys, self.calls, self.window, self.parts = keys, calls, window, parts
         self._merges_sessions = merges_sessions
 
-    def produces(self, inputs: tuple[ModifyKinds, ...]) -> ModifyKinds:
+    def produces(self, inputs: tuple[ChangeKinds, ...]) -> ChangeKinds:
         """Rows come when a window ends."""
-        return ModifyKinds.INSERT
+        return ChangeKinds.INSERT
 
-    def needs_before(self, port: int, wanted: bool) -> bool:
+    def needs_update_before(self, port: int, wanted: bool) -> bool:
         """An update takes the row back as it was."""
         return True
 
-    def translate(self, inputs: tuple[Stream, ...], translation: Translation) -> Stream:
+    def translate(self, inputs: tuple[RowStream, ...], builder: GraphBuilder) -> RowStream:
         """Add the operators."""
         (source,) = inputs
-        settings = translation.settings
+        settings = builder.settings
         width, zone = len(self.inputs[0].schema), settings.time_zone
         plain = [key for index, key in enumerate(self.keys) if index not in self.parts]
         attribute = self.window.input.schema.types[self.window.time]
@@ -190,10 +190,10 @@ class WindowAggregate(PhysicalNode):
             end = self.keys[self._part(1)]
             program = compile_window_aggregate(self.keys, end, self.calls, rows)
             operator = WindowAggregateOperator(program, event_time, local)
-        edges = keyed_edges(translation, source, plain, width)
+        edges = keyed_edges(builder, source, plain, width)
         parallelism = None if plain else 1
-        return Stream(
-            translation.operator(self.name, edges, operator, parallelism=parallelism),
+        return RowStream(
+            builder.operator(self.name, edges, operator, parallelism=parallelism),
             changelog=False,
         )
 
@@ -313,11 +313,11 @@ class SliceAggregate(PhysicalNode):
         super().__init__(schema, source)
         self.query = query
 
-    def produces(self, inputs: tuple[ModifyKinds, ...]) -> ModifyKinds:
+    def produces(self, inputs: tuple[ChangeKinds, ...]) -> ChangeKinds:
         """Rows come when a window ends."""
-        return ModifyKinds.INSERT
+        return ChangeKinds.INSERT
 
-    def needs_before(self, port: int, wanted: bool) -> bool:
+    def needs_update_before(self, port: int, wanted: bool) -> bool:
         """An update takes the row back as it was."""
         return True
 
@@ -342,17 +342,15 @@ class SliceAggregate(PhysicalNode):
         rows = AggregatedRows(len(self.inputs[0].schema), zone, retracting)
         return slices, compile_slices(query.keys, slices, query.calls, rows)
 
-    def translate(self, inputs: tuple[Stream, ...], translation: Translation) -> Stream:
+    def translate(self, inputs: tuple[RowStream, ...], builder: GraphBuilder) -> RowStream:
         """Add the operators."""
-        slices, program = self.program(
-            translation.settings.time_zone, retracting=inputs[0].changelog
-        )
+        slices, program = self.program(builder.settings.time_zone, retracting=inputs[0].changelog)
         plain = [key for key in self.query.keys if not isinstance(key, int)]
-        edges = keyed_edges(translation, inputs[0], plain, len(self.inputs[0].schema))
+        edges = keyed_edges(builder, inputs[0], plain, len(self.inputs[0].schema))
         operator = SliceAggregateOperator(program, slices)
         parallelism = None if plain else 1
-        return Stream(
-            translation.operator(self.name, edges, operator, parallelism=parallelism),
+        return RowStream(
+            builder.operator(self.name, edges, operator, parallelism=parallelism),
             changelog=False,
         )
 

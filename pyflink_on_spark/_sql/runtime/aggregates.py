@@ -224,7 +224,7 @@ class NormalizeOperator(KeyedProgramOperator):
     """Remembers the row of each key, to tell new rows from updates and to say what went.
 
     Args:
-        before: whether a row comes before each update as it was.
+        before: whether each update gets its UPDATE_BEFORE row.
         ttl: after how long without a change (ms) a row is forgotten; 0 for never. With it an update
             also comes where nothing has changed, so that those who follow forget no sooner.
     """

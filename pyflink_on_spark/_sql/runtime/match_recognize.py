@@ -109,7 +109,7 @@ class EventTimeMatchOperator(MatchOperator):
         place, reached, entries = self._time, self._reached, self._held.current
         note, register = self._held.note, self._ticks.register
         for key, row in elements:
-            time = moment_of(row[place])
+            time = millis_of(row[place])
             if time <= reached:
                 self._late.drop()
                 continue
@@ -233,7 +233,7 @@ class BatchMatchOperator(MatchOperator):
             held = entries.get(key)
             if held is None:
                 held = entries[key] = self._new()
-            time = self._clock.now() if place is None else moment_of(row[place])
+            time = self._clock.now() if place is None else millis_of(row[place])
             held[_PENDING].setdefault(time, []).append(row)
         return iter(())
 
@@ -245,7 +245,7 @@ class BatchMatchOperator(MatchOperator):
                 yield from made
 
 
-def moment_of(value: int | None) -> int:
+def millis_of(value: int | None) -> int:
     """Return the time (ms) of a row.
 
     Raises:

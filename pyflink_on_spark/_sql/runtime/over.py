@@ -213,7 +213,7 @@ class OrderedOverOperator(KeyedProgramOperator):
         order: a function of a row that returns what rows are ordered by.
         rows: whether the frame counts rows.
         changelog: whether elements are pairs of the kind and the row.
-        before: whether a row comes before each update as it was.
+        before: whether each update gets its UPDATE_BEFORE row.
         ttl: after how long without a change (ms) a key is forgotten; 0 for never.
     """
 

@@ -135,7 +135,7 @@ class AsInserts(Operator):
         return zip(repeat(INSERT), elements)
 
 
-class KeyBy(Operator):
+class KeyRowsOperator(Operator):
     """Makes of each element a pair of its key and itself.
 
     Args:

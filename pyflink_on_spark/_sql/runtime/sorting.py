@@ -135,7 +135,7 @@ class TopNOperator(KeyedProgramOperator):
         end: the last rank that is kept.
         ranked: whether the rank is a column after those of the row.
         changelog: whether elements are pairs of the kind and the row.
-        before: whether a row comes before each update as it was.
+        before: whether each update gets its UPDATE_BEFORE row.
         ttl: how long (ms) a row is kept; 0 for always.
     """
 
@@ -323,7 +323,7 @@ class DeduplicateOperator(KeyedProgramOperator):
     Args:
         time: the position of the event time, or None for the order in which rows come.
         last: whether the last row is kept.
-        before: whether a row comes before each update as it was.
+        before: whether each update gets its UPDATE_BEFORE row.
         pairs: whether pairs of the kind and the row come out.
         ttl: how long (ms) the row of a key is kept; 0 for always.
         told: the positions of the columns by which rows are equal: all but times of the clock.

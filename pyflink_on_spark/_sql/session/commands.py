@@ -11,7 +11,7 @@ from pyflink_on_spark._sql.binder.projections import renamed
 from pyflink_on_spark._sql.catalog import Catalog
 from pyflink_on_spark._sql.errors import CatalogError, ValidationError, invalid, not_yet
 from pyflink_on_spark._sql.plan.catalog_objects import CatalogTable, CatalogView, Column
-from pyflink_on_spark._sql.plan.changes import ModifyKinds
+from pyflink_on_spark._sql.plan.changes import ChangeKinds
 from pyflink_on_spark._sql.plan.nodes import Node, Schema
 from pyflink_on_spark._sql.planner.physical import PhysicalNode
 from pyflink_on_spark._sql.planner.physical_planner import physical_plan
@@ -83,9 +83,9 @@ def _node_text(node: Any) -> str:
 
 def _with_changes(node: PhysicalNode) -> str:
     letters = ["I"]
-    if ModifyKinds.UPDATE in node.changes:
-        letters += ["UB", "UA"] if node.before else ["UA"]
-    if ModifyKinds.DELETE in node.changes:
+    if ChangeKinds.UPDATE in node.changes:
+        letters += ["UB", "UA"] if node.emits_update_before else ["UA"]
+    if ChangeKinds.DELETE in node.changes:
         letters.append("D")
     return f"{node.describe()[:-1]}, changelogMode=[{','.join(letters)}])"
 

@@ -16,7 +16,7 @@ from pyflink_on_spark._sql.types import logical
 from pyflink_on_spark._sql.types.decimals import to_decimal
 from pyflink_on_spark._sql.types.logical import LogicalType, Root
 from pyflink_on_spark._sql.types.temporal import date_text
-from pyflink_on_spark._sql.types.text import moment_text, number_text
+from pyflink_on_spark._sql.types.text import number_text, trimmed_time_text
 from pyflink_on_spark._sql.types.variants import variant_json
 
 Write = Callable[[Any], str]
@@ -74,7 +74,7 @@ def _not_null_writer(kind: LogicalType, style: Style) -> Write:
     if root is Root.DECIMAL:
         return number_text(kind.scale or 0)
     if root in {Root.TIME, *logical.TIMESTAMPS}:
-        text = moment_text(kind, style.iso)
+        text = trimmed_time_text(kind, style.iso)
         return lambda value: f'"{text(value)}"'
     if root is Root.ROW:
         return row_writer(kind, style)

@@ -77,8 +77,8 @@ def parse_time(text: str) -> int | None:
 
 def parse_timestamp(text: str) -> int | None:
     """Return the microseconds since 1970 that a text means, or None if it means none."""
-    if len(text) in _PLAIN_LENGTHS and is_plain_moment(text):
-        return _plain_moment(text)
+    if len(text) in _PLAIN_LENGTHS and is_plain_timestamp(text):
+        return _plain_timestamp(text)
     match = _TIMESTAMP.fullmatch(text)
     if match is None:
         return None
@@ -93,8 +93,8 @@ def parse_cast_timestamp(text: str) -> int | None:
     A date is its midnight, 24:00:00 is the midnight after it, and the 30th of February is the last
     day of February.
     """
-    if len(text) in _PLAIN_LENGTHS and text[10] == " " and is_plain_moment(text):
-        found = _plain_moment(text)
+    if len(text) in _PLAIN_LENGTHS and text[10] == " " and is_plain_timestamp(text):
+        found = _plain_timestamp(text)
         if found is not None:
             return found
     match = _CAST_TIMESTAMP.fullmatch(text)
@@ -130,7 +130,7 @@ def parse_loose_timestamp(text: str) -> int | None:
     return (first + day - 1) * MICROS_PER_DAY + seconds * MICROS_PER_SECOND
 
 
-def _plain_moment(text: str) -> int | None:
+def _plain_timestamp(text: str) -> int | None:
     try:
         since = datetime.datetime.fromisoformat(text) - _EPOCH
     except (ValueError, TypeError):
@@ -138,7 +138,7 @@ def _plain_moment(text: str) -> int | None:
     return since.days * MICROS_PER_DAY + since.seconds * MICROS_PER_SECOND + since.microseconds
 
 
-def is_plain_moment(text: str) -> bool:
+def is_plain_timestamp(text: str) -> bool:
     """True for a text with the separators of a timestamp, without time zone or week."""
     if text[4] != "-" or text[7] != "-" or text[13] != ":" or text[16] != ":" or text[5] == "W":
         return False

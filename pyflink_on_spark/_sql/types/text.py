@@ -175,7 +175,7 @@ def _java_time(micros: int, seconds: bool = False) -> str:
     return f"{text}.{fraction // 1000:03d}" if fraction % 1000 == 0 else f"{text}.{fraction:06d}"
 
 
-def moment_text(kind: LogicalType, iso: bool = False) -> Callable[[int], str]:
+def trimmed_time_text(kind: LogicalType, iso: bool = False) -> Callable[[int], str]:
     """Return the printer of a TIME, TIMESTAMP or TIMESTAMP_LTZ, without trailing zeros.
 
     Args:

@@ -32,7 +32,7 @@ Change = tuple[int, tuple[Any, ...]]
 
 
 @dataclass
-class Outcome:
+class StatementResult:
     """The result of a statement.
 
     Args:

@@ -53,7 +53,7 @@ class Expression(
 
     def __init__(self, j_expr_or_property_name):
         given = j_expr_or_property_name
-        self._written: syntax.Expression = (
+        self._unresolved: syntax.Expression = (
             syntax.Name((given,)) if isinstance(given, str) else given
         )
 
@@ -63,7 +63,7 @@ class Expression(
         return Expression(written)
 
     def __str__(self):
-        return expression_text(self._written)
+        return expression_text(self._unresolved)
 
     def __abs__(self):
         return _call("ABS", self)
@@ -194,22 +194,22 @@ class Expression(
 
     def alias(self, name: str, *extra_names: str) -> Expression[T]:
         """The expression under a name, or under several names if it has several columns."""
-        return Expression(syntax.Alias(self._written, (name, *extra_names)))
+        return Expression(syntax.Alias(self._unresolved, (name, *extra_names)))
 
     def cast(self, data_type: DataType) -> Expression:
         """Convert it to another type."""
-        return Expression(syntax.Cast(self._written, logical_type(data_type)))
+        return Expression(syntax.Cast(self._unresolved, logical_type(data_type)))
 
     def try_cast(self, data_type: DataType) -> Expression:
         """Convert it to another type; what cannot be converted is NULL."""
-        return Expression(syntax.Cast(self._written, logical_type(data_type), lenient=True))
+        return Expression(syntax.Cast(self._unresolved, logical_type(data_type), lenient=True))
 
     def get(self, name_or_index: str | int) -> Expression:
         """Return a field of a row."""
         if isinstance(name_or_index, int):
             name_or_index = f"f{name_or_index}"
         field = syntax.Literal(name_or_index, logical_type("STRING"))
-        return Expression(syntax.Call("DOT", (self._written, field)))
+        return Expression(syntax.Call("DOT", (self._unresolved, field)))
 
     def at(self, index) -> Expression:
         """Return an element of an array, counted from 1, or the value of a key of a map."""
@@ -229,7 +229,7 @@ class Expression(
     @property
     def flatten(self) -> Expression:
         """The fields of a row, as columns."""
-        return Expression(syntax.Alias(self._written, ()))
+        return Expression(syntax.Alias(self._unresolved, ()))
 
     def in_(self, first_element_or_table, *remaining_elements) -> Expression:
         """True if the value equals one of some values."""
@@ -253,9 +253,9 @@ class Expression(
 
     def over(self, alias) -> Expression:
         """Compute an aggregate over a window of rows."""
-        name = alias._written
+        name = alias._unresolved
         assert isinstance(name, syntax.Name)
-        call: Any = self._written
+        call: Any = self._unresolved
         if isinstance(call, syntax.Call):
             call = syntax.AggregateCall(call)
         return Expression(syntax.OverCall(call, name.parts[-1]))

@@ -41,7 +41,7 @@ class NumberMethods(Operand):
         """Return the logarithm to a base; the natural one without a base."""
         if base is None:
             return self._of("LN")
-        return self._new(syntax.Call("LOG", (written_operand(base), self._written)))
+        return self._new(syntax.Call("LOG", (written_operand(base), self._unresolved)))
 
     def round(self, places: int | Expression[int]):
         """Round to some digits after the point."""
@@ -81,7 +81,7 @@ class AggregateMethods(Operand):
     @property
     def distinct(self) -> Expression:
         """The same aggregate, of different values only."""
-        call: Any = self._written
+        call: Any = self._unresolved
         return self._new(syntax.AggregateCall(call, distinct=True))
 
 

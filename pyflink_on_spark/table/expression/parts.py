@@ -92,7 +92,7 @@ def logical_type(given: DataType | str) -> LogicalType:
 class Operand:
     """Something that functions can be called with."""
 
-    _written: Any
+    _unresolved: Any
 
     def _new(self, written: syntax.Expression) -> Expression[Any]:
         """Wrap syntax as an expression for users."""
@@ -101,13 +101,13 @@ class Operand:
     def _of(self, name: str, *operands: Any, symbols: tuple[str, ...] = ()) -> Expression[Any]:
         """Return a function of this and of other operands, without those that are None."""
         given = [operand for operand in operands if operand is not None]
-        args = (self._written, *map(written_operand, given))
+        args = (self._unresolved, *map(written_operand, given))
         return self._new(syntax.Call(name, args, symbols=symbols))
 
 
 def written_operand(operand: Any) -> syntax.Expression:
     """Return the syntax of an operand: an expression, or a constant."""
-    return operand._written if isinstance(operand, Operand) else literal(operand)
+    return operand._unresolved if isinstance(operand, Operand) else literal(operand)
 
 
 def function(name: str, document: str) -> Any:

@@ -66,7 +66,7 @@ def _interval(name: str, document: str) -> Any:
         factor = _MONTHS[name] if months else _MICROS[name]
         kind = logical.INTERVAL_MONTH if months else logical.INTERVAL_SECOND
         kind = kind.with_nullable(False)
-        written = self._written
+        written = self._unresolved
         if isinstance(written, syntax.Literal) and written.type.root in logical.INTEGERS:
             return self._new(syntax.Literal(written.value * factor, kind))
         return self._of("*", self._new(syntax.Literal(factor, kind)))
@@ -102,7 +102,7 @@ class TimeMethods(Operand):
     end = function("END", "The end of a window.")
 
     def _cast_to(self, kind: Any) -> Expression:
-        return self._new(syntax.Cast(self._written, kind))
+        return self._new(syntax.Cast(self._unresolved, kind))
 
     @property
     def to_date(self) -> Expression:

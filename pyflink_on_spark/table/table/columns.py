@@ -112,7 +112,7 @@ def call_over(function: Any, node: Node) -> tuple[Any, tuple[str, ...]]:
         TypeError: it is neither.
     """
     if isinstance(function, Expression):
-        found = function._written
+        found = function._unresolved
         if isinstance(found, syntax.Alias):
             return found.operand, found.names
         return found, ()

@@ -38,14 +38,14 @@ def over_window(window: Any) -> syntax.OverWindow:
     Raises:
         ValidationError: its bounds are no numbers of rows, and no times.
     """
-    partition = tuple(item._written for item in window.partition)
-    order = (syntax.SortItem(window.order._written),)
+    partition = tuple(item._unresolved for item in window.partition)
+    order = (syntax.SortItem(window.order._unresolved),)
     if window.lower is None:
         return syntax.OverWindow(partition, order)
-    lower_rows, lower = _bound(window.lower._written, FrameEnd.UNBOUNDED_PRECEDING, False)
+    lower_rows, lower = _bound(window.lower._unresolved, FrameEnd.UNBOUNDED_PRECEDING, False)
     rows, upper = lower_rows, FrameEnd.CURRENT_ROW
     if window.upper is not None:
-        rows, upper = _bound(window.upper._written, FrameEnd.UNBOUNDED_FOLLOWING, True)
+        rows, upper = _bound(window.upper._unresolved, FrameEnd.UNBOUNDED_FOLLOWING, True)
     if rows is not lower_rows:
         raise ValidationError("Preceding and following must be of same interval type.")
     return syntax.OverWindow(partition, order, rows, lower, upper, framed=True)
@@ -120,12 +120,12 @@ class Grouping:
         self.keys = tuple(bound)
 
     def _windowed(self, node: Node, window: Any) -> Node:
-        time = window.time._written
-        if isinstance(window.size._written, syntax.Call):
+        time = window.time._unresolved
+        if isinstance(window.size._unresolved, syntax.Call):
             not_yet("a window of a number of rows", None, "Use count_window of a DataStream.")
         binder = ExpressionBinder(self._scope, self._session.functions)
-        size = interval_of(window.size._written)
-        step = 0 if window.step is None else interval_of(window.step._written)
+        size = interval_of(window.size._unresolved)
+        step = 0 if window.step is None else interval_of(window.step._unresolved)
         column, batch = binder.bind(time), self._session.settings().batch
         if column.type.time is None and not batch:
             raise ValidationError(
@@ -215,7 +215,7 @@ def written(expressions: Any) -> list[Any]:
     for expression in expressions:
         if not isinstance(expression, Expression):
             raise TypeError(f"an Expression is needed, not {expression!r}: use col() or lit()")
-    return [expression._written for expression in expressions]
+    return [expression._unresolved for expression in expressions]
 
 
 class GroupedTable:
@@ -410,7 +410,7 @@ def aggregate_call(function: Any, table: Table) -> tuple[Any, tuple[str, ...]]:
         table: the rows.
     """
     if isinstance(function, Expression):
-        found = function._written
+        found = function._unresolved
         if isinstance(found, syntax.Alias):
             return found.operand, found.names
         return found, ()

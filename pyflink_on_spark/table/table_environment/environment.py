@@ -10,7 +10,7 @@ from pyflink_on_spark._options.execution import BATCH, RUNTIME_MODE
 from pyflink_on_spark._sql.errors import TableError, ValidationError
 from pyflink_on_spark._sql.parser import parse_path, parse_statement
 from pyflink_on_spark._sql.plan.catalog_objects import CatalogTable, CatalogView
-from pyflink_on_spark._sql.plan.changes import INSERT, ModifyKinds
+from pyflink_on_spark._sql.plan.changes import INSERT, ChangeKinds
 from pyflink_on_spark._sql.plan.nodes import ExternalSink, Node
 from pyflink_on_spark._sql.plan.nodes import Schema as RowSchema
 from pyflink_on_spark._sql.session.commands import explain, run_command
@@ -29,7 +29,7 @@ from pyflink_on_spark.datastream.stream_execution_environment.dependencies impor
 from pyflink_on_spark.serializers import PickleSerializer
 from pyflink_on_spark.table._values.data_frames import elements_of, frame_type
 from pyflink_on_spark.table._values.elements import rows_of_elements
-from pyflink_on_spark.table._values.results import Outcome
+from pyflink_on_spark.table._values.results import StatementResult
 from pyflink_on_spark.table.environment_settings import EnvironmentSettings
 from pyflink_on_spark.table.explain_detail import ExplainDetail
 from pyflink_on_spark.table.module import ModuleEntry
@@ -441,7 +441,7 @@ class TableEnvironment(Catalogs, Modules, FunctionDependencies, NotYet, NeedsFli
 
     @staticmethod
     def _query_sink(node: Node) -> ExternalSink:
-        return ExternalSink(node.schema, node, "*anonymous_collect$1*", ModifyKinds.ALL)
+        return ExternalSink(node.schema, node, "*anonymous_collect$1*", ChangeKinds.ALL)
 
     def _unnamed_view(self, node: Node) -> str:
         name = f"UnnamedTable${self._unnamed}"
@@ -451,7 +451,9 @@ class TableEnvironment(Catalogs, Modules, FunctionDependencies, NotYet, NeedsFli
         return name
 
     def _done(self) -> TableResult:
-        return TableResult(Outcome(_OK, ResultKind.SUCCESS, lambda: iter([(INSERT, ("OK",))])))
+        return TableResult(
+            StatementResult(_OK, ResultKind.SUCCESS, lambda: iter([(INSERT, ("OK",))]))
+        )
 
     def _listing(
         self, schema: RowSchema, rows: Iterable[Any], as_text: bool = False
@@ -459,4 +461,6 @@ class TableEnvironment(Catalogs, Modules, FunctionDependencies, NotYet, NeedsFli
         changes = [(INSERT, row) for row in rows]
         zone = self._session.settings().time_zone
         kind = ResultKind.SUCCESS_WITH_CONTENT
-        return TableResult(Outcome(schema, kind, lambda: iter(changes), zone, print_text=as_text))
+        return TableResult(
+            StatementResult(schema, kind, lambda: iter(changes), zone, print_text=as_text)
+        )

@@ -13,7 +13,7 @@ from pyflink_on_spark._sql.binder.tables import TableDescription, resolve_schema
 from pyflink_on_spark._sql.errors import ValidationError
 from pyflink_on_spark._sql.functions.library import builtin_functions
 from pyflink_on_spark._sql.plan.catalog_objects import ResolvedSchema
-from pyflink_on_spark._sql.plan.changes import ModifyKinds
+from pyflink_on_spark._sql.plan.changes import ChangeKinds
 from pyflink_on_spark._sql.plan.expressions import InputRef, Typed
 from pyflink_on_spark._sql.plan.nodes import (
     AssignWatermarks,
@@ -60,7 +60,7 @@ class _Elements:
             self.schema,
             atomic=self.atomic,
             timestamp=timestamps,
-            changelog=self.mode.changes is not ModifyKinds.INSERT,
+            changelog=self.mode.changes is not ChangeKinds.INSERT,
         )
         flow = self.stream._flow
         name = f"*anonymous_datastream_source${flow.edges[0].upstream.number}*"
@@ -93,7 +93,7 @@ def stream_node(
         return _by_schema(session, elements, fields_or_schema[0]._description)
     if not all(isinstance(field, Expression) for field in fields_or_schema):
         raise TypeError("the fields of a stream are Expressions, or they are one Schema")
-    return _by_expressions(elements, [field._written for field in fields_or_schema])
+    return _by_expressions(elements, [field._unresolved for field in fields_or_schema])
 
 
 def _elements(stream: DataStream, mode: Any) -> _Elements:

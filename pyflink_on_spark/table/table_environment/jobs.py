@@ -7,15 +7,15 @@ from typing import Any
 
 from pyflink_on_spark._connectors.builtin.driver_sinks import CollectSink
 from pyflink_on_spark._graph.transformation import Aligned, Transformation
-from pyflink_on_spark._sql.plan.changes import INSERT, ModifyKinds
+from pyflink_on_spark._sql.plan.changes import INSERT, ChangeKinds
 from pyflink_on_spark._sql.plan.nodes import ExternalSink, Node, Schema, Sink
-from pyflink_on_spark._sql.planner.physical import Translation
+from pyflink_on_spark._sql.planner.physical import GraphBuilder
 from pyflink_on_spark._sql.planner.physical_planner import plan
 from pyflink_on_spark._sql.session.session import Session
 from pyflink_on_spark._sql.types import logical
 from pyflink_on_spark.common import Configuration
 from pyflink_on_spark.datastream import StreamExecutionEnvironment
-from pyflink_on_spark.table._values.results import Change, Outcome, table_printers
+from pyflink_on_spark.table._values.results import Change, StatementResult, table_printers
 from pyflink_on_spark.table.result_kind import ResultKind
 from pyflink_on_spark.table.table_config import TableConfig
 
@@ -41,7 +41,7 @@ class Jobs:
         together = Configuration(self._environment._configuration)
         return together.add_all(self._config.get_configuration())
 
-    def collect(self, node: Node, *, kinds: bool) -> Outcome:
+    def collect(self, node: Node, *, kinds: bool) -> StatementResult:
         """Start a job that brings the rows of a query to the program.
 
         Args:
@@ -49,14 +49,14 @@ class Jobs:
             kinds: whether rows are printed with their kinds.
         """
         settings = self._session.settings()
-        sink = ExternalSink(node.schema, node, "*anonymous_collect$1*", ModifyKinds.ALL)
+        sink = ExternalSink(node.schema, node, "*anonymous_collect$1*", ChangeKinds.ALL)
         planned = plan([sink], settings)
         (stream,) = planned.streams
-        translation = Translation(settings)
-        translation.write("Collect", stream.edges, CollectSink(_CHANNEL), aligned=Aligned.INPUT)
-        transformations = [*planned.transformations, *translation.added]
+        builder = GraphBuilder(settings)
+        builder.write("Collect", stream.edges, CollectSink(_CHANNEL), aligned=Aligned.INPUT)
+        transformations = [*planned.transformations, *builder.added]
         handle = self._submit(transformations, "collect", _CHANNEL)
-        return Outcome(
+        return StatementResult(
             node.schema,
             ResultKind.SUCCESS_WITH_CONTENT,
             lambda: _changes(handle.collected(), stream.changelog),
@@ -65,7 +65,7 @@ class Jobs:
             handle,
         )
 
-    def insert(self, sinks: Sequence[Sink]) -> Outcome:
+    def insert(self, sinks: Sequence[Sink]) -> StatementResult:
         """Start a job that writes to tables."""
         settings = self._session.settings()
         planned = plan(sinks, settings)
@@ -73,7 +73,7 @@ class Jobs:
         handle = self._submit(list(planned.transformations), f"insert-into_{names}")
         columns = tuple(str(sink.path) for sink in sinks)
         schema = Schema(columns, (logical.BIGINT,) * len(columns))
-        return Outcome(
+        return StatementResult(
             schema,
             ResultKind.SUCCESS_WITH_CONTENT,
             lambda: iter([(INSERT, (-1,) * len(columns))]),

@@ -10,10 +10,10 @@ from pyflink_on_spark._sql.binder.projections import project
 from pyflink_on_spark._sql.binder.tables import TableDescription, resolve_schema
 from pyflink_on_spark._sql.errors import ValidationError
 from pyflink_on_spark._sql.plan.catalog_objects import ResolvedSchema
-from pyflink_on_spark._sql.plan.changes import ModifyKinds
+from pyflink_on_spark._sql.plan.changes import ChangeKinds
 from pyflink_on_spark._sql.plan.expressions import InputRef
 from pyflink_on_spark._sql.plan.nodes import ExternalScan, ExternalSink, Node, Schema
-from pyflink_on_spark._sql.planner.physical import Translation
+from pyflink_on_spark._sql.planner.physical import GraphBuilder
 from pyflink_on_spark._sql.planner.physical_planner import plan
 from pyflink_on_spark._sql.runtime.records import ToRecords
 from pyflink_on_spark._sql.session.session import Session
@@ -43,7 +43,7 @@ def data_stream(
     """
     straight = isinstance(node, ExternalScan) and _is_of_rows(node)
     return _stream(
-        environment, session, node, ModifyKinds.INSERT, before=True, keeps_timestamps=straight
+        environment, session, node, ChangeKinds.INSERT, before=True, keeps_timestamps=straight
     )
 
 
@@ -56,7 +56,7 @@ def changelog_stream(
 ) -> DataStream:
     """Return the changes of a table, with the names and types of a schema."""
     if description is None:
-        return _stream(environment, session, node, ModifyKinds.ALL, before=True)
+        return _stream(environment, session, node, ChangeKinds.ALL, before=True)
     schema = resolve_schema(description, session.functions)
     metadata = _timestamp(schema)
     node = fitted(node, schema.sink, _SINK)
@@ -79,7 +79,7 @@ def append_stream(
 ) -> DataStream:
     """Return the rows of a table that only grows, of a type that the user has given."""
     _check_type(node, type_info)
-    return _stream(environment, session, node, ModifyKinds.INSERT, before=True, type_info=type_info)
+    return _stream(environment, session, node, ChangeKinds.INSERT, before=True, type_info=type_info)
 
 
 def retract_stream(
@@ -91,7 +91,7 @@ def retract_stream(
     """Return the changes of a table as pairs of a bool and a row."""
     _check_type(node, type_info)
     return _stream(
-        environment, session, node, ModifyKinds.ALL, before=True, type_info=type_info, flagged=True
+        environment, session, node, ChangeKinds.ALL, before=True, type_info=type_info, flagged=True
     )
 
 
@@ -99,7 +99,7 @@ def _stream(
     environment: StreamExecutionEnvironment,
     session: Session,
     node: Node,
-    changes: ModifyKinds,
+    changes: ChangeKinds,
     *,
     before: bool,
     type_info: TypeInformation | None = None,
@@ -124,8 +124,8 @@ def _stream(
         already_typed=emitted,
         keeps_timestamps=keeps_timestamps,
     )
-    translation = Translation(settings)
-    (edge,) = translation.aligned("TableToDataStream", stream.edges, records)
+    builder = GraphBuilder(settings)
+    (edge,) = builder.aligned("TableToDataStream", stream.edges, records)
     edge.upstream.type_info = emitted
     for transformation in (*planned.transformations, edge.upstream):
         environment._add(transformation)

@@ -13,8 +13,8 @@ from pathlib import Path
 
 from pyflink_on_spark._compat.errors import CheckpointError
 from pyflink_on_spark._job.checkpoints.savepoint_check import (
-    SavepointFit,
-    savepoint_fit,
+    SavepointCheck,
+    savepoint_check,
     with_conversion,
 )
 from pyflink_on_spark._job.moving_in import moved_in
@@ -52,11 +52,11 @@ def check_savepoint(path: str, script: Path, arguments: list[str], as_json: bool
         if not jobs:
             return 1
         job = _job_of(jobs, contents)
-        fit = savepoint_fit(job, contents)
+        check = savepoint_check(job, contents)
     except (CheckpointError, OSError) as error:
         print(f"check: {error}", file=sys.stderr)
         return 1
-    return _show(fit, job, path, as_json)
+    return _show(check, job, path, as_json)
 
 
 def _check_moving_in(path: str, script: Path, arguments: list[str], as_json: bool) -> int:
@@ -66,16 +66,16 @@ def _check_moving_in(path: str, script: Path, arguments: list[str], as_json: boo
         return 1
     with tempfile.TemporaryDirectory(prefix="moved-in-") as home:
         found = moved_in(jobs[0], path, folder(home))
-        fit = with_conversion(savepoint_fit(jobs[0], CheckpointContents(home)), found, jobs[0])
-    return _show(fit, jobs[0], path, as_json)
+        check = with_conversion(savepoint_check(jobs[0], CheckpointContents(home)), found, jobs[0])
+    return _show(check, jobs[0], path, as_json)
 
 
-def _show(fit: SavepointFit, job: Job, path: str, as_json: bool) -> int:
+def _show(check: SavepointCheck, job: Job, path: str, as_json: bool) -> int:
     if as_json:
-        print(json.dumps(asdict(fit), indent=2))
+        print(json.dumps(asdict(check), indent=2))
     else:
-        _print(fit, job, path)
-    return 1 if fit.problems else 0
+        _print(check, job, path)
+    return 1 if check.problems else 0
 
 
 def _job_of(jobs: list[Job], contents: CheckpointContents) -> Job:
@@ -83,14 +83,14 @@ def _job_of(jobs: list[Job], contents: CheckpointContents) -> Job:
     return next((job for job in jobs if job.name == contents.metadata.job_name), jobs[0])
 
 
-def _print(fit: SavepointFit, job: Job, path: str) -> None:
-    verdict = "cannot start" if fit.problems else "can start"
+def _print(check: SavepointCheck, job: Job, path: str) -> None:
+    verdict = "cannot start" if check.problems else "can start"
     print(f"the job {job.name!r} {verdict} from {path}")
     for title, lines in (
-        ("problems", fit.problems),
-        ("continues with its state", fit.restored),
-        ("is left out", fit.dropped),
-        ("is not in the savepoint, and starts empty", fit.empty),
+        ("problems", check.problems),
+        ("continues with its state", check.restored),
+        ("is left out", check.dropped),
+        ("is not in the savepoint, and starts empty", check.empty),
     ):
         if lines:
             print(f"\n{title}:", *(f"  {line}" for line in lines), sep="\n")

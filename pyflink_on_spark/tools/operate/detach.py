@@ -13,7 +13,7 @@ from pathlib import Path
 
 from pyflink_on_spark._job.submission.base_configuration import base_configuration
 from pyflink_on_spark._operate.client.client import RemoteJob
-from pyflink_on_spark._operate.server.driver import DRIVER
+from pyflink_on_spark._operate.server.job_registry import DRIVER
 from pyflink_on_spark._operate.view.job_records import (
     JobRecord,
     JobRecords,

@@ -169,7 +169,7 @@ def run_script(options: RunOptions) -> int:
 
 def _end_jobs(asked: KeyboardInterrupt) -> int:
     """End the jobs that still run, and return the exit status of a process ended by a signal."""
-    from pyflink_on_spark._operate.server.driver import DRIVER
+    from pyflink_on_spark._operate.server.job_registry import DRIVER
 
     status = asked.status if isinstance(asked, EndAsked) else EndAsked(2).status
     for job in DRIVER.jobs.running():

@@ -22,7 +22,7 @@ from pyflink_on_spark._operate.view.jobs import OperatedJob, OperatedJobs
 from pyflink_on_spark._options import checkpointing as options
 
 
-class Checkpoints:
+class CheckpointsRoutes:
     """Answers the requests about checkpoints.
 
     Args:

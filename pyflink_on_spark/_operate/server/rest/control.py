@@ -97,7 +97,7 @@ class Operations:
             self._results[place] = result
 
 
-class Control:
+class ControlRoutes:
     """Answers the requests that change a job.
 
     Args:

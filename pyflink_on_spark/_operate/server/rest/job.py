@@ -22,7 +22,7 @@ _RESULTS = {
 }
 
 
-class JobDetails:
+class JobRoutes:
     """Answers the requests about one job.
 
     Args:

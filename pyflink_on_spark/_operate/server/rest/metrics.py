@@ -28,7 +28,7 @@ _AGGREGATES = ("min", "max", "avg", "sum")
 _WATERMARKS = ("currentInputWatermark", "currentOutputWatermark")
 
 
-class Metrics:
+class MetricsRoutes:
     """Answers the requests for metrics: their names, or with ``get`` the values of some.
 
     Args:

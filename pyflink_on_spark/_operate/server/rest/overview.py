@@ -41,7 +41,7 @@ _STATE_OF_TASKS = {
 }
 
 
-class Overview:
+class OverviewRoutes:
     """Answers the requests that list jobs.
 
     Args:
@@ -139,7 +139,7 @@ _TEXT = "text/plain; charset=UTF-8"
 _MOST_BYTES = 10 * 1024 * 1024
 
 
-class Process:
+class ProcessRoutes:
     """Answers the requests about this process.
 
     Args:

@@ -93,7 +93,7 @@ PAGES = {
 """The files by path, with their types."""
 
 
-class Page:
+class PageRoutes:
     """Answers the requests of a browser for the page itself."""
 
     def add_to(self, router: Router) -> None:

@@ -14,7 +14,7 @@ from pyflink_on_spark._runtime.checkpoints.checkpoint import (
 )
 
 
-class JobState:
+class StateRoutes:
     """Answers the requests for state, which Flink's API does not have.
 
     Args:

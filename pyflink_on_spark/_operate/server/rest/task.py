@@ -23,7 +23,7 @@ _LOW, _HIGH = 0.1, 0.5
 _VERTEX = "/jobs/:job_id/vertices/:task_id"
 
 
-class TaskDetails:
+class TaskRoutes:
     """Answers the requests about one task.
 
     Args:

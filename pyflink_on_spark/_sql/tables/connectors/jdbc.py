@@ -18,7 +18,7 @@ from pyflink_on_spark._runtime.contract.connector import Sink, SinkWriter, Sourc
 from pyflink_on_spark._runtime.contract.operator import Operator
 from pyflink_on_spark._runtime.elements.bundle import BUNDLE_SIZE, Bundle
 from pyflink_on_spark._sql.errors import ValidationError
-from pyflink_on_spark._sql.plan.changes import DELETE, UPDATE_BEFORE, ModifyKinds
+from pyflink_on_spark._sql.plan.changes import DELETE, UPDATE_BEFORE, ChangeKinds
 from pyflink_on_spark._sql.plan.nodes import Schema
 from pyflink_on_spark._sql.plan.options import (
     Option,
@@ -575,8 +575,8 @@ class _DatabaseSink(TableSink):
     ) -> None:
         self._connection, self._table, self._key = connection, table, key
         self._execution, self._parallelism = execution, parallelism
-        self.accepts = ModifyKinds.ALL if key else ModifyKinds.INSERT
-        self.before = False
+        self.accepts = ChangeKinds.ALL if key else ChangeKinds.INSERT
+        self.needs_update_before = False
 
     def writing(self, schema: Schema, changelog: bool) -> Writing:
         sink = self._sink(schema, changelog)

@@ -20,7 +20,7 @@ from pyflink_on_spark._connectors.kafka.sink import KafkaRecordSink
 from pyflink_on_spark._connectors.kafka.source import KafkaSplitSource
 from pyflink_on_spark._runtime.user_code.user_function import UserFunction
 from pyflink_on_spark._sql.errors import ValidationError
-from pyflink_on_spark._sql.plan.changes import ModifyKinds
+from pyflink_on_spark._sql.plan.changes import ChangeKinds
 from pyflink_on_spark._sql.plan.nodes import Schema
 from pyflink_on_spark._sql.plan.options import Option, TableOptions, duration, integer, one_of, text
 from pyflink_on_spark._sql.plan.ports import (
@@ -459,8 +459,8 @@ class _TopicTable(TableSource):
 class _UpsertTable(_TopicTable):
     def __init__(self, *args: Any) -> None:
         super().__init__(*args)
-        self.changes = ModifyKinds.ALL
-        self.before = False
+        self.changes = ChangeKinds.ALL
+        self.emits_update_before = False
 
     def reading(self, metadata: tuple[str, ...]) -> Reading:
         source = KafkaSplitSource(_whole(self._config, metadata))
@@ -480,7 +480,7 @@ class _TopicSink(TableSink):
     def writing(self, schema: Schema, changelog: bool) -> Writing:
         encoders = self._encoders
         # A changelog format gets pairs, whatever the query gives.
-        pairs = changelog or encoders.value.accepts is not ModifyKinds.INSERT
+        pairs = changelog or encoders.value.accepts is not ChangeKinds.INSERT
         encode = EncodeRecords(
             encoders.key,
             encoders.value,
@@ -499,8 +499,8 @@ class _UpsertSink(_TopicSink):
 
     def __init__(self, *args: Any) -> None:
         super().__init__(*args)
-        self.accepts = ModifyKinds.ALL
-        self.before = False
+        self.accepts = ChangeKinds.ALL
+        self.needs_update_before = False
 
 
 def _columns(schema: Schema, positions: tuple[int, ...], prefix: str) -> Schema:

@@ -14,7 +14,7 @@ from pyflink_on_spark._sql.plan.changes import (
     INSERT,
     UPDATE_AFTER,
     UPDATE_BEFORE,
-    ModifyKinds,
+    ChangeKinds,
 )
 from pyflink_on_spark._sql.tables.formats.format import Decode, Decoder, Encode, Encoder
 
@@ -72,7 +72,7 @@ class DecodeRecords(Operator):
         """Load the formats."""
         self._decode_key: Decode | None = None if self._key is None else self._key.load()
         self._decode_value = self._value.load()
-        self._changelog = self._value.changes is not ModifyKinds.INSERT
+        self._changelog = self._value.changes is not ChangeKinds.INSERT
 
     def process(self, elements: Iterator[Any]) -> Iterator[Any]:
         """Yield the rows."""

@@ -19,7 +19,7 @@ from pyflink_on_spark._connectors.kinesis.source import StreamsSource
 from pyflink_on_spark._sql.codegen.program import Program
 from pyflink_on_spark._sql.codegen.rows import compile_value
 from pyflink_on_spark._sql.errors import ValidationError
-from pyflink_on_spark._sql.plan.changes import ModifyKinds
+from pyflink_on_spark._sql.plan.changes import ChangeKinds
 from pyflink_on_spark._sql.plan.expressions import Conversion, InputRef
 from pyflink_on_spark._sql.plan.nodes import Schema
 from pyflink_on_spark._sql.plan.options import (
@@ -398,7 +398,7 @@ class _StreamSink(TableSink):
             self._encoder,
             self._shape,
             changelog=changelog,
-            as_pairs=changelog or self._encoder.accepts is not ModifyKinds.INSERT,
+            as_pairs=changelog or self._encoder.accepts is not ChangeKinds.INSERT,
         )
         return Writing(StreamsSink(self._config), encode)
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from pyflink_on_spark._connectors.builtin.driver_sinks import PrintSink
 from pyflink_on_spark._runtime.contract.connector import Sink, SinkWriter
 from pyflink_on_spark._runtime.contract.operator import Operator
-from pyflink_on_spark._sql.plan.changes import ModifyKinds
+from pyflink_on_spark._sql.plan.changes import ChangeKinds
 from pyflink_on_spark._sql.plan.options import Option, boolean, integer, text
 from pyflink_on_spark._sql.plan.ports import TableContext, TableFactory, TableSink, Writing
 from pyflink_on_spark._sql.types.text import print_text
@@ -57,7 +57,7 @@ class PrintFactory(TableFactory):
 
 
 class _PrintTable(TableSink):
-    accepts = ModifyKinds.ALL
+    accepts = ChangeKinds.ALL
 
     def __init__(self, sink: PrintTableSink, parallelism: int | None, zone: str) -> None:
         self._sink, self._parallelism, self._zone = sink, parallelism, zone
@@ -106,8 +106,8 @@ class BlackholeFactory(TableFactory):
 
 
 class _BlackholeTable(TableSink):
-    accepts = ModifyKinds.ALL
-    before = False
+    accepts = ChangeKinds.ALL
+    needs_update_before = False
 
     def writing(self, schema: Schema, changelog: bool) -> Writing:
         return Writing(BlackholeSink())

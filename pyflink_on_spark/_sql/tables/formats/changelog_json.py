@@ -11,7 +11,7 @@ from pyflink_on_spark._sql.plan.changes import (
     INSERT,
     UPDATE_AFTER,
     UPDATE_BEFORE,
-    ModifyKinds,
+    ChangeKinds,
 )
 from pyflink_on_spark._sql.plan.nodes import Schema
 from pyflink_on_spark._sql.plan.options import Option, TableOptions, boolean, one_of, text
@@ -109,7 +109,7 @@ class CanalJson(_ChangelogJson):
 
 
 class _ChangesDecoder(Decoder):
-    changes = ModifyKinds.ALL
+    changes = ChangeKinds.ALL
 
     def __init__(self, schema: Schema, split: Split, lenient: bool) -> None:
         self._schema, self._split, self._lenient = schema, split, lenient
@@ -136,7 +136,7 @@ class _ChangesDecoder(Decoder):
 
 
 class _ChangesEncoder(Encoder):
-    accepts = ModifyKinds.ALL
+    accepts = ChangeKinds.ALL
 
     def __init__(self, rows: JsonEncoder, added: str, removed: str) -> None:
         self._rows, self._added, self._removed = rows, added, removed

@@ -33,7 +33,7 @@ from pyflink_on_spark._sql.tables.formats.format import (
     Format,
     check_has_text,
 )
-from pyflink_on_spark._sql.tables.formats.timestamp_cache import Remembered, usual_moments
+from pyflink_on_spark._sql.tables.formats.timestamp_cache import BoundedCache, usual_timestamps
 from pyflink_on_spark._sql.types import logical
 from pyflink_on_spark._sql.types.decimals import parse_decimal
 from pyflink_on_spark._sql.types.logical import LogicalType, Root
@@ -43,7 +43,7 @@ from pyflink_on_spark._sql.types.temporal import (
     date_text,
     parse_cast_timestamp,
 )
-from pyflink_on_spark._sql.types.text import moment_text, number_text
+from pyflink_on_spark._sql.types.text import number_text, trimmed_time_text
 
 if TYPE_CHECKING:
     from pyflink_on_spark._connectors.formats.file_format import InputFileFormat
@@ -255,12 +255,12 @@ def _not_null_column(kind: LogicalType, dialect: CsvDialect) -> Column:
     if kind.root is Root.DECIMAL:
         return _decimals(kind.precision or 10, kind.scale or 0)
     if kind.root in logical.TIMESTAMPS:
-        return usual_moments(kind.precision or 0, kind.root is Root.TIMESTAMP_LTZ)
+        return usual_timestamps(kind.precision or 0, kind.root is Root.TIMESTAMP_LTZ)
     one = field_reader(kind, dialect)
     if kind.root is Root.BOOLEAN:
         return lambda texts: [each == "true" or (each != "false" and one(each)) for each in texts]
     if kind.root in {Root.DATE, Root.TIME}:
-        return Remembered(one).all
+        return BoundedCache(one).all
     return lambda texts: list(map(one, texts))
 
 
@@ -528,7 +528,7 @@ def _writer(kind: LogicalType, dialect: CsvDialect) -> Write:
     if root is Root.DECIMAL:
         return number_text(kind.scale or 0)
     if root in {Root.TIME, *logical.TIMESTAMPS}:
-        return moment_text(kind)
+        return trimmed_time_text(kind)
     inner = [_element_writer(child, dialect) for child in kind.children]
     separator = dialect.array_delimiter
     if root is Root.ARRAY:

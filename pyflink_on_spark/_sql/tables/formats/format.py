@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from pyflink_on_spark._connectors.formats.text_lines import LineMessages
 from pyflink_on_spark._runtime.contract.operator import Operator
 from pyflink_on_spark._sql.errors import ValidationError
-from pyflink_on_spark._sql.plan.changes import INSERT, ModifyKinds
+from pyflink_on_spark._sql.plan.changes import INSERT, ChangeKinds
 from pyflink_on_spark._sql.plan.options import Option, TableOptions
 from pyflink_on_spark._sql.types.logical import LogicalType, Root
 
@@ -30,7 +30,7 @@ Encode = Callable[[Iterator[Any]], Iterator[Any]]
 class Decoder(ABC):
     """Reads rows. Picklable."""
 
-    changes: ModifyKinds = ModifyKinds.INSERT
+    changes: ChangeKinds = ChangeKinds.INSERT
 
     @abstractmethod
     def load(self) -> Decode:
@@ -51,7 +51,7 @@ class Decoder(ABC):
 class Encoder(ABC):
     """Writes rows, or pairs of the kind and the row if it takes changes. Picklable."""
 
-    accepts: ModifyKinds = ModifyKinds.INSERT
+    accepts: ChangeKinds = ChangeKinds.INSERT
 
     @abstractmethod
     def load(self) -> Encode:

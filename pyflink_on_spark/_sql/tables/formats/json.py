@@ -20,7 +20,7 @@ from pyflink_on_spark._sql.tables.formats.format import (
     Format,
     check_has_text,
 )
-from pyflink_on_spark._sql.tables.formats.timestamp_cache import moment_reader
+from pyflink_on_spark._sql.tables.formats.timestamp_cache import timestamp_reader
 from pyflink_on_spark._sql.types import logical
 from pyflink_on_spark._sql.types.decimals import parse_decimal
 from pyflink_on_spark._sql.types.json_text import Style, row_writer
@@ -245,7 +245,7 @@ def _reader(kind: LogicalType, strict: bool, lenient: bool = False) -> Read:
         return lambda value: cut_micros(_found(parse_time(value.removesuffix("Z")), value), digits)
     if root in logical.TIMESTAMPS:
         digits = kind.precision or 0
-        return moment_reader(
+        return timestamp_reader(
             digits,
             lambda value: cut_micros(
                 _found(parse_timestamp(value.removesuffix("Z")), value), digits

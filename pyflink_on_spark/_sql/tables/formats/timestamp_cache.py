@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from pyflink_on_spark._sql.types.temporal import cut_micros, is_plain_moment, parse_timestamp
+from pyflink_on_spark._sql.types.temporal import cut_micros, is_plain_timestamp, parse_timestamp
 
 _MOST = 20_000
 _DAY, _HOUR, _TO_THE_SECOND = 10, 11, 19
 _WITH_POINT = 20
 
 
-class Remembered(dict[str, int]):
+class BoundedCache(dict[str, int]):
     """A bounded cache of a function of texts.
 
     Args:
@@ -34,7 +34,7 @@ class Remembered(dict[str, int]):
         return list(map(self.__getitem__, texts))
 
 
-def usual_moments(digits: int, zone: bool) -> Callable[[list[str]], list[int]]:
+def usual_timestamps(digits: int, zone: bool) -> Callable[[list[str]], list[int]]:
     """Return the parser of texts like ``2024-01-01 00:00:00.123``.
 
     It returns microseconds, and raises ValueError if a text has another form, also one that means
@@ -56,14 +56,14 @@ def usual_moments(digits: int, zone: bool) -> Callable[[list[str]], list[int]]:
             raise ValueError(f"{text!r} is unusual")
         return cut_micros(_fraction(text), digits)
 
-    seconds, fractions = Remembered(second), Remembered(fraction)
+    seconds, fractions = BoundedCache(second), BoundedCache(fraction)
     return lambda texts: [
         seconds[text[:_WITH_POINT]] + fractions[text[_WITH_POINT:]] for text in texts
     ]
 
 
-def moment_reader(digits: int, otherwise: Callable[[str], int]) -> Callable[[str], int]:
-    """Return the parser of one text as in ``usual_moments``, with a fallback for other values."""
+def timestamp_reader(digits: int, otherwise: Callable[[str], int]) -> Callable[[str], int]:
+    """Return the parser of one text as ``usual_timestamps`` has it, with a fallback."""
     seconds, fractions = _parts(digits)
 
     def read(text: str) -> int:
@@ -75,14 +75,14 @@ def moment_reader(digits: int, otherwise: Callable[[str], int]) -> Callable[[str
     return read
 
 
-def _parts(digits: int) -> tuple[Remembered, Remembered]:
-    return Remembered(_second), Remembered(lambda text: cut_micros(_fraction(text), digits))
+def _parts(digits: int) -> tuple[BoundedCache, BoundedCache]:
+    return BoundedCache(_second), BoundedCache(lambda text: cut_micros(_fraction(text), digits))
 
 
 def _second(text: str) -> int:
     """Return the microseconds of the beginning of a text, up to the point."""
     moment, end = text[:_TO_THE_SECOND], text[_TO_THE_SECOND:]
-    if len(moment) == _TO_THE_SECOND and end in {"", ".", "Z"} and is_plain_moment(moment):
+    if len(moment) == _TO_THE_SECOND and end in {"", ".", "Z"} and is_plain_timestamp(moment):
         found = parse_timestamp(moment)
         if found is not None:
             return found

@@ -32,7 +32,7 @@ from pyflink_on_spark._runtime.contract.operator import Operator
 from pyflink_on_spark._sql.codegen.program import Program
 from pyflink_on_spark._sql.codegen.rows import compile_value
 from pyflink_on_spark._sql.errors import TableError, ValidationError, not_yet
-from pyflink_on_spark._sql.plan.changes import ModifyKinds
+from pyflink_on_spark._sql.plan.changes import ChangeKinds
 from pyflink_on_spark._sql.plan.expressions import Conversion, InputRef
 from pyflink_on_spark._sql.plan.nodes import Schema
 from pyflink_on_spark._sql.plan.options import (
@@ -464,6 +464,6 @@ class _FilesSink(TableSink):
         if bulk is not None:
             return Writing(sink, None, self._parallelism)
         encode_rows: Operator = EncodeOperator(self._encoder)
-        if self._encoder.accepts is not ModifyKinds.INSERT and not changelog:
+        if self._encoder.accepts is not ChangeKinds.INSERT and not changelog:
             encode_rows = EncodeInserts(self._encoder)
         return Writing(sink, encode_rows, self._parallelism)

@@ -29,7 +29,7 @@ from pyflink_on_spark._connectors.formats.file_format import (
 from pyflink_on_spark._runtime.contract.operator import Operator
 from pyflink_on_spark._runtime.elements.bundle import MAX_WATERMARK, MIN_TIMESTAMP, Bundle
 from pyflink_on_spark._sql.codegen.program import Program
-from pyflink_on_spark._sql.plan.changes import INSERT, ModifyKinds
+from pyflink_on_spark._sql.plan.changes import INSERT, ChangeKinds
 from pyflink_on_spark._sql.tables.formats.format import Decoder, Encoder
 from pyflink_on_spark._sql.types import logical
 from pyflink_on_spark._sql.types.date_patterns import parse_with
@@ -131,7 +131,7 @@ class DecodeWithPaths(Operator):
     def process(self, elements: Iterator[Any]) -> Iterator[Any]:
         """Yield the rows."""
         order, known = self._order, self._known
-        kinds = self._decoder.changes is not ModifyKinds.INSERT
+        kinds = self._decoder.changes is not ChangeKinds.INSERT
         for path, pairs in groupby(elements, itemgetter(0)):
             found = known.get(path)
             if found is None:
@@ -176,7 +176,7 @@ class EncodeWithFolders(Operator):
         self._encoder, self._partition = encoder, partition
         self._columns, self._default = columns, default
         self._changelog = changelog
-        self._takes_kinds = encoder.accepts is not ModifyKinds.INSERT
+        self._takes_kinds = encoder.accepts is not ChangeKinds.INSERT
 
     def open(self, context: OperatorContext) -> None:
         """Load the format."""

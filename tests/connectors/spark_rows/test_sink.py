@@ -9,7 +9,7 @@ import pytest
 from pyarrow import parquet
 
 from pyflink_on_spark._compat.errors import CheckpointError
-from pyflink_on_spark._connectors.staged_rows.sink import StagedSink, StagingPlace, make_durable
+from pyflink_on_spark._connectors.spark_rows.sink import StagedSink, StagingPlace, make_durable
 from pyflink_on_spark._job.checkpoints.commits import Commits
 from pyflink_on_spark._runtime.contract.context import OperatorContext, RuntimeContext, TaskInfo
 from pyflink_on_spark._runtime.elements.clock import SystemClock
@@ -248,11 +248,11 @@ def test_a_writer_that_is_given_up_leaves_nothing(run, tmp_path):
 def test_the_note_is_safe_before_a_file_goes(run, monkeypatch):
     order = []
     monkeypatch.setattr(
-        "pyflink_on_spark._connectors.staged_rows.sink.note_handed_over",
+        "pyflink_on_spark._connectors.spark_rows.sink.note_handed_over",
         lambda _: order.append("note"),
     )
     monkeypatch.setattr(
-        "pyflink_on_spark._connectors.staged_rows.sink.remove_files",
+        "pyflink_on_spark._connectors.spark_rows.sink.remove_files",
         lambda _: order.append("remove"),
     )
     run.sink.commit(run.prepared(5, "a"))
@@ -262,7 +262,7 @@ def test_the_note_is_safe_before_a_file_goes(run, monkeypatch):
 def test_files_are_safe_before_the_checkpoint_is(run, monkeypatch):
     safe = []
     monkeypatch.setattr(
-        "pyflink_on_spark._connectors.staged_rows.sink.make_durable",
+        "pyflink_on_spark._connectors.spark_rows.sink.make_durable",
         lambda path: (make_durable(path), safe.append(str(path))),
     )
     (file,) = run.prepared(5, "a")

@@ -135,7 +135,7 @@ class StagedWriter(SinkWriter):
     """
 
     def __init__(self, folder: str, type_info: Any, attempt: int, stays: bool) -> None:
-        from pyflink_on_spark._connectors.staged_rows.arrow_types import (
+        from pyflink_on_spark._connectors.spark_rows.arrow_types import (
             arrow_schema,
             is_composite,
             to_arrow,
@@ -243,7 +243,7 @@ class StagedSink(Sink):
         Raises:
             TypeError: a DataFrame does not support such values.
         """
-        from pyflink_on_spark._connectors.staged_rows.arrow_types import arrow_schema
+        from pyflink_on_spark._connectors.spark_rows.arrow_types import arrow_schema
 
         arrow_schema(type_info)
         typed = self._copied()

@@ -21,15 +21,15 @@ from pyflink_on_spark._job.submission.job import (
 )
 from pyflink_on_spark._operate.metrics.reporters import Reporters
 from pyflink_on_spark._operate.server.network import NetworkServer
-from pyflink_on_spark._operate.server.rest.checkpoints import Checkpoints
-from pyflink_on_spark._operate.server.rest.control import Control, Operations
-from pyflink_on_spark._operate.server.rest.job import JobDetails
-from pyflink_on_spark._operate.server.rest.metrics import Metrics
-from pyflink_on_spark._operate.server.rest.overview import Overview, Process
+from pyflink_on_spark._operate.server.rest.checkpoints import CheckpointsRoutes
+from pyflink_on_spark._operate.server.rest.control import ControlRoutes, Operations
+from pyflink_on_spark._operate.server.rest.job import JobRoutes
+from pyflink_on_spark._operate.server.rest.metrics import MetricsRoutes
+from pyflink_on_spark._operate.server.rest.overview import OverviewRoutes, ProcessRoutes
 from pyflink_on_spark._operate.server.rest.routing import OK, Request, Router
-from pyflink_on_spark._operate.server.rest.server import Page
-from pyflink_on_spark._operate.server.rest.state import JobState
-from pyflink_on_spark._operate.server.rest.task import TaskDetails
+from pyflink_on_spark._operate.server.rest.server import PageRoutes
+from pyflink_on_spark._operate.server.rest.state import StateRoutes
+from pyflink_on_spark._operate.server.rest.task import TaskRoutes
 from pyflink_on_spark._operate.view.job_log import JobLog, LogTail
 from pyflink_on_spark._operate.view.job_records import JobRecord, JobRecords, jobs_folder
 from pyflink_on_spark._operate.view.jobs import OperableHandle, OperatedJob, OperatedJobs
@@ -55,7 +55,7 @@ _ARCHIVED = (
 _log = logging.getLogger("pyflink_on_spark")
 
 
-class Driver:
+class JobRegistry:
     """The jobs of this process, their records on disk, and the socket on which they are offered."""
 
     def __init__(self) -> None:
@@ -72,15 +72,15 @@ class Driver:
         tail = self._tail = LogTail()
         self._linger = 0.0
         for part in (
-            Page(),
-            Overview(self.jobs),
-            JobDetails(self.jobs),
-            JobState(self.jobs),
-            Process(self.jobs, lambda: self.log, tail),
-            Metrics(self.jobs),
-            TaskDetails(self.jobs),
-            Control(self.jobs, self._operations),
-            Checkpoints(self.jobs),
+            PageRoutes(),
+            OverviewRoutes(self.jobs),
+            JobRoutes(self.jobs),
+            StateRoutes(self.jobs),
+            ProcessRoutes(self.jobs, lambda: self.log, tail),
+            MetricsRoutes(self.jobs),
+            TaskRoutes(self.jobs),
+            ControlRoutes(self.jobs, self._operations),
+            CheckpointsRoutes(self.jobs),
         ):
             part.add_to(self.router)
         self.network = NetworkServer(self.router)
@@ -203,7 +203,7 @@ class _Ending(JobListener):
     """Notes the end of a job on disk, and before the end what would be lost with the driver."""
 
     def __init__(
-        self, driver: Driver, operated: OperatedJob, now: Callable[[], float] = time.monotonic
+        self, driver: JobRegistry, operated: OperatedJob, now: Callable[[], float] = time.monotonic
     ) -> None:
         self._driver, self._operated, self._now = driver, operated, now
         self._due = now() + _ARCHIVE_SECONDS
@@ -224,5 +224,5 @@ class _Ending(JobListener):
             self._driver.ended(self._operated, status)
 
 
-DRIVER = Driver()
+DRIVER = JobRegistry()
 """That of this process."""

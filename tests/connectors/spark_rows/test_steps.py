@@ -8,7 +8,7 @@ from types import SimpleNamespace
 import pyarrow.parquet as pq
 import pytest
 
-from pyflink_on_spark._connectors.staged_rows.sink import StagedSink, StagingPlace
+from pyflink_on_spark._connectors.spark_rows.sink import StagedSink, StagingPlace
 from pyflink_on_spark.common import Row
 from tests.job.crash_points import chosen, run
 from tests.job.simulated_world import LINE, World
