@@ -438,6 +438,52 @@ def file_sink(env, folder, output, parallelism):
     lines.map(Append(output, "line"), Types.STRING()).sink_to(sink).uid("files")
 
 
+QUERIES = {
+    "grouped": """
+        SELECT k, COUNT(*), SUM(n), MIN(n), MAX(n), AVG(n), COUNT(DISTINCT n / 6)
+        FROM lines GROUP BY k""",
+    "regrouped": """
+        SELECT c, COUNT(*), SUM(s) FROM (SELECT k, COUNT(*) AS c, SUM(n) AS s FROM lines GROUP BY k)
+        GROUP BY c""",
+    "first rows": """
+        SELECT k, t, n FROM (
+            SELECT *, ROW_NUMBER() OVER (PARTITION BY k ORDER BY p) AS r FROM lines) WHERE r = 1""",
+    "last rows": """
+        SELECT k, t, n FROM (
+            SELECT *, ROW_NUMBER() OVER (PARTITION BY k ORDER BY p DESC) AS r FROM lines)
+        WHERE r = 1""",
+    "top": """
+        SELECT k, t, n FROM (
+            SELECT *, ROW_NUMBER() OVER (PARTITION BY k ORDER BY n DESC) AS r FROM lines)
+        WHERE r <= 2""",
+    "joined": "SELECT a.k, a.n, b.n FROM lines AS a JOIN lines AS b ON a.k = b.k AND a.n = b.n - 3",
+    "left joined": "SELECT a.k, a.n, b.n FROM lines AS a LEFT JOIN lines AS b ON a.n = b.n - 13",
+    "windows": """
+        SELECT k, window_start, COUNT(*), SUM(n)
+        FROM TABLE(TUMBLE(TABLE lines, DESCRIPTOR(w), INTERVAL '1' SECOND))
+        GROUP BY k, window_start, window_end""",
+}
+
+
+def tables(env, folder, output, parallelism):
+    from pyflink.table import StreamTableEnvironment
+
+    env.set_parallelism(parallelism)
+    tables = StreamTableEnvironment.create(env)
+    tables.execute_sql(f"""
+        CREATE TABLE lines (
+            k STRING, t BIGINT, n INT, p AS PROCTIME(), w AS TO_TIMESTAMP_LTZ(t, 3),
+            WATERMARK FOR w AS w
+        ) WITH (
+            'connector' = 'filesystem', 'path' = 'file://{folder}', 'format' = 'csv',
+            'source.monitor-interval' = '100ms'
+        )""")
+    for name, query in QUERIES.items():
+        results = tables.to_changelog_stream(tables.sql_query(query))
+        shown = results.map(lambda row: f"{row.get_row_kind().name} {row}", Types.STRING())
+        shown.map(Append(output, name), Types.STRING()).print()
+
+
 JOBS = {
     f.__name__: f
     for f in (
@@ -450,5 +496,6 @@ JOBS = {
         half_read,
         nameless,
         file_sink,
+        tables,
     )
 }

@@ -41,6 +41,7 @@ MADE = {
     "numbers": ("numbers", "CANONICAL", BUNDLES),
     "half-read": ("half_read", "CANONICAL", BUNDLES),
     "nameless": ("nameless", "CANONICAL", {}),
+    "tables": ("tables", "CANONICAL", {}),
     "file-sink": ("file_sink", "CANONICAL", {}),
 }
 STOPPED_EARLY = {"numbers", "half-read"}
@@ -51,9 +52,11 @@ def lines(numbers):
 
 
 class Run:
-    def __init__(self, job, options):
+    def __init__(self, job, options, given=(), parallelism=2):
         shutil.rmtree(HOME, ignore_errors=True)
         (HOME / "in").mkdir(parents=True)
+        if given:
+            (HOME / "in" / "a").write_text(lines(given))
         self.output = HOME / "out"
         self.output.touch()
         configuration = Configuration()
@@ -61,7 +64,7 @@ class Run:
             configuration.set_string(key, value)
         env = StreamExecutionEnvironment.get_execution_environment(configuration)
         env.set_parallelism(1)
-        jobs.JOBS[job](env, str(HOME / "in"), str(self.output), 2)
+        jobs.JOBS[job](env, str(HOME / "in"), str(self.output), parallelism)
         self.client = env.execute_async(job)
 
     def give(self, name, numbers):

@@ -10,11 +10,26 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pyflink_on_spark
+from pyflink_on_spark._job.moving_out import move_out
+from pyflink_on_spark._runtime.checkpoints.checkpoint_files import folder
 from pyflink_on_spark.common import Configuration
 from pyflink_on_spark.datastream import StreamExecutionEnvironment
+from pyflink_on_spark.state import CheckpointContents
+from pyflink_on_spark.tools.plan.recording import recording
 
 SAVEPOINTS = Path(__file__).parent / "savepoints"
-_HOME = b"/tmp/moving-in-00000000"
+HOME = b"/tmp/moving-in-00000000"
+SCRIPT = """
+import pyflink_on_spark
+pyflink_on_spark.install()
+from pyflink.datastream import StreamExecutionEnvironment
+from tests.flink_state import jobs
+
+env = StreamExecutionEnvironment.get_execution_environment()
+env.set_parallelism(1)
+jobs.JOBS[{job!r}](env, {folder!r}, "nowhere", 3)
+env.execute()
+"""
 
 
 def metadata_of(name):
@@ -32,7 +47,7 @@ def unpacked(name, folder):
 def home():
     """Give a folder with a path as long as that of the one in the savepoints."""
     number = random.randrange(10**8)
-    path = Path(_HOME.decode()[:-8] + f"{number:08}")
+    path = Path(HOME.decode()[:-8] + f"{number:08}")
     (path / "in").mkdir(parents=True)
     try:
         yield path
@@ -65,11 +80,12 @@ def jobs():
     return importlib.import_module("tests.flink_state.jobs").JOBS
 
 
-def prepare(name, path, *, parallelism=2, options=None, job=None):
+def prepare(name, path, *, parallelism=2, options=None, job=None, more=True):
     """Return an environment with the job that continues from a savepoint."""
     (path / "in" / "a").write_text(lines(range(12)))
-    (path / "in" / "b").write_text(lines(range(12, 24)))
-    content = metadata_of(name).replace(_HOME, str(path).encode())
+    if more:
+        (path / "in" / "b").write_text(lines(range(12, 24)))
+    content = metadata_of(name).replace(HOME, str(path).encode())
     (path / "savepoint").mkdir()
     (path / "savepoint" / "_metadata").write_bytes(content)
     configuration = Configuration()
@@ -92,3 +108,24 @@ def continued(name, engine, **settings):
             client.stop_with_savepoint(True, str(path / "drained")).result()
         client.get_job_execution_result().result()
         return (path / "out").read_text().splitlines()
+
+
+def recorded(name, path, *, parallelism=2, options=None):
+    """Return the job as the tools see it, which does not run."""
+    configuration = Configuration()
+    for key, value in (options or {}).items():
+        configuration.set_string(key, value)
+    with recording() as engine:
+        env = StreamExecutionEnvironment.get_execution_environment(configuration)
+        env.set_parallelism(1)
+        jobs()[job_of(name)](env, str(path / "in"), str(path / "out"), parallelism)
+        env.execute(name)
+    return engine.jobs[0]
+
+
+def moved_out(savepoint, name, path, **settings):
+    """Write a savepoint of ours for Flink, in a folder; return what became of it."""
+    leaves_out = settings.pop("leaves_out", False)
+    contents = CheckpointContents(savepoint, trusted=True)
+    job = recorded(name, path, **settings)
+    return move_out(job, contents, folder(str(path / "flinks")), leaves_out=leaves_out)

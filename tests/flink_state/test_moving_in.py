@@ -17,6 +17,7 @@ from pyflink_on_spark.state import CheckpointContents, MovedInContents, open_che
 from pyflink_on_spark.tools.check.command import check_savepoint
 from pyflink_on_spark.tools.state.command import main as state_command
 from tests.flink_state.samples import (
+    SCRIPT,
     all_results,
     continued,
     first_results,
@@ -167,18 +168,6 @@ def test_the_command_does_not_guess_the_names_of_keys_fields(tmp_path, capsys):
 
 
 # -- check ----------------------------------------------------------------------------------------
-
-SCRIPT = """
-import pyflink_on_spark
-pyflink_on_spark.install()
-from pyflink.datastream import StreamExecutionEnvironment
-from tests.flink_state import jobs
-
-env = StreamExecutionEnvironment.get_execution_environment()
-env.set_parallelism(1)
-jobs.JOBS[{job!r}](env, {folder!r}, "nowhere", 3)
-env.execute()
-"""
 
 
 def checked(name, job, tmp_path, capsys):

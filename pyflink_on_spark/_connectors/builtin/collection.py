@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pickle
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
@@ -11,6 +11,7 @@ import cloudpickle
 
 from pyflink_on_spark._runtime.contract.connector import Source
 from pyflink_on_spark._runtime.elements.bundle import BUNDLE_SIZE, Bundle
+from pyflink_on_spark._runtime.moved_in.data_output import integers, longs, utf
 from pyflink_on_spark.common.typeinfo import Types
 
 if TYPE_CHECKING:
@@ -100,6 +101,14 @@ class NumberSequence(Source):
             version, data = found.enumerator
             unread += [_numbers(data, version) for _ in range(data.count("splits", 18))]
         return [(numbers, None, 0) for numbers in unread if numbers]
+
+    def positions_for_flink(self, positions: Sequence[Any]) -> tuple[int, bytes]:
+        unread = [numbers[skip:] for numbers, _, skip in positions]
+        parts = [
+            utf(str(index)) + longs(numbers.start, numbers.stop - 1)
+            for index, numbers in enumerate(numbers for numbers in unread if numbers)
+        ]
+        return _FLINKS_VERSION, integers(len(parts)) + b"".join(parts)
 
     def read(self, split: range, context: OperatorContext) -> Iterator[Bundle]:
         for first in range(split.start, split.stop, BUNDLE_SIZE):

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import contextlib
+import struct
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
 
 from pyflink_on_spark._connectors.files.config import FileSourceConfig
 from pyflink_on_spark._connectors.files.enumeration import Enumeration, find_files, split_files
 from pyflink_on_spark._connectors.files.reader import FileEnumerator, FilesDone, MonitoringReader
 from pyflink_on_spark._connectors.formats.file_format import FileSplit
 from pyflink_on_spark._filesystem.file_system import is_pattern
-from pyflink_on_spark._filesystem.location import Location, locate
+from pyflink_on_spark._filesystem.location import Location, is_remote, locate
 from pyflink_on_spark._runtime.contract.connector import (
     AskingReader,
     FlinkSplits,
@@ -22,6 +24,7 @@ from pyflink_on_spark._runtime.contract.connector import (
     Versioned,
 )
 from pyflink_on_spark._runtime.moved_in.data_input import DataInput
+from pyflink_on_spark._runtime.moved_in.data_output import integers, longs, string, utf
 
 if TYPE_CHECKING:
     from pyflink_on_spark._runtime.contract.context import OperatorContext
@@ -111,6 +114,36 @@ class SplitFileSource(Source):
     def positions_of_flink(self, found: FlinkSplits) -> list[Any]:
         return positions_of_files(found, monitoring=not self.bounded)
 
+    def positions_for_flink(self, positions: Sequence[Any]) -> tuple[int, bytes]:
+        done: list[str] = []
+        splits: list[bytes] = []
+        for position in positions:
+            if isinstance(position, FilesDone):
+                done += position.paths
+                continue
+            split, inside, skip = position[:3]
+            if not self.bounded:
+                done.append(split.path)
+            read = skip if inside is None else skip + self._records_before(split, inside)
+            size = self._place(split.path).files.status(split.path).size
+            splits.append(_written_split(split, len(splits), size, read))
+        paths = [uri.encode() for uri in map(_uri, sorted(set(done)))]
+        head = _PENDING + struct.pack("<3i", _VERSION, len(splits), len(paths))
+        pieces = [struct.pack("<i", len(piece)) + piece for piece in (*splits, *paths)]
+        return _VERSION, head + b"".join(pieces)
+
+    def _records_before(self, split: FileSplit, position: Any) -> int:
+        """Count the records of a split before a position, which Flink skips one by one."""
+
+        def records_after(begin: Any) -> int:
+            found = self.config.file_format.resume(placed, begin)
+            return sum(len(bundle.values) for bundle, _ in found or ())
+
+        placed = _with_input_path(self._place(split.path), split)
+        if self.config.file_format.resume(placed, position) is None:
+            return int(position)
+        return records_after(None) - records_after(position)
+
     def _place_in_order(self, unread: tuple[FileSplit, Any, int]) -> tuple[int, str, int]:
         """Return the sort key that puts the splits of all subtasks into the order of discovery."""
         split, _, _ = unread
@@ -195,6 +228,26 @@ def _split(found: Versioned) -> tuple[FileSplit, int]:
         )
     end = None if start + length >= size else start + length
     return FileSplit(locate(path).path, start, end), records
+
+
+def _written_split(split: FileSplit, number: int, size: int, records: int) -> bytes:
+    """Write a split as Flink does: with its number, and how many of its records are read."""
+    uri = urlsplit(_uri(split.path))
+    host, port = uri.hostname, uri.port
+    path = b"\1" + b"".join(map(_nullable, (uri.scheme, uri.username, host)))
+    path += integers(-1 if port is None else port) + _nullable(uri.path) + b"\0\0"
+    end = size if split.end is None else min(split.end, size)
+    content = utf(f"{number:010}") + path + longs(split.start, end - split.start, 0, size)
+    position = b"\1" + longs(_NO_OFFSET, records) if records else b"\0"
+    return content + integers(0) + position
+
+
+def _uri(path: str) -> str:
+    return path if is_remote(path) else f"file:{path}"
+
+
+def _nullable(text: str | None) -> bytes:
+    return b"\0" if not text else b"\1" + string(text)
 
 
 def _path(data: DataInput) -> str:

@@ -77,6 +77,13 @@ class KafkaSplitSource(Source):
     def positions_of_flink(self, found: FlinkSplits) -> list[Any]:
         return [position_of_flink(data, version) for version, data in found.splits]
 
+    def positions_for_flink(self, positions: Sequence[Any]) -> tuple[int, bytes]:
+        raise ValueError(
+            "Flink's KafkaSource is not given positions: leave them out, and let the job of Flink "
+            "begin at the offsets that the group has committed "
+            "(KafkaOffsetsInitializer.committed_offsets)"
+        )
+
     def reader(
         self, splits: Sequence[Any], restored: Sequence[Any] | None, context: OperatorContext
     ) -> SourceReader:

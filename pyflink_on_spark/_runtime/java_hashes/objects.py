@@ -298,7 +298,7 @@ def flink_pickle(value: Any) -> bytes:
         return pickle.dumps(value, PROTOCOL)
     if _has_no_order(value):
         return repr(wrap_key(value).identity).encode("utf-8", "surrogatepass")
-    return _as_flink_names(pickle.dumps(pickle.loads(canonical_pickle(value)), PROTOCOL))
+    return as_flink_names(pickle.dumps(pickle.loads(canonical_pickle(value)), PROTOCOL))
 
 
 def _has_distinct_atoms(value: Any) -> bool:
@@ -315,8 +315,12 @@ def _has_no_order(value: Any) -> bool:
     return kind in (tuple, list, frozenset, Row) and any(map(_has_no_order, value))
 
 
-def _as_flink_names(content: bytes) -> bytes:
-    """Return a pickle with Flink's names of what is Flink's."""
+def as_flink_names(content: bytes) -> bytes:
+    """Rename the classes in a pickle to Flink's names of them.
+
+    Args:
+        content: a pickle of protocol 4 or 5.
+    """
     if _OWN_NAME not in content:
         return content
     renamed = _OWN_MODULE.sub(_flinks_module, content)

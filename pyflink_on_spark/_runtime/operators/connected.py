@@ -153,9 +153,14 @@ class BroadcastProcessOperator(TimerDrivenOperator):
         super().__init__(function, keyed, time_domains)
         self._state_descriptors = state_descriptors
 
+    def descriptors(self) -> Iterable[Any]:
+        """Load the descriptors of the broadcast states."""
+        found: Iterable[Any] = self._state_descriptors.load()
+        return found
+
     def open(self, context: OperatorContext) -> None:
         """Load and open the function."""
-        for descriptor in self._state_descriptors.load():
+        for descriptor in self.descriptors():
             context.operator_state.broadcast_state(descriptor)
         self._held: list[Any] = []
         self._held_timestamps: list[int | None] = []

@@ -60,8 +60,7 @@ class WindowOperator(FusableOperator, UdfOperator):
 
     def open(self, context: OperatorContext) -> None:
         """Load the parts, and open the window function."""
-        description: WindowDescription = self._pickled.load()
-        self._description = description
+        description = self._description = self.description()
         function = description.internal_window_function
         keyed_state_of(context).read_windows(description.window_serializer, MERGING)
         self._open_function(function, context)
@@ -85,6 +84,31 @@ class WindowOperator(FusableOperator, UdfOperator):
         """Add the element to its windows."""
         assert isinstance(self._windows, AlignedWindows)
         self._windows.write_lines(code)
+
+    def description(self) -> WindowDescription:
+        """Load the parts of an operator that is not open."""
+        description: WindowDescription = self._pickled.load()
+        return description
+
+    def times_left_out(
+        self, description: WindowDescription, window: Any, *, fired: bool
+    ) -> list[int]:
+        """List the times (ms) of event-time timers that Flink has for a window and a key.
+
+        Args:
+            description: the parts of this operator.
+            window: the window.
+            fired: whether the window has fired for the key.
+
+        Returns:
+            Nothing where this operator has timers itself.
+        """
+        lateness = description.allowed_lateness
+        if self._grid is None or lateness < 0:
+            return []
+        last = window.max_timestamp()
+        times = [] if fired else [last]
+        return [*times, last + lateness] if lateness or fired else times
 
     def process(self, pairs: Iterator[Any]) -> Iterator[Any]:
         """Add elements to windows; emit the results that are due at once."""

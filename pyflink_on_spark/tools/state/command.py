@@ -9,9 +9,12 @@ import sys
 from collections.abc import Iterable
 from dataclasses import asdict
 from itertools import islice
+from pathlib import Path
 from typing import Any
 
 from pyflink_on_spark._compat.errors import CheckpointError
+from pyflink_on_spark._job.moving_out import move_out
+from pyflink_on_spark._runtime.checkpoints.checkpoint_files import folder
 from pyflink_on_spark._runtime.contract.state_meaning import StateMeaning
 from pyflink_on_spark.state import (
     CheckpointContents,
@@ -22,7 +25,8 @@ from pyflink_on_spark.state import (
     StateSummary,
     open_checkpoint,
 )
-from pyflink_on_spark.tools.commands import parser_of
+from pyflink_on_spark.tools.commands import parser_of, split_at_dashes
+from pyflink_on_spark.tools.plan.recording import recorded_jobs
 
 _OWN = "pyflink_on_spark."
 _ROW = "pyflink_on_spark.common.types.Row"
@@ -40,13 +44,19 @@ def main(arguments: list[str]) -> int:
     Returns:
         0, or 1 if it cannot be read or written.
     """
-    options = _parser().parse_args(arguments)
+    own, given = split_at_dashes(arguments)
+    options = _parser().parse_args(own)
+    if (options.write_flink is None) != (options.job is None):
+        print("state: --write-flink NEW and --job SCRIPT belong together", file=sys.stderr)
+        return 1
     if options.write is None and any(
         getattr(options, name.replace("-", "_")) for name, _, _ in _CHANGES
     ):
         print("state: where to? Add --write NEW", file=sys.stderr)
         return 1
     try:
+        if options.write_flink is not None:
+            return _write_for_flink(options, given)
         contents = open_checkpoint(options.path, trusted=options.trusted)
         if options.write is not None:
             print(f"savepoint written: {_changed(contents, options).write(options.write)}")
@@ -79,6 +89,19 @@ def _parser() -> argparse.ArgumentParser:
         help="write a savepoint with the changes that the next options name, and change nothing "
         "here",
     )  # fmt: skip
+    parser.add_argument(
+        "--write-flink", metavar="NEW",
+        help="write a savepoint with which Flink starts the job, in canonical format",
+    )  # fmt: skip
+    parser.add_argument(
+        "--job", metavar="SCRIPT",
+        help="the script of the job, for --write-flink: the script is run, its jobs are not. The "
+        "script's own arguments follow --",
+    )  # fmt: skip
+    parser.add_argument(
+        "--leave-out", action="store_true",
+        help="with --write-flink, leave out what Flink cannot take over",
+    )  # fmt: skip
     for name, values, text in _CHANGES:
         parser.add_argument(
             f"--{name}", nargs=len(values), action="append", default=[], metavar=values, help=text
@@ -89,6 +112,25 @@ def _parser() -> argparse.ArgumentParser:
         "--trusted", action="store_true", help="load the classes of the job, which runs their code"
     )
     return parser
+
+
+def _write_for_flink(options: argparse.Namespace, arguments: list[str]) -> int:
+    script = Path(options.job)
+    if not script.is_file():
+        print(f"state: there is no {script}", file=sys.stderr)
+        return 1
+    jobs = recorded_jobs("state", script, arguments)
+    if not jobs:
+        return 1
+    contents = CheckpointContents(options.path, trusted=True)
+    job = next((job for job in jobs if job.name == contents.metadata.job_name), jobs[0])
+    place = folder(options.write_flink)
+    found = move_out(job, contents, place, leaves_out=options.leave_out)
+    print(f"savepoint for Flink written: {place.shown}")
+    print(*(f"  {name} ({what})" for name, what in sorted(found.taken.items())), sep="\n")
+    if found.refused:
+        print("left out:", *(f"  {reason}" for reason in found.refused), sep="\n")
+    return 0
 
 
 def _changed(contents: CheckpointContents, options: argparse.Namespace) -> SavepointWriter:

@@ -238,6 +238,20 @@ class Source(ABC):
         """
         raise ValueError("a source of this kind cannot continue from positions of Flink")
 
+    def positions_for_flink(self, positions: Sequence[Any]) -> tuple[int, bytes]:
+        """Write positions as the enumerator of Flink's source keeps them. Runs in the driver.
+
+        Args:
+            positions: the snapshots of all readers and of the enumerator.
+
+        Returns:
+            The version of the serializer, and what the serializer writes.
+
+        Raises:
+            ValueError: Flink's source cannot continue from there.
+        """
+        raise ValueError("Flink cannot continue from the positions of a source of this kind")
+
     def with_watermarks(self, rule: WatermarkRule) -> Source:
         """Return a source that generates watermarks; a source without timestamps generates none."""
         return self
