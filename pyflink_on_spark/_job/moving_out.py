@@ -238,7 +238,7 @@ class _Operator:
         return count
 
     def _writers(self) -> dict[str, StateWriter]:
-        """Return what writes each state that has entries.
+        """Make the writers of the states that have entries.
 
         Raises:
             TypeError: Flink has no state of a kind or of a type that is there.

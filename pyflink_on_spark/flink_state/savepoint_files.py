@@ -85,7 +85,7 @@ Pairs = Sequence[tuple[bytes, bytes]]
 
 @dataclass
 class OperatorFiles:
-    """What a savepoint has of one operator.
+    """One operator in a savepoint.
 
     Args:
         hash: its id, as 32 hexadecimal digits.
