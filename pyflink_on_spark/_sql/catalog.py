@@ -12,6 +12,43 @@ from pyflink_on_spark._sql.plan.catalog_objects import CatalogTable, CatalogView
 Relation = CatalogTable | CatalogView
 
 
+PartitionSpec = frozenset[tuple[str, str]]
+
+
+@dataclass
+class Partition:
+    """A partition that a program has added to a table.
+
+    Args:
+        values: of the columns that partitions are made of, by name.
+        properties: by name.
+        comment: describes the partition, or None.
+        statistics: its size, as the program has given it, or None.
+        column_statistics: those of its columns, or None.
+    """
+
+    values: dict[str, str]
+    properties: dict[str, str]
+    comment: str | None = None
+    statistics: Any = None
+    column_statistics: Any = None
+
+
+@dataclass
+class Annex:
+    """Facts about a table that no query reads.
+
+    Args:
+        partitions: by their values.
+        statistics: the size of the table, as a program has given it, or None.
+        column_statistics: those of its columns, or None.
+    """
+
+    partitions: dict[PartitionSpec, Partition] = field(default_factory=dict)
+    statistics: Any = None
+    column_statistics: Any = None
+
+
 @dataclass
 class Database:
     """Tables, views and functions.
@@ -21,12 +58,34 @@ class Database:
         properties: of ``WITH``.
         comment: what is in it, or None.
         functions: by name, in lower case.
+        models: by name.
     """
 
     relations: dict[str, Relation] = field(default_factory=dict)
     properties: dict[str, str] = field(default_factory=dict)
     comment: str | None = None
     functions: dict[str, Any] = field(default_factory=dict)
+    models: dict[str, Any] = field(default_factory=dict)
+    _annexes: dict[str, Annex] = field(default_factory=dict)
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing is in it that DROP DATABASE would lose."""
+        return not (self.relations or self.functions or self.models)
+
+    def annex(self, name: str) -> Annex:
+        """The facts about a table or view beside its description."""
+        return self._annexes.setdefault(name, Annex())
+
+    def rename(self, name: str, new_name: str) -> None:
+        """Give a table or view another name."""
+        self.relations[new_name] = self.relations.pop(name)
+        self._annexes[new_name] = self._annexes.pop(name, Annex())
+
+    def remove(self, name: str) -> None:
+        """Remove a table or view with all that is known about it."""
+        del self.relations[name]
+        self._annexes.pop(name, None)
 
 
 @dataclass
@@ -37,11 +96,13 @@ class Catalog:
         databases: by name.
         properties: of ``WITH``; None for the catalog that a session begins with.
         comment: what is in it, or None.
+        default: the name of the database that is current after USE CATALOG.
     """
 
     databases: dict[str, Database] = field(default_factory=dict)
     properties: dict[str, str] | None = None
     comment: str | None = None
+    default: str = "default"
 
 
 class CatalogManager:
@@ -55,7 +116,7 @@ class CatalogManager:
     def __init__(
         self, catalog: str = "default_catalog", database: str = "default_database"
     ) -> None:
-        self.catalogs = {catalog: Catalog({database: Database()})}
+        self.catalogs = {catalog: Catalog({database: Database()}, default=database)}
         self.temporary: dict[ObjectPath, Relation] = {}
         self.current_catalog, self.current_database = catalog, database
 
@@ -150,7 +211,7 @@ class CatalogManager:
             catalog = self.catalogs.get(path.catalog)
             database = None if catalog is None else catalog.databases.get(path.database)
             if database is not None and isinstance(database.relations.get(path.name), kind):
-                del database.relations[path.name]
+                database.remove(path.name)
                 return True
         if not if_exists:
             raise ValidationError(f"{word} with identifier '{path}' does not exist.")
@@ -180,7 +241,7 @@ class CatalogManager:
         if name not in self.catalogs:
             raise CatalogError(f"A catalog with name [{name}] does not exist.")
         self.current_catalog = name
-        self.current_database = next(iter(self.catalogs[name].databases), "default")
+        self.current_database = self.catalogs[name].default
 
     def use_database(self, parts: Sequence[str]) -> None:
         """Make a database the current one.

@@ -36,6 +36,12 @@ class IllegalArgumentError(ValidationError):
     java_class = "java.lang.IllegalArgumentException"
 
 
+class UnsupportedOperationError(RaisedByJava, RuntimeError):
+    """The catalog cannot do this; neither can PyFlink's."""
+
+    java_class = "java.lang.UnsupportedOperationException"
+
+
 class TableError(TableException):
     """A query cannot be planned; what PyFlink raises as TableException."""
 

@@ -14,7 +14,7 @@ from pyflink_on_spark.table import (
     TableEnvironment,
     UserDefinedType,
 )
-from pyflink_on_spark.table.catalog import Catalog, CatalogDatabase, HiveCatalog
+from pyflink_on_spark.table.catalog import HiveCatalog
 from pyflink_on_spark.table.descriptors import Rowtime
 from pyflink_on_spark.table.expressions import col
 from pyflink_on_spark.table.model_descriptor import ModelDescriptor
@@ -28,8 +28,6 @@ def t_env():
 @pytest.mark.parametrize(
     ("call", "text"),
     [
-        (lambda env: Catalog(None), "Catalog is not yet .* Use CREATE"),
-        (lambda env: CatalogDatabase.create_instance({}), "CatalogDatabase.create_instance is not"),
         (lambda env: HiveCatalog("h"), "HiveCatalog is never supported"),
         (lambda env: Module(None), "Module is never supported.* create_temporary_system_function"),
         (lambda env: PlanReference.from_file("p"), "from_file is never .* Run the INSERT"),
@@ -39,7 +37,6 @@ def t_env():
         (lambda env: DataTypes.INT().bridged_to("java.lang.Integer"), "a class of Java"),
         (lambda env: env.compile_plan_sql("INSERT INTO t SELECT 1"), "never supported"),
         (lambda env: env.create_java_function("f", "a.b.C"), "Write functions in Python"),
-        (lambda env: env.get_catalog("c"), "CREATE CATALOG"),
         (lambda env: env.create_statement_set().compile_plan(), "StatementSet.compile_plan"),
         (lambda env: env.from_elements([(1,)]).to_changelog(), "to_changelog_stream"),
         (lambda env: env.get_config().set_sql_dialect(SqlDialect.HIVE), "Flink's own dialect"),

@@ -6,6 +6,7 @@ import importlib
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from pyflink_on_spark._compat.unsupported import Gap, raise_unsupported
 from pyflink_on_spark._sql.errors import ValidationError
 from pyflink_on_spark._sql.functions.library import builtin_functions
 from pyflink_on_spark._sql.functions.parameters import always
@@ -27,9 +28,11 @@ class PythonFunction:
 
     Args:
         path: the object's module and name.
+        language: ``PYTHON``; a program can also store functions of ``JAVA`` and ``SCALA``.
     """
 
     path: str
+    language: str = "PYTHON"
 
     def load(self, name: str) -> Any:
         """Import the object.
@@ -39,7 +42,15 @@ class PythonFunction:
 
         Raises:
             ValidationError: there is no such object, or it is no function of ``udf`` and the like.
+            UnsupportedFlinkFeature: it is a class of Java.
         """
+        if self.language != "PYTHON":
+            raise_unsupported(
+                f"the function '{name}' in the language {self.language}",
+                kind=Gap.NEVER,
+                reason="no Java class can be called",
+                instead="Write the function in Python: udf() of pyflink.table.udf.",
+            )
         failed = f"Cannot instantiate user-defined function '{name}'."
         module_name, _, attribute = self.path.rpartition(".")
         try:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -152,11 +152,20 @@ class CatalogView:
     """A query under a name.
 
     Args:
-        plan: the query.
+        query: the plan, or a function that makes it whenever the view is read.
         text: as it was written; None for a table of the DSL or a stream.
         comment: what is in it, or None.
+        options: those that a program has given; no query reads them.
+        declared: the columns that a program has given; None for those of the query.
     """
 
-    plan: Node
+    query: Node | Callable[[], Node]
     text: str | None = None
     comment: str | None = None
+    options: Mapping[str, str] = field(default_factory=dict)
+    declared: ResolvedSchema | None = None
+
+    @property
+    def plan(self) -> Node:
+        """The query, bound."""
+        return self.query() if callable(self.query) else self.query

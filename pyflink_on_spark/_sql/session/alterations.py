@@ -43,7 +43,7 @@ def rename(session: Session, statement: syntax.Rename) -> None:
             f"Could not execute ALTER {statement.kind.value} {path} RENAME TO {new}: "
             f"Table (or view) {path.database}.{new.name} already exists in Catalog {path.catalog}."
         )
-    relations[new.name] = relations.pop(path.name)
+    session.catalog.database(path).rename(path.name, new.name)
 
 
 def set_options(session: Session, statement: syntax.AlterOptions) -> None:

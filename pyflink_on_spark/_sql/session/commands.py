@@ -38,6 +38,7 @@ from pyflink_on_spark._sql.session.creation import (
     create_table_like,
     creation_text,
     drop,
+    view_text,
 )
 from pyflink_on_spark._sql.session.session import Session
 from pyflink_on_spark._sql.settings import QuerySettings
@@ -201,7 +202,7 @@ def _jars(_session: Session, _statement: syntax.Show) -> Listing:
 
 
 def _partitions(session: Session, statement: syntax.Show) -> Listing:
-    """Return no partition: the catalogs are in memory, and do not know those of connectors."""
+    """Return the partitions that a program has told the catalog, not those of connectors."""
     path = session.catalog.qualify(statement.path)
     found = session.catalog.find(path)
     place = f"{path.database}.{path.name}"
@@ -212,7 +213,12 @@ def _partitions(session: Session, statement: syntax.Show) -> Listing:
         )
     if not isinstance(found, CatalogTable) or not found.partition_by:
         raise ValidationError(f"Table {place} in catalog {path.catalog} is not partitioned.")
-    return _listing({"partition name": logical.STRING}, ())
+    partitions = session.catalog.database(path).annex(path.name).partitions.values()
+    texts = [
+        "/".join(f"{name}={each.values[name]}" for name in found.partition_by)
+        for each in partitions
+    ]
+    return _listing({"partition name": logical.STRING}, [(text,) for text in texts])
 
 
 def _modules(session: Session, statement: syntax.Show) -> Listing:
@@ -268,7 +274,8 @@ def _show_create(session: Session, statement: syntax.ShowCreate) -> Listing:
                 f"SHOW CREATE VIEW is only supported for views, but {path.quoted} is a table. "
                 "Please use SHOW CREATE TABLE instead."
             )
-        not_yet("SHOW CREATE VIEW", statement.span, "Use DESCRIBE.")
+        text = view_text(path, found, path in session.catalog.temporary)
+        return _listing({"result": logical.STRING}, [(text,)])
     if not isinstance(found, CatalogTable):
         raise ValidationError(
             f"SHOW CREATE TABLE is only supported for tables, but {path.quoted} is a view. "

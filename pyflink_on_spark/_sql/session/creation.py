@@ -91,6 +91,28 @@ def creation_text(path: ObjectPath, table: CatalogTable, temporary: bool) -> str
     return f"{text}WITH (\n{_listed(options)}\n)\n"
 
 
+def view_text(path: ObjectPath, view: CatalogView, temporary: bool) -> str:
+    """The statement that creates a view.
+
+    Args:
+        path: its whole name.
+        view: the query under that name.
+        temporary: whether it lasts as long as its session.
+
+    Raises:
+        ValidationError: a program has made the view out of a table, which has no text.
+    """
+    if view.text is None:
+        raise ValidationError(
+            f"SHOW CREATE VIEW is not supported for views registered by Table API: {path.quoted}"
+        )
+    word = "TEMPORARY VIEW" if temporary else "VIEW"
+    schema = view.plan.schema if view.declared is None else view.declared.row
+    columns = _listed([f"`{name}`" for name in schema.names])
+    comment = f"COMMENT {_quoted(view.comment)}\n" if view.comment else ""
+    return f"CREATE {word} {path.quoted} (\n{columns}\n)\n{comment}AS {view.text}\n"
+
+
 def catalog_text(name: str, catalog: Catalog) -> str:
     """Return the statement that creates a catalog.
 
@@ -159,11 +181,26 @@ def create_catalog(session: Session, statement: syntax.CreateCatalog) -> None:
         if statement.if_not_exists:
             return
         raise ValidationError(f"Catalog {statement.name} already exists.")
-    check_catalog_options(statement.name, options)
-    default = options.get(_DEFAULT_DATABASE, "default")
-    session.catalog.catalogs[statement.name] = Catalog(
-        {default: Database()}, options, statement.comment
+    session.catalog.catalogs[statement.name] = new_catalog(
+        statement.name, options, statement.comment
     )
+
+
+def new_catalog(name: str, options: Mapping[str, str], comment: str | None) -> Catalog:
+    """A catalog that lives in memory.
+
+    Args:
+        name: its name, for messages.
+        options: those of ``WITH``.
+        comment: describes the catalog, or None.
+
+    Raises:
+        ValidationError: one of the options is unknown.
+        UnsupportedFlinkFeature: they are those of a catalog of another kind.
+    """
+    check_catalog_options(name, options)
+    default = options.get(_DEFAULT_DATABASE, "default")
+    return Catalog({default: Database()}, dict(options), comment, default)
 
 
 def check_catalog_options(name: str, options: Mapping[str, str]) -> None:
@@ -175,7 +212,11 @@ def check_catalog_options(name: str, options: Mapping[str, str]) -> None:
     """
     kind = options.get("type")
     if kind is None:
-        raise ValidationError("Catalog options do not contain an option key 'type'.")
+        given = "\n".join(f"'{key}'='{options[key]}'" for key in sorted(options))
+        raise ValidationError(
+            f"Unable to create catalog '{name}'.\n\nCatalog options are:\n{given}\n\n"
+            "Catalog options do not contain an option key 'type' for discovering a catalog."
+        )
     if kind != _IN_MEMORY:
         raise_unsupported(
             f"a catalog of type '{kind}'",
@@ -292,7 +333,7 @@ def _drop_database(session: Session, statement: syntax.Drop) -> bool:
         raise TableError(
             f"Could not execute {what}: Cannot drop a database which is currently in use."
         )
-    if (database.relations or database.functions) and not statement.cascade:
+    if not database.is_empty and not statement.cascade:
         raise ValidationError(
             f"Could not execute {what}: Database {name} in Catalog {place} is not empty."
         )

@@ -18,6 +18,7 @@ from pyflink_on_spark._sql.catalog import CatalogManager, Relation
 from pyflink_on_spark._sql.depth import at_any_depth
 from pyflink_on_spark._sql.errors import ValidationError, at_place, invalid
 from pyflink_on_spark._sql.functions.catalog import FunctionCatalog
+from pyflink_on_spark._sql.parser import parse_statement
 from pyflink_on_spark._sql.plan.catalog_objects import CatalogTable, ObjectPath
 from pyflink_on_spark._sql.plan.nodes import Node, Schema, Sink
 from pyflink_on_spark._sql.settings import QuerySettings
@@ -28,6 +29,7 @@ from pyflink_on_spark._sql.syntax.statements import (
     ColumnKind,
     CreateTable,
     Insert,
+    QueryStatement,
 )
 
 
@@ -73,6 +75,17 @@ class Session:
             ValidationError: something in it is wrong.
         """
         return QueryBinder(self.catalog, self.functions, self.settings()).bind(query)
+
+    def bind_text(self, text: str) -> Node:
+        """The plan of the text of a query.
+
+        Raises:
+            ValidationError: the text is no query, or something in it is wrong.
+        """
+        statement = parse_statement(text)
+        if not isinstance(statement, QueryStatement):
+            raise ValidationError(f"'{text}' is no query")
+        return self.bind(statement.query)
 
     def table(self, path: ObjectPath) -> CatalogTable:
         """Return a table that can be written.

@@ -22,6 +22,7 @@ from pyflink_on_spark._sql.types.logical import LogicalType
 from pyflink_on_spark.common._java_handles import own_handle
 from pyflink_on_spark.common.data_types import DataType, DataTypes
 from pyflink_on_spark.table.resolved_expression import ResolvedExpression, TypedText
+from pyflink_on_spark.table.schema import Schema as UnresolvedSchema
 
 
 class Column(metaclass=ABCMeta):
@@ -490,3 +491,12 @@ class ResolvedSchema:
         return DataTypes.ROW(
             [DataTypes.FIELD(column.get_name(), column.get_data_type()) for column in columns]
         )
+
+
+def unresolved_schema(schema: catalog_objects.ResolvedSchema | Schema) -> UnresolvedSchema:
+    """The columns, the watermark and the primary key of a table as a program describes them."""
+    if isinstance(schema, Schema):
+        resolved = ResolvedSchema._of_rows(schema)
+    else:
+        resolved = ResolvedSchema._of_table(schema)
+    return UnresolvedSchema.new_builder().from_resolved_schema(resolved).build()

@@ -4,9 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from pyflink_on_spark._sql.errors import CatalogError
 from pyflink_on_spark._sql.parser import parse_path
 from pyflink_on_spark._sql.plan.catalog_objects import CatalogTable, CatalogView
+from pyflink_on_spark._sql.session.creation import new_catalog
 from pyflink_on_spark._sql.session.session import Session
+from pyflink_on_spark.table.catalog import Catalog, CatalogDescriptor
+from pyflink_on_spark.table.catalog.catalog_class import Registered
 from pyflink_on_spark.table.table_descriptor import TableDescriptor
 
 if TYPE_CHECKING:
@@ -20,6 +24,42 @@ class Catalogs:
 
     def _described(self, descriptor: TableDescriptor) -> Any:
         raise NotImplementedError
+
+    def create_catalog(self, catalog_name: str, catalog_descriptor: CatalogDescriptor):
+        """Add a catalog that lives in memory.
+
+        Args:
+            catalog_name: its name.
+            catalog_descriptor: its options, as CREATE CATALOG has them.
+
+        Raises:
+            CatalogException: there is one of that name.
+            ValidationError: an option is unknown.
+            UnsupportedFlinkFeature: they are those of a catalog of another kind.
+        """
+        self._check_no_catalog(catalog_name)
+        described = catalog_descriptor._described
+        self._session.catalog.catalogs[catalog_name] = new_catalog(
+            catalog_name, described.properties, described.comment
+        )
+
+    def register_catalog(self, catalog_name: str, catalog: Catalog):
+        """Add a catalog that is there already under another name.
+
+        Raises:
+            CatalogException: there is one of that name.
+        """
+        self._check_no_catalog(catalog_name)
+        self._session.catalog.catalogs[catalog_name] = catalog._registered.catalog
+
+    def get_catalog(self, catalog_name: str) -> Catalog | None:
+        """A catalog as an object; None if there is none of that name."""
+        found = self._session.catalog.catalogs.get(catalog_name)
+        return None if found is None else Catalog(Registered(self._session, catalog_name, found))
+
+    def _check_no_catalog(self, name: str) -> None:
+        if name in self._session.catalog.catalogs:
+            raise CatalogError(f"Catalog {name} already exists.")
 
     def get_current_catalog(self) -> str:
         """Return the name of the current catalog."""

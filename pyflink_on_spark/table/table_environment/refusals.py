@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 from pyflink_on_spark._compat.unsupported import Gap, unsupported_class
-from pyflink_on_spark.table.catalog import Catalog, CatalogDescriptor
 from pyflink_on_spark.table.compiled_plan import CompiledPlan
 from pyflink_on_spark.table.model_descriptor import ModelDescriptor
 from pyflink_on_spark.table.module import Module
@@ -14,17 +13,11 @@ from pyflink_on_spark.table.table_result import TableResult
 
 @unsupported_class(
     kind=Gap.NOT_YET,
-    reason="catalogs and models cannot be objects of a program",
-    instead="Use CREATE CATALOG in execute_sql; call models in Python functions.",
+    reason="SQL cannot call models",
+    instead="Call models in Python functions, or store them in a Catalog.",
 )
 class NotYet:
     """Methods that may come later."""
-
-    def create_catalog(self, catalog_name: str, catalog_descriptor: CatalogDescriptor): ...
-
-    def register_catalog(self, catalog_name: str, catalog: Catalog): ...
-
-    def get_catalog(self, catalog_name: str) -> Catalog: ...
 
     def create_model(
         self,
