@@ -70,7 +70,7 @@ class Database:
 
     @property
     def is_empty(self) -> bool:
-        """Whether nothing is in it that DROP DATABASE would lose."""
+        """True if DROP DATABASE loses nothing."""
         return not (self.relations or self.functions or self.models)
 
     def annex(self, name: str) -> Annex:

@@ -83,7 +83,7 @@ class Catalog:
         return CatalogDatabase(Described(dict(database.properties), database.comment))
 
     def database_exists(self, database_name: str) -> bool:
-        """Tell whether there is a database of a name."""
+        """True if there is a database of a name."""
         return database_name in self._databases
 
     def create_database(self, name: str, database: CatalogDatabase, ignore_if_exists: bool):
@@ -194,7 +194,7 @@ class Catalog:
         return CatalogBaseTable(described)
 
     def table_exists(self, table_path: ObjectPath) -> bool:
-        """Tell whether there is a table or view of a name."""
+        """True if there is a table or view of a name."""
         return self._find(table_path) is not None
 
     def drop_table(self, table_path: ObjectPath, ignore_if_not_exists: bool):
@@ -303,7 +303,7 @@ class Catalog:
     def partition_exists(
         self, table_path: ObjectPath, partition_spec: CatalogPartitionSpec
     ) -> bool:
-        """Tell whether a table has a partition."""
+        """True if a table has a partition."""
         return self._find_partition(table_path, partition_spec) is not None
 
     def create_partition(
@@ -417,7 +417,7 @@ class Catalog:
         self._no_procedures("getProcedure")
 
     def function_exists(self, function_path: ObjectPath) -> bool:
-        """Tell whether there is a function of a name, in any case."""
+        """True if there is a function of a name, in any case."""
         functions, name = self._functions(function_path)
         return name in functions
 
@@ -494,7 +494,7 @@ class Catalog:
         return CatalogModel(models[name])
 
     def model_exists(self, model_path: ObjectPath) -> bool:
-        """Tell whether there is a model of a name."""
+        """True if there is a model of a name."""
         models, name = self._models(model_path)
         return name in models
 

@@ -1,4 +1,4 @@
-"""What a catalog has in it, as objects."""
+"""The contents of a catalog, as objects."""
 
 from __future__ import annotations
 
@@ -264,7 +264,7 @@ class CatalogFunction:
             function_language: ``Python``, ``Java`` or ``Scala``, in any case.
 
         Raises:
-            ValueError: it is none of these languages.
+            ValueError: the language is another one.
 
         On Spark: a query that calls a function of Java or Scala raises.
         """
