@@ -217,3 +217,11 @@ def test_the_end_of_all_input(tmp_path, settings):
     assert job.control.ended
     assert job.coordinator.over
     assert job.sink.found == ["1-0", "1-1"]
+
+
+def test_a_checkpoint_that_is_asked_for(running):
+    asked = running.ask(checkpoint=True)
+    running.run()
+    assert asked.result(0) == "1"
+    assert running.coordinator.last_checkpoint == 1
+    assert not running.control.ended

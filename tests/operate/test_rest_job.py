@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from dataclasses import replace
 
 import pytest
 
@@ -16,6 +17,7 @@ from pyflink_on_spark._runtime.task.progress import (
     TaskProgress,
     combine,
 )
+from pyflink_on_spark._runtime.task.stacks import Current, Samples, Stack
 from pyflink_on_spark.common import JobStatus, Types
 from pyflink_on_spark.datastream.state import ValueStateDescriptor
 from pyflink_on_spark.state import SavepointWriter
@@ -150,6 +152,142 @@ def test_the_log(driver, tmp_path):
     assert asked("/jobmanager/logs").content["logs"][0]["size"] == 9
     assert asked("/jobmanager/logs/job.log").content == b"all of it"
     assert asked("/jobmanager/logs/other").status == 404
+
+
+STACK = Stack("read", 1, "read", ("Reader.map (job.py:3)", "parse (job.py:9)"))
+OTHER = Stack("read", 0, "read", ("Reader.map (job.py:3)",))
+
+
+@pytest.fixture
+def sampled(operated):
+    """The job's stacks can be sampled; the list grows with each time that hosts are asked."""
+    asked = []
+    task = operated.tasks[1]
+
+    def sample_stacks(samples, pause):
+        asked.append(samples)
+        stacks = {replace(STACK, task=task.name): 30, replace(OTHER, task=task.name): 10}
+        return [Samples(samples, stacks, (Current(STACK, "'<b>'", "7", True),))]
+
+    operated.handle.sample_stacks = sample_stacks
+    return asked
+
+
+def test_a_flame_graph(ask, operated, sampled):
+    path = f"/vertices/{operated.tasks[1].id}/flamegraph"
+    graph = ask(path)["data"]
+    assert (graph["name"], graph["value"]) == ("root", 40)
+    (operator,) = graph["children"]
+    (function,) = operator["children"]
+    assert (operator["name"], function["name"]) == ("read", "Reader.map (job.py:3)")
+    assert (function["value"], function["children"][0]["value"]) == (40, 30)
+    assert ask(path, subtaskindex="0")["data"]["value"] == 10
+    assert ask(path, type="on_cpu")[0] == 400
+    assert ask(f"/vertices/{operated.tasks[0].id}/flamegraph")["data"]["value"] == 0
+    assert len(sampled) == 1  # hosts are not asked again within seconds
+
+
+def test_the_element_of_each_subtask(ask, operated, sampled):
+    (told,) = ask("/stacks")["stacks"]
+    assert (told["element"], told["key"], told["unchanged"]) == ("'<b>'", "7", True)
+    assert told["frames"] == list(STACK.frames)
+
+
+def test_no_stacks(ask, operated):
+    assert ask("/stacks")[0] == 409
+    operated.handle.sample_stacks = lambda samples, pause: []
+    operated.handle.enter(JobStatus.FINISHED)
+    assert ask("/stacks")[0] == 409
+
+
+def send(driver, method, path, **body):
+    answer = driver.router.answer(Request(method, path, {}, body))
+    return answer.status, answer.content
+
+
+def test_a_checkpoint_on_demand(driver, operated):
+    path = f"/jobs/{operated.id}/checkpoints"
+    assert send(driver, "POST", path)[0] == 409
+    operated.handle.trigger_checkpoint = lambda: "17"
+    assert send(driver, "POST", path, checkpointType="SLOW")[0] == 400
+    status, told = send(driver, "POST", path, checkpointType="CONFIGURED")
+    driver._operations.wait(10)
+    assert status == 202
+    assert send(driver, "GET", f"{path}/{told['request-id']}")[1] == {
+        "status": {"id": "COMPLETED"},
+        "operation": {"checkpointId": 17},
+    }
+    assert send(driver, "GET", f"{path}/unknown")[0] == 404
+
+
+def test_a_savepoint_is_disposed(driver, operated, tmp_path):
+    path = SavepointWriter().write((tmp_path / "savepoint-1").as_uri())
+    results = []
+    for _ in range(2):
+        _, told = send(driver, "POST", "/savepoint-disposal", **{"savepoint-path": path})
+        driver._operations.wait(10)
+        results.append(send(driver, "GET", f"/savepoint-disposal/{told['request-id']}")[1])
+    assert results[0] == {"status": {"id": "COMPLETED"}, "operation": {}}
+    assert "_metadata is missing" in results[1]["operation"]["failure-cause"]["stack-trace"]
+    assert not (tmp_path / "savepoint-1").exists()
+    assert send(driver, "POST", "/savepoint-disposal")[0] == 400
+
+
+def test_a_checkpoint_by_task_and_subtask(ask, operated, tmp_path):
+    plan = next(plan for task in operated.tasks for plan in task.operators if plan.name == "count")
+    task = next(task for task in operated.tasks if plan in task.operators)
+    writer = SavepointWriter().put(
+        plan.state_id, ValueStateDescriptor("v", Types.LONG()), [("k", 1)]
+    )
+    path = writer.write((tmp_path / "chk-7").as_uri())
+    with operated.history.checkpoint(7, path, savepoint=False):
+        pass
+    whole = ask("/checkpoints/details/7")["tasks"][task.id]
+    told = ask(f"/checkpoints/details/7/subtasks/{task.id}")
+    sizes = [each["state_size"] for each in told["subtasks"]]
+    assert len(sizes) == task.parallelism
+    assert sum(sizes) == whole["state_size"] == told["state_size"] > 0
+    assert told["summary"]["state_size"]["max"] == max(sizes)
+    (tmp_path / "chk-7" / "_metadata").unlink()
+    assert ask(f"/checkpoints/details/7/subtasks/{task.id}")[0] == 404
+    assert ask("/checkpoints/details/7")["tasks"] == {}
+    assert ask(f"/checkpoints/details/8/subtasks/{task.id}")[0] == 404
+
+
+@pytest.mark.parametrize(
+    "path",
+    ["/jobmanager/metrics", "/jobmanager/environment", "/jobmanager/thread-dump",
+     "/taskmanagers/driver", "/taskmanagers/metrics", "/taskmanagers/driver/metrics",
+     "/taskmanagers/driver/logs", "/jobs/{job}/resource-requirements",
+     "/jobs/{job}/vertices/{task}/subtasks/1/metrics"],
+)  # fmt: skip
+def test_what_dashboards_and_autoscalers_ask(driver, operated, path):
+    path = path.format(job=operated.id, task=operated.tasks[1].id)
+    assert send(driver, "GET", path)[0] == 200
+    status, told = send(driver, "OPTIONS", path)
+    assert (status, told) == (204, b"")
+    assert send(driver, "HEAD", path)[0] == 200
+
+
+def test_metrics_of_one_subtask(ask, operated):
+    path = f"/vertices/{operated.tasks[1].id}/subtasks/1/metrics"
+    assert ask(path, get="numRecordsIn") == [{"id": "numRecordsIn", "value": "30"}]
+    assert ask(path.replace("/1/", "/7/"))[0] == 404
+
+
+def test_the_parallelism_of_a_running_job_stays(driver, operated):
+    path = f"/jobs/{operated.id}/resource-requirements"
+    bounds = {"parallelism": {"lowerBound": 2, "upperBound": 2}}
+    assert send(driver, "GET", path)[1][operated.tasks[1].id] == bounds
+    status, told = send(driver, "PUT", path)
+    assert status == 409
+    assert "run -p N -s SAVEPOINT" in told["errors"][0]
+
+
+def test_unknown_task_managers(driver, operated):
+    assert send(driver, "GET", "/taskmanagers/other")[0] == 404
+    assert send(driver, "GET", "/taskmanagers/other/metrics")[0] == 404
+    assert send(driver, "OPTIONS", "/nowhere")[0] == 404
 
 
 def test_metrics_of_the_job(ask):

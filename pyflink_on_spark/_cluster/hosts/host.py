@@ -36,7 +36,7 @@ from pyflink_on_spark._cluster.transport.result_channel import (
     Sender,
     connect,
 )
-from pyflink_on_spark._cluster.transport.rpc import HEARTBEAT, HostLost, RpcConnection
+from pyflink_on_spark._cluster.transport.rpc import HEARTBEAT, SAMPLE, HostLost, RpcConnection
 from pyflink_on_spark._compat.errors import CheckpointError
 from pyflink_on_spark._job.checkpoints.checkpoint_settings import keyed_operators, state_settings
 from pyflink_on_spark._job.checkpoints.hosts import HostSnapshot
@@ -49,6 +49,7 @@ from pyflink_on_spark._runtime.diagnosis.function_log import LOGS, FunctionLog, 
 from pyflink_on_spark._runtime.elements.clock import SystemClock
 from pyflink_on_spark._runtime.task.group_checkpoints import SnapshotRequest
 from pyflink_on_spark._runtime.task.progress import TaskProgress
+from pyflink_on_spark._runtime.task.stacks import sample
 from pyflink_on_spark._runtime.task.subtask_group import SubtaskGroup
 from pyflink_on_spark._runtime.task.subtask_threads import SubtaskThreads, thread_usage
 from pyflink_on_spark._runtime.user_code.user_function import install_classes
@@ -194,6 +195,8 @@ class Host:
                 order = self._control.receive(self._silence)
                 if order[1] == HEARTBEAT:
                     self._control.send(None, HEARTBEAT, None)
+                elif order[1] == SAMPLE:
+                    threading.Thread(target=self._sample, args=order, daemon=True).start()
                 else:
                     self._orders.put(order)
                     self._data.wake()
@@ -202,6 +205,11 @@ class Host:
                 sys.stderr.write(f"host {self._number} ends: {error}\n")
                 sys.stderr.flush()
                 _leave(1)
+
+    def _sample(self, number: int, _: str, samples: int, pause: float) -> None:
+        """Tell the driver what the threads do, also while one of them is stuck."""
+        with contextlib.suppress(HostLost):
+            self._control.send(number, "done", sample(samples, pause))
 
     def _obey(self, wait: bool) -> None:
         """Carry out what the driver has ordered.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import concurrent.futures
 import contextlib
 import logging
 import math
@@ -18,13 +19,14 @@ from pyflink_on_spark._cluster.hosts.host import HostReport
 from pyflink_on_spark._cluster.transport.handshake import Address, Endpoint, Listener
 from pyflink_on_spark._cluster.transport.message_connection import MessageConnection
 from pyflink_on_spark._cluster.transport.network_settings import NetworkSettings
-from pyflink_on_spark._cluster.transport.rpc import HEARTBEAT, HostLost, RpcConnection
+from pyflink_on_spark._cluster.transport.rpc import HEARTBEAT, SAMPLE, HostLost, RpcConnection
 from pyflink_on_spark._compat.errors import CheckpointError
 from pyflink_on_spark._job.attempts.split_distribution import SplitDistribution
 from pyflink_on_spark._job.checkpoints.hosts import HostSnapshot
 from pyflink_on_spark._runtime.checkpoints.snapshot_writer import WHOLE
 from pyflink_on_spark._runtime.diagnosis.failure import SubtaskFailure
 from pyflink_on_spark._runtime.task.progress import TaskProgress
+from pyflink_on_spark._runtime.task.stacks import Samples
 
 _CALL_SECONDS = 20.0
 _HEARTBEAT_NUMBER = 0
@@ -32,6 +34,7 @@ _CLOSE_SECONDS = 10.0
 _LOOK_SECONDS = 0.2
 _PEER_SECONDS = 5.0
 _TELL_SECONDS = 30.0
+_SAMPLE_SECONDS = 5.0
 _LONGEST_LOOK_SECONDS = 1.0
 _LEAST_START_SECONDS = 20.0
 """A Python process takes some seconds to start on a busy machine."""
@@ -349,6 +352,19 @@ class HostPool:
     def progress(self) -> list[TaskProgress]:
         """Return how far each chain of each subtask is."""
         return [part for host in self._hosts.values() for part in host.progress]
+
+    def sample(self, samples: int, pause: float) -> list[Samples]:
+        """Look at the threads of all hosts; hosts that do not answer are left out.
+
+        Args:
+            samples: how often.
+            pause: the time between two samples, in s.
+        """
+        with self._changed:
+            hosts = list(self._hosts.values())
+        futures = [host.call(SAMPLE, samples, pause) for host in hosts]
+        done, _ = concurrent.futures.wait(futures, samples * pause + _SAMPLE_SECONDS)
+        return [each.result() for each in done if each.exception() is None]
 
     # -- Hosts -----------------------------------------------------------------------------------
 

@@ -13,6 +13,9 @@ from pyflink_on_spark._runtime.elements.immutability import serialize
 HEARTBEAT = "heartbeat"
 """The name of the message that asks whether the peer is alive, and of the answer."""
 
+SAMPLE = "sample"
+"""The name of the order that asks a host for samples of its threads."""
+
 
 class HostLost(PyFlinkOnSparkError, ConnectionError):
     """A host, or the connection to it, is lost."""

@@ -22,12 +22,14 @@ class SavepointRequest:
         directory: where to write it; None for where the configuration says.
         stop: whether the job ends with it.
         drain: whether event time ends before.
+        checkpoint: whether a checkpoint of the job itself is asked for; the path is its number.
         path: gets the savepoint's path, or the error.
     """
 
     directory: str | None
     stop: bool = False
     drain: bool = False
+    checkpoint: bool = False
     path: Future[str] = field(default_factory=Future)
 
 
@@ -91,12 +93,21 @@ class AttemptControl:
             self._begun = None
 
     def _begin(self, request: SavepointRequest) -> None:
+        self._begun = request
+        if request.checkpoint:
+            made = self._coordinator.checkpoint(self._hosts)
+            self._begun = None
+            if made:
+                request.path.set_result(str(self._coordinator.last_checkpoint))
+            else:
+                request.path.set_exception(CheckpointError("the checkpoint could not be written"))
+            return
         try:
             place = self._coordinator.savepoint_folder(request.directory)
         except Exception as error:  # noqa: BLE001 - the job continues without this savepoint
             request.path.set_exception(error)
+            self._begun = None
             return
-        self._begun = request
         if request.drain:
             self._drained_into = place
             self._hosts.end_sources()

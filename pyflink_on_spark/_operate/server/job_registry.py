@@ -28,6 +28,7 @@ from pyflink_on_spark._operate.server.rest.metrics import MetricsRoutes
 from pyflink_on_spark._operate.server.rest.overview import OverviewRoutes, ProcessRoutes
 from pyflink_on_spark._operate.server.rest.routing import OK, Request, Router
 from pyflink_on_spark._operate.server.rest.server import PageRoutes
+from pyflink_on_spark._operate.server.rest.stacks import StacksRoutes
 from pyflink_on_spark._operate.server.rest.state import StateRoutes
 from pyflink_on_spark._operate.server.rest.task import TaskRoutes
 from pyflink_on_spark._operate.view.job_log import JobLog, LogTail
@@ -81,6 +82,7 @@ class JobRegistry:
             TaskRoutes(self.jobs),
             ControlRoutes(self.jobs, self._operations),
             CheckpointsRoutes(self.jobs),
+            StacksRoutes(self.jobs),
         ):
             part.add_to(self.router)
         self.network = NetworkServer(self.router)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import reprlib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from types import FrameType, TracebackType
 from typing import Any
@@ -78,6 +78,21 @@ def culprit_of(
     if stop is not error:
         for frame, line in _frames(stop):
             search.look_at(frame, line)
+    return search.found
+
+
+def worker_of(
+    frames: Iterable[tuple[FrameType, int]], operators: Sequence[tuple[OperatorPlan, Operator]]
+) -> Culprit | None:
+    """The operator at work in the frames of a thread; None where they do not show it.
+
+    Args:
+        frames: the frames with their lines, from the outside in.
+        operators: all operators of the subtask.
+    """
+    search = _Search(operators)
+    for frame, line in frames:
+        search.look_at(frame, line)
     return search.found
 
 

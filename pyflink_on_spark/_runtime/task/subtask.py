@@ -656,6 +656,17 @@ class Subtask(LogPlace):
         names = (plan.name for plan, each in self._operators if each is operator)
         return f"{next(names, vertex.name)} ({index + 1}/{vertex.parallelism})"
 
+    @property
+    def operators(self) -> list[tuple[Any, Operator]]:
+        """The operators with their plans."""
+        return self._operators
+
+    @property
+    def part_name(self) -> str:
+        """The name under which it reports its progress."""
+        names = [chain_name(self._vertex, index) for index, _ in self._progress]
+        return names[0] if names else self.identity.vertex.name
+
     def report_metrics(self) -> None:
         """Send the values of the functions' metrics to the driver, if there are any."""
         reports = [

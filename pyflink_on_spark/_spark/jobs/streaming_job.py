@@ -14,13 +14,14 @@ from pyspark.sql.streaming import StreamingQuery
 from pyflink_on_spark._cluster.hosts.deployment import Deployment, slots_of
 from pyflink_on_spark._cluster.hosts.pool import HostPool
 from pyflink_on_spark._cluster.transport.rpc import HostLost
-from pyflink_on_spark._compat.errors import JobCancelledError
-from pyflink_on_spark._job.attempts.attempt_control import AttemptControl
+from pyflink_on_spark._compat.errors import CheckpointError, JobCancelledError
+from pyflink_on_spark._job.attempts.attempt_control import AttemptControl, SavepointRequest
 from pyflink_on_spark._job.attempts.split_distribution import SplitDistribution
 from pyflink_on_spark._job.checkpoints.coordinator import CheckpointCoordinator
 from pyflink_on_spark._job.submission.job import Job
 from pyflink_on_spark._runtime.task.key_group_check import with_key_groups
 from pyflink_on_spark._runtime.task.progress import TaskProgress
+from pyflink_on_spark._runtime.task.stacks import Samples
 from pyflink_on_spark._spark.jobs.host_task import HostTask
 from pyflink_on_spark._spark.jobs.running_job import GivesServer, description_of, job_error
 from pyflink_on_spark._spark.jobs.stage_function import channel_names, driver_channel
@@ -52,6 +53,7 @@ class StreamingJob(StatefulJob):
     def __init__(self, job: Job, server: GivesServer) -> None:
         super().__init__(job, server)
         self._hosts = 0
+        self._pool: HostPool | None = None
         self._coordinator = CheckpointCoordinator.of(job, self._clock)
 
     def start(self) -> None:
@@ -65,6 +67,26 @@ class StreamingJob(StatefulJob):
         counts = self._coordinator.key_groups
         self._job = replace(self._job, stages=with_key_groups(self._job.stages, counts))
         super().start()
+
+    def trigger_checkpoint(self) -> str:
+        """Write a checkpoint of a running job now; return its number.
+
+        Raises:
+            CheckpointError: the job has no checkpoints, or this one cannot be written.
+        """
+        if not self._job.settings.checkpointed:
+            raise CheckpointError("without execution.checkpointing.interval there are none")
+        return self._request(SavepointRequest(None, checkpoint=True))
+
+    def sample_stacks(self, samples: int, pause: float) -> list[Samples]:
+        """Look at the threads of the present attempt's hosts.
+
+        Args:
+            samples: how often.
+            pause: the time between two samples, in s.
+        """
+        pool = self._pool
+        return [] if pool is None else pool.sample(samples, pause)
 
     def _run(self) -> None:
         try:
@@ -114,6 +136,7 @@ class _Attempt:
         self._pool = HostPool(
             endpoint, self._hosts, self._network, owner._check_cancelled, self._job.name
         )
+        owner._pool = self._pool
         self._control = AttemptControl(self._coordinator, self._pool, owner._requests)
         self._query: StreamingQuery | None = None
         self._spark_error: BaseException | None = None
@@ -268,6 +291,7 @@ class _Attempt:
             if failed:
                 self._coordinator.abort(prepared)
         finally:
+            self._owner._pool = None
             self._over.set()
             self._stop()
 

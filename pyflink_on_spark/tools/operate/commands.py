@@ -15,6 +15,7 @@ from typing import Any
 
 from pyflink_on_spark._compat.errors import CheckpointError
 from pyflink_on_spark._operate.client.client import OperationError, RemoteJob, find_job
+from pyflink_on_spark._operate.server.rest.control import dispose_savepoint
 from pyflink_on_spark._operate.view.job_records import (
     LOST,
     JobRecord,
@@ -22,7 +23,6 @@ from pyflink_on_spark._operate.view.job_records import (
     jobs_folder,
     lives,
 )
-from pyflink_on_spark._runtime.checkpoints.checkpoint import find_checkpoint, read_metadata
 from pyflink_on_spark.common import JobStatus
 from pyflink_on_spark.tools.operate.run_options import UsageError, without_cluster
 
@@ -182,15 +182,8 @@ def _savepoint(arguments: list[str], records: JobRecords) -> int:
 
 
 def _dispose(path: str) -> int:
-    place = find_checkpoint(path)
-    metadata = read_metadata(place)
-    if not metadata.savepoint:
-        raise OperationError(
-            f"{place.shown} is a checkpoint of the job {metadata.job_id}, no savepoint: the job "
-            "removes it, or remove the folder of a job that has ended"
-        )
     print(f"Disposing savepoint '{path}'.\nWaiting for response...")
-    place.remove()
+    dispose_savepoint(path)
     print(f"Savepoint '{path}' disposed.")
     return 0
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import statistics
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict
 from typing import Any
 
+from pyflink_on_spark._compat.errors import CheckpointError
 from pyflink_on_spark._job.checkpoints.checkpoint_settings import CheckpointSettings
 from pyflink_on_spark._job.submission.job import COMPLETED, FAILED, CheckpointRecord
 from pyflink_on_spark._operate.server.rest.overview import subtasks_of
@@ -18,8 +19,14 @@ from pyflink_on_spark._operate.server.rest.routing import (
     RestError,
     Router,
 )
-from pyflink_on_spark._operate.view.jobs import OperatedJob, OperatedJobs
+from pyflink_on_spark._operate.server.rest.task import task_of
+from pyflink_on_spark._operate.view.jobs import JobTask, OperatedJob, OperatedJobs
 from pyflink_on_spark._options import checkpointing as options
+from pyflink_on_spark._runtime.checkpoints.checkpoint import (
+    find_checkpoint,
+    read_metadata,
+    read_states,
+)
 
 
 class CheckpointsRoutes:
@@ -37,6 +44,9 @@ class CheckpointsRoutes:
         router.add("GET", "/jobs/:job_id/checkpoints", self.statistics)
         router.add("GET", "/jobs/:job_id/checkpoints/config", self.config)
         router.add("GET", "/jobs/:job_id/checkpoints/details/:number", self.details)
+        router.add(
+            "GET", "/jobs/:job_id/checkpoints/details/:number/subtasks/:task_id", self.subtasks
+        )
 
     def statistics(self, request: Request, job_id: str) -> Answer:
         """Return counts, summary, the latest ones and the history."""
@@ -100,14 +110,107 @@ class CheckpointsRoutes:
         )
 
     def details(self, request: Request, job_id: str, number: str) -> Answer:
-        """Return one checkpoint."""
+        """Return one checkpoint; with its tasks as long as its files are there."""
         job = self._jobs.get(job_id)
-        if not number.isdecimal():
-            raise RestError(BAD_REQUEST, f"The number of a checkpoint is no {number!r}.")
-        for record in job.history.checkpoints:
-            if record.number == int(number):
-                return Answer({**(_told(job, record) or {}), "tasks": {}})
-        raise RestError(NOT_FOUND, f"Could not find checkpoint with id {number}.")
+        record = _numbered(job, number)
+        sizes = _sizes(job, record)
+        tasks = {
+            task.id: {"id": task.id, **_part(record, sum(sizes_of(task, sizes)), task.parallelism)}
+            for task in job.tasks
+            if sizes is not None
+        }
+        return Answer({**(_told(job, record) or {}), "tasks": tasks})
+
+    def subtasks(self, request: Request, job_id: str, number: str, task_id: str) -> Answer:
+        """Return the state of each subtask of a task in a checkpoint.
+
+        Hosts answer for all their subtasks at once, so all have the times of the checkpoint.
+        """
+        job = self._jobs.get(job_id)
+        task, record = task_of(job, task_id), _numbered(job, number)
+        sizes = _sizes(job, record)
+        if sizes is None:
+            raise RestError(NOT_FOUND, f"The files of checkpoint {number} are not there any more.")
+        by_subtask = sizes_of(task, sizes)
+        told = _part(record, sum(by_subtask), task.parallelism)
+        durations = [_duration(record)] * task.parallelism
+        summary = {
+            "state_size": _summary(by_subtask),
+            "checkpointed_size": _summary(by_subtask),
+            "end_to_end_duration": _summary(durations),
+            "checkpoint_duration": {"sync": _summary([]), "async": _summary([])},
+            "alignment": {
+                name: _summary([]) for name in ("buffered", "processed", "persisted", "duration")
+            },
+            "start_delay": _summary([]),
+        }
+        subtasks = [
+            {
+                "index": index,
+                "status": "completed" if record.status == COMPLETED else "pending",
+                "ack_timestamp": record.ended or -1,
+                "end_to_end_duration": _duration(record),
+                "state_size": size,
+                "checkpointed_size": size,
+                "checkpoint": {"sync": -1, "async": -1},
+                "alignment": {"buffered": 0, "processed": 0, "persisted": 0, "duration": -1},
+                "start_delay": -1,
+                "unaligned_checkpoint": False,
+                "aborted": record.status == FAILED,
+            }
+            for index, size in enumerate(by_subtask)
+        ]
+        return Answer({"id": record.number, **told, "summary": summary, "subtasks": subtasks})
+
+
+def _numbered(job: OperatedJob, number: str) -> CheckpointRecord:
+    if not number.isdecimal():
+        raise RestError(BAD_REQUEST, f"The number of a checkpoint is no {number!r}.")
+    for record in job.history.checkpoints:
+        if record.number == int(number):
+            return record
+    raise RestError(NOT_FOUND, f"Could not find checkpoint with id {number}.")
+
+
+def _sizes(job: OperatedJob, record: CheckpointRecord) -> dict[str, dict[int, int]] | None:
+    """The bytes of each operator by subtask; None for a checkpoint whose files are gone."""
+    if record.status != COMPLETED or not record.path:
+        return None
+    try:
+        place = find_checkpoint(record.path, job.job.settings.configuration)
+        whole = read_states(place, read_metadata(place))
+    except (CheckpointError, OSError):
+        return None
+    return {
+        name: {index: part.size for index, part in parts.items()}
+        for name, parts in whole.operators.items()
+    }
+
+
+def sizes_of(task: JobTask, sizes: Mapping[str, Mapping[int, int]] | None) -> list[int]:
+    """The bytes of each subtask of a task.
+
+    Args:
+        task: the task.
+        sizes: those of operators by subtask.
+    """
+    mine = [(sizes or {}).get(plan.state_id or "", {}) for plan in task.operators]
+    return [sum(each.get(index, 0) for each in mine) for index in range(task.parallelism)]
+
+
+def _part(record: CheckpointRecord, size: int, subtasks: int) -> dict[str, Any]:
+    return {
+        "status": record.status,
+        "latest_ack_timestamp": record.ended or -1,
+        "checkpointed_size": size,
+        "state_size": size,
+        "end_to_end_duration": _duration(record),
+        "alignment_buffered": 0,
+        "processed_data": 0,
+        "persisted_data": 0,
+        "num_subtasks": subtasks,
+        "num_acknowledged_subtasks": subtasks if record.status == COMPLETED else 0,
+    }
 
 
 def _told(job: OperatedJob, record: CheckpointRecord | None) -> dict[str, Any] | None:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import functools
 import logging
 import threading
 import time
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
+from pyflink_on_spark._compat.errors import CheckpointError
 from pyflink_on_spark._operate.server.rest.routing import (
     ACCEPTED,
     BAD_REQUEST,
@@ -20,9 +22,11 @@ from pyflink_on_spark._operate.server.rest.routing import (
     Router,
 )
 from pyflink_on_spark._operate.view.jobs import OperatedJob, OperatedJobs
+from pyflink_on_spark._runtime.checkpoints.checkpoint import find_checkpoint, read_metadata
 
 _ANSWER_SECONDS = 0.2
 """In which an answer leaves this process."""
+_NO_JOB = ""
 _log = logging.getLogger("pyflink_on_spark")
 
 
@@ -114,6 +118,10 @@ class ControlRoutes:
         router.add("GET", "/jobs/:job_id/savepoints/:request_id", self.result)
         router.add("POST", "/jobs/:job_id/stop", self.stop)
         router.add("PATCH", "/jobs/:job_id", self.terminate)
+        router.add("POST", "/jobs/:job_id/checkpoints", self.checkpoint)
+        router.add("GET", "/jobs/:job_id/checkpoints/:request_id", self.checkpoint_result)
+        router.add("POST", "/savepoint-disposal", self.dispose)
+        router.add("GET", "/savepoint-disposal/:request_id", self.disposal_result)
 
     def savepoint(self, request: Request, job_id: str) -> Answer:
         """Begin a savepoint; with ``cancel-job`` the job ends with it."""
@@ -128,6 +136,52 @@ class ControlRoutes:
         job = self._running(job_id)
         place, drain = _text(request, "targetDirectory"), bool(request.body.get("drain"))
         return self._begin(request, job, lambda: job.handle.stop_with_savepoint(drain, place))
+
+    def checkpoint(self, request: Request, job_id: str) -> Answer:
+        """Begin a checkpoint, which the job would restore after a failure."""
+        job = self._running(job_id)
+        trigger = getattr(job.handle, "trigger_checkpoint", None)
+        if trigger is None:
+            raise RestError(CONFLICT, "Only streaming jobs with hosts take checkpoints on demand.")
+        kind = _text(request, "checkpointType") or "CONFIGURED"
+        if kind not in {"CONFIGURED", "FULL", "INCREMENTAL"}:
+            raise RestError(BAD_REQUEST, f"The type of checkpoint {kind!r} is unknown.")
+        if kind == "INCREMENTAL":
+            raise RestError(BAD_REQUEST, "Checkpoints on demand are CONFIGURED or FULL here.")
+        return self._begin(request, job, trigger)
+
+    def checkpoint_result(self, request: Request, job_id: str, request_id: str) -> Answer:
+        """Return how far a checkpoint is that was asked for."""
+        if not self._operations.known(job_id, request_id):
+            raise RestError(NOT_FOUND, f"There is no checkpoint operation {request_id}.")
+        told = operation_status(self._operations.result(job_id, request_id))
+        operation = told["operation"]
+        if operation is not None and "location" in operation:
+            told["operation"] = {"checkpointId": int(operation["location"])}
+        return Answer(told)
+
+    def dispose(self, request: Request) -> Answer:
+        """Begin to remove a savepoint."""
+        path = _text(request, "savepoint-path")
+        if path is None:
+            raise RestError(BAD_REQUEST, "savepoint-path has to say which savepoint.")
+        call = functools.partial(dispose_savepoint, path, self._configuration())
+        trigger = _text(request, "triggerId")
+        return Answer({"request-id": self._operations.begin(_NO_JOB, call, trigger)}, ACCEPTED)
+
+    def disposal_result(self, request: Request, request_id: str) -> Answer:
+        """Return how far the removal of a savepoint is."""
+        if not self._operations.known(_NO_JOB, request_id):
+            raise RestError(NOT_FOUND, f"There is no disposal {request_id}.")
+        told = operation_status(self._operations.result(_NO_JOB, request_id))
+        if told["operation"] is not None and "location" in told["operation"]:
+            told["operation"] = {}
+        return Answer(told)
+
+    def _configuration(self) -> dict[str, str]:
+        """The options of the last job, which say how its file systems are reached."""
+        jobs = self._jobs.all()
+        return dict(jobs[-1].job.settings.configuration) if jobs else {}
 
     def terminate(self, request: Request, job_id: str) -> Answer:
         """Begin to cancel a job."""
@@ -169,6 +223,27 @@ def operation_status(result: dict[str, Any] | None) -> dict[str, Any]:
         return {"status": {"id": "COMPLETED"}, "operation": {"location": result["location"]}}
     cause = {"class": result["class"], "stack-trace": result["failure"]}
     return {"status": {"id": "COMPLETED"}, "operation": {"failure-cause": cause}}
+
+
+def dispose_savepoint(path: str, configuration: Mapping[str, str] | None = None) -> str:
+    """Remove a savepoint and return its place.
+
+    Args:
+        path: the savepoint's.
+        configuration: of the file systems.
+
+    Raises:
+        CheckpointError: there is no savepoint.
+    """
+    place = find_checkpoint(path, configuration or {})
+    metadata = read_metadata(place)
+    if not metadata.savepoint:
+        raise CheckpointError(
+            f"{place.shown} is a checkpoint of the job {metadata.job_id}, no savepoint: the job "
+            "removes it, or remove the folder of a job that has ended"
+        )
+    place.remove()
+    return place.shown
 
 
 def _text(request: Request, name: str) -> str | None:

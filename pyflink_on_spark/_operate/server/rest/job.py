@@ -8,7 +8,13 @@ from typing import Any
 from pyflink_on_spark._job.submission.job import FailureRecord
 from pyflink_on_spark._operate.metrics.samples import records_out
 from pyflink_on_spark._operate.server.rest.overview import task_counts, task_state
-from pyflink_on_spark._operate.server.rest.routing import Answer, Request, Router
+from pyflink_on_spark._operate.server.rest.routing import (
+    CONFLICT,
+    Answer,
+    Request,
+    RestError,
+    Router,
+)
 from pyflink_on_spark._operate.server.rest.task import accumulators_of, io_of
 from pyflink_on_spark._operate.view.jobs import OperatedJob, OperatedJobs
 from pyflink_on_spark._options.restart_strategy import STRATEGY
@@ -41,6 +47,8 @@ class JobRoutes:
         router.add("GET", "/jobs/:job_id/exceptions", self.exceptions)
         router.add("GET", "/jobs/:job_id/accumulators", self.accumulators)
         router.add("GET", "/jobs/:job_id/execution-result", self.result)
+        router.add("GET", "/jobs/:job_id/resource-requirements", self.resources)
+        router.add("PUT", "/jobs/:job_id/resource-requirements", self.rescale)
 
     def job(self, request: Request, job_id: str) -> Answer:
         """Return the job with its tasks."""
@@ -123,6 +131,24 @@ class JobRoutes:
                     "truncated": False,
                 },
             }
+        )
+
+    def resources(self, request: Request, job_id: str) -> Answer:
+        """Return the parallelism of each task, which stays as long as the job runs."""
+        job = self._jobs.get(job_id)
+        fixed = {
+            task.id: {"lowerBound": task.parallelism, "upperBound": task.parallelism}
+            for task in job.tasks
+        }
+        return Answer({task_id: {"parallelism": bounds} for task_id, bounds in fixed.items()})
+
+    def rescale(self, request: Request, job_id: str) -> Answer:
+        """Refuse to change the parallelism of a running job."""
+        job = self._jobs.get(job_id)
+        raise RestError(
+            CONFLICT,
+            f"The parallelism of {job.job.name!r} stays as long as the job runs: stop it with a "
+            "savepoint, and start it from there with another one (run -p N -s SAVEPOINT).",
         )
 
     def accumulators(self, request: Request, job_id: str) -> Answer:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import resource
+import threading
 from collections import defaultdict
 from collections.abc import Mapping
 from typing import Any
@@ -13,15 +15,17 @@ from pyflink_on_spark._operate.metrics.samples import (
     job_metrics,
     samples_of,
 )
+from pyflink_on_spark._operate.server.rest.overview import slots_of
 from pyflink_on_spark._operate.server.rest.routing import (
     BAD_REQUEST,
+    NOT_FOUND,
     Answer,
     Request,
     RestError,
     Router,
 )
 from pyflink_on_spark._operate.server.rest.task import task_of
-from pyflink_on_spark._operate.view.jobs import OperatedJobs
+from pyflink_on_spark._operate.view.jobs import TASK_MANAGER, OperatedJobs
 
 Value = float | int | str
 _AGGREGATES = ("min", "max", "avg", "sum")
@@ -45,6 +49,12 @@ class MetricsRoutes:
         router.add("GET", "/jobs/:job_id/vertices/:task_id/metrics", self.of_task)
         router.add("GET", "/jobs/:job_id/vertices/:task_id/subtasks/metrics", self.of_subtasks)
         router.add("GET", "/jobs/:job_id/vertices/:task_id/watermarks", self.watermarks)
+        router.add(
+            "GET", "/jobs/:job_id/vertices/:task_id/subtasks/:subtask/metrics", self.of_subtask
+        )
+        router.add("GET", "/jobmanager/metrics", self.of_process)
+        router.add("GET", "/taskmanagers/metrics", self.of_task_managers)
+        router.add("GET", "/taskmanagers/:name/metrics", self.of_task_manager)
 
     def of_job(self, request: Request, job_id: str) -> Answer:
         """Return the metrics of a job."""
@@ -69,6 +79,46 @@ class MetricsRoutes:
             for subtask, value in values.items()
         }
         return Answer(_chosen(request, found))
+
+    def of_subtask(self, request: Request, job_id: str, task_id: str, subtask: str) -> Answer:
+        """Return the metrics of one subtask."""
+        found = {
+            name: values[int(subtask)]
+            for name, values in self._by_name(job_id, task_id).items()
+            if subtask.isdecimal() and int(subtask) in values
+        }
+        if not found:
+            raise RestError(NOT_FOUND, f"There are no metrics of a subtask {subtask} of {task_id}.")
+        return Answer(_chosen(request, found))
+
+    def of_process(self, request: Request) -> Answer:
+        """Return the metrics of the driver."""
+        return Answer(_chosen(request, self._process_metrics()))
+
+    def of_task_managers(self, request: Request) -> Answer:
+        """Return what metrics are over the task managers, of which there is one."""
+        return _over(request, {name: {0: value} for name, value in self._slots().items()})
+
+    def of_task_manager(self, request: Request, name: str) -> Answer:
+        """Return the metrics of the task manager."""
+        if name != TASK_MANAGER:
+            raise RestError(NOT_FOUND, f"There is no task manager {name}.")
+        return Answer(_chosen(request, self._slots()))
+
+    def _slots(self) -> dict[str, Value]:
+        slots = sum(slots_of(job) for job in self._jobs.running())
+        return {"taskSlotsTotal": slots, "taskSlotsAvailable": 0}
+
+    def _process_metrics(self) -> dict[str, Value]:
+        used = resource.getrusage(resource.RUSAGE_SELF)
+        return {
+            "numRegisteredTaskManagers": 1,
+            "numRunningJobs": len(self._jobs.running()),
+            **self._slots(),
+            "Status.Process.CPU.Time": round((used.ru_utime + used.ru_stime) * 1e9),
+            "Status.Process.Memory.MaxResident": used.ru_maxrss * 1024,
+            "Status.Process.Threads.Count": threading.active_count(),
+        }
 
     def watermarks(self, request: Request, job_id: str, task_id: str) -> Answer:
         """Return the watermark of each subtask."""

@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import os
+import platform
+import sys
+import threading
+import traceback
 from collections import Counter
 from collections.abc import Callable
 from typing import Any
@@ -157,7 +161,12 @@ class ProcessRoutes:
         router.add("GET", "/jobmanager/log", self.log)
         router.add("GET", "/jobmanager/logs", self.logs)
         router.add("GET", "/jobmanager/logs/:name", self.log)
+        router.add("GET", "/jobmanager/environment", self.environment)
+        router.add("GET", "/jobmanager/thread-dump", self.threads)
         router.add("GET", "/taskmanagers", self.task_managers)
+        router.add("GET", "/taskmanagers/:manager", self.task_manager)
+        router.add("GET", "/taskmanagers/:manager/log", self.task_manager_log)
+        router.add("GET", "/taskmanagers/:manager/logs", self.task_manager_logs)
 
     def config(self, request: Request) -> Answer:
         """Return the options of the last job; what is secret is hidden."""
@@ -186,17 +195,60 @@ class ProcessRoutes:
             file.seek(max(0, os.path.getsize(path) - _MOST_BYTES))
             return Answer(file.read(), kind=_TEXT)
 
+    def environment(self, request: Request) -> Answer:
+        """Return the Python of the driver, in the fields that Flink has for Java."""
+        version = f"{platform.python_implementation()} {platform.python_version()}"
+        about = {"version": version, "arch": platform.machine(), "options": []}
+        return Answer({"jvm": about, "classpath": []})
+
+    def threads(self, request: Request) -> Answer:
+        """Return the stacks of the driver's threads."""
+        names = {thread.ident: thread.name for thread in threading.enumerate()}
+        stacks = [
+            {
+                "threadName": names.get(ident, str(ident)),
+                "stringifiedThreadInfo": "".join(traceback.format_stack(frame)),
+            }
+            for ident, frame in sys._current_frames().items()
+        ]
+        return Answer({"threadInfos": stacks})
+
+    def task_manager(self, request: Request, manager: str) -> Answer:
+        """Return the task manager."""
+        _check_manager(manager)
+        slots = sum(slots_of(job) for job in self._jobs.running())
+        allocated = [{"jobId": job.id, "resource": {}} for job in self._jobs.running()]
+        return Answer({**_manager(slots), "allocatedSlots": allocated})
+
+    def task_manager_log(self, request: Request, manager: str) -> Answer:
+        """Return the log, in which those of the hosts are, too."""
+        _check_manager(manager)
+        return self.log(request)
+
+    def task_manager_logs(self, request: Request, manager: str) -> Answer:
+        """Return the name and size of the log."""
+        _check_manager(manager)
+        return self.logs(request)
+
     def task_managers(self, request: Request) -> Answer:
         """Return the hosts of all jobs as one task manager."""
         slots = sum(slots_of(job) for job in self._jobs.running())
-        about: dict[str, Any] = {
-            "id": TASK_MANAGER,
-            "path": TASK_MANAGER,
-            "dataPort": -1,
-            "jmxPort": -1,
-            "timeSinceLastHeartbeat": 0,
-            "slotsNumber": slots,
-            "freeSlots": 0,
-            "blocked": False,
-        }
-        return Answer({"taskmanagers": [about]})
+        return Answer({"taskmanagers": [_manager(slots)]})
+
+
+def _manager(slots: int) -> dict[str, Any]:
+    return {
+        "id": TASK_MANAGER,
+        "path": TASK_MANAGER,
+        "dataPort": -1,
+        "jmxPort": -1,
+        "timeSinceLastHeartbeat": 0,
+        "slotsNumber": slots,
+        "freeSlots": 0,
+        "blocked": False,
+    }
+
+
+def _check_manager(name: str) -> None:
+    if name != TASK_MANAGER:
+        raise RestError(NOT_FOUND, f"There is no task manager {name}.")

@@ -10,7 +10,7 @@ from typing import Any
 from pyflink_on_spark._compat.errors import PyFlinkOnSparkError
 from pyflink_on_spark._operate.view.jobs import UnknownJob
 
-OK, ACCEPTED = 200, 202
+OK, ACCEPTED, NO_CONTENT = 200, 202, 204
 BAD_REQUEST, FORBIDDEN, NOT_FOUND, NOT_ALLOWED, CONFLICT = 400, 403, 404, 405, 409
 
 
@@ -32,7 +32,7 @@ class Request:
     """A request.
 
     Args:
-        method: ``GET``, ``POST``, ``PATCH``, ``DELETE``.
+        method: ``GET``, ``HEAD``, ``OPTIONS``, ``POST``, ``PUT``, ``PATCH``, ``DELETE``.
         path: without the query.
         query: the query's values by name.
         body: the JSON body.
@@ -52,11 +52,13 @@ class Answer:
         content: what becomes JSON, or bytes as they are.
         status: the HTTP status.
         kind: the content's MIME type.
+        allowed: the methods that a path takes, for a request that asks for them.
     """
 
     content: Any
     status: int = OK
     kind: str = "application/json; charset=UTF-8"
+    allowed: tuple[str, ...] = ()
 
 
 Handler = Callable[..., Answer]
@@ -93,8 +95,10 @@ class Router:
         found = [(m, match, h) for m, p, h in self._routes if (match := p.fullmatch(path))]
         found.sort(key=lambda route: len(route[1].groups()))  # /jobs/metrics is not a job
         for method, match, handler in found:
-            if method == request.method:
+            if method == request.method or (method, request.method) == ("GET", "HEAD"):
                 return handler(request, **match.groupdict())
+        if found and request.method == "OPTIONS":
+            return Answer(b"", NO_CONTENT, allowed=tuple(sorted({m for m, _, _ in found})))
         if found:
             raise RestError(NOT_ALLOWED, f"{request.path} does not take {request.method}.")
         raise RestError(NOT_FOUND, f"Not found: {request.path}")

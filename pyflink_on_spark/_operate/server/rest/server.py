@@ -203,7 +203,7 @@ class RestHandler(BaseHTTPRequestHandler):
         """Answer."""
         self._serve()
 
-    do_POST = do_PATCH = do_DELETE = do_GET  # noqa: N815 - as above
+    do_HEAD = do_OPTIONS = do_POST = do_PUT = do_PATCH = do_DELETE = do_GET  # noqa: N815 - as above
 
     def log_message(self, format: str, *args: Any) -> None:  # noqa: A002 - the base class's name
         """Log a request at DEBUG."""
@@ -274,10 +274,13 @@ class RestHandler(BaseHTTPRequestHandler):
         self.send_header("Cache-Control", "no-store")
         self.send_header("Content-Security-Policy", "default-src 'self'; frame-ancestors 'none'")
         self.send_header("X-Content-Type-Options", "nosniff")
+        if answer.allowed:
+            self.send_header("Allow", ", ".join(answer.allowed))
         if self.close_connection:
             self.send_header("Connection", "close")
         self.end_headers()
-        self.wfile.write(content)
+        if self.command != "HEAD":
+            self.wfile.write(content)
 
 
 class RestServer(socketserver.ThreadingMixIn, socketserver.TCPServer):
