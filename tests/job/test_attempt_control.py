@@ -219,9 +219,9 @@ def test_the_end_of_all_input(tmp_path, settings):
     assert job.sink.found == ["1-0", "1-1"]
 
 
-def test_a_checkpoint_that_is_asked_for(running):
-    asked = running.ask(checkpoint=True)
-    running.run()
+def test_a_checkpoint_that_is_asked_for(job):
+    asked = job.ask(checkpoint=True)
+    job.run()
     assert asked.result(0) == "1"
-    assert running.coordinator.last_checkpoint == 1
-    assert not running.control.ended
+    assert job.coordinator.last_checkpoint == 1
+    assert not job.control.ended

@@ -1,4 +1,4 @@
-"""What other threads see of a subtask that works: the stacks of functions, and the element."""
+"""The stacks of functions and the elements of subtasks, as another thread sees them."""
 
 from __future__ import annotations
 

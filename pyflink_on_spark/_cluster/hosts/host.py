@@ -207,7 +207,7 @@ class Host:
                 _leave(1)
 
     def _sample(self, number: int, _: str, samples: int, pause: float) -> None:
-        """Tell the driver what the threads do, also while one of them is stuck."""
+        """Send samples of the threads to the driver, also while one of them is stuck."""
         with contextlib.suppress(HostLost):
             self._control.send(number, "done", sample(samples, pause))
 

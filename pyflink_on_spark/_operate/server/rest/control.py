@@ -151,7 +151,7 @@ class ControlRoutes:
         return self._begin(request, job, trigger)
 
     def checkpoint_result(self, request: Request, job_id: str, request_id: str) -> Answer:
-        """Return how far a checkpoint is that was asked for."""
+        """The progress of a checkpoint that was asked for."""
         if not self._operations.known(job_id, request_id):
             raise RestError(NOT_FOUND, f"There is no checkpoint operation {request_id}.")
         told = operation_status(self._operations.result(job_id, request_id))
@@ -170,7 +170,7 @@ class ControlRoutes:
         return Answer({"request-id": self._operations.begin(_NO_JOB, call, trigger)}, ACCEPTED)
 
     def disposal_result(self, request: Request, request_id: str) -> Answer:
-        """Return how far the removal of a savepoint is."""
+        """The progress of the removal of a savepoint."""
         if not self._operations.known(_NO_JOB, request_id):
             raise RestError(NOT_FOUND, f"There is no disposal {request_id}.")
         told = operation_status(self._operations.result(_NO_JOB, request_id))

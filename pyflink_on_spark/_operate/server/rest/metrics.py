@@ -96,7 +96,7 @@ class MetricsRoutes:
         return Answer(_chosen(request, self._process_metrics()))
 
     def of_task_managers(self, request: Request) -> Answer:
-        """Return what metrics are over the task managers, of which there is one."""
+        """The metrics over the task managers, of which there is one."""
         return _over(request, {name: {0: value} for name, value in self._slots().items()})
 
     def of_task_manager(self, request: Request, name: str) -> Answer:
