@@ -43,9 +43,9 @@ HEAD = """\
 # Compatibility with PyFlink
 
 **{percentage} % of PyFlink's public names work on Spark**: {usable:,} of {all:,}. These are the
-names that PyFlink 1.13 to 2.3 have in `pyflink.common`, `pyflink.datastream`, `pyflink.metrics` and
-`pyflink.util`, and the names that PyFlink 2.3 has in `pyflink.table`. All of them can be imported
-and have PyFlink's signatures.
+names that PyFlink 1.13 to 2.3 have in `pyflink.common`, `pyflink.dataset`, `pyflink.datastream`,
+`pyflink.metrics`, `pyflink.table` and `pyflink.util`. All of them can be imported and have
+PyFlink's signatures. The [last section](#releases) says which names some of these releases lack.
 
 | state | names | what it means |
 | --- | ---: | --- |
@@ -80,6 +80,7 @@ def document() -> str:
     parts = [head, *_wrong(), "## Names", ""]
     for module, names in verdicts.items():
         parts += _section(module, names)
+    parts += _releases()
     return "\n".join(parts)
 
 
@@ -183,6 +184,29 @@ def _section(module: str, names: dict[str, Verdict]) -> Iterator[str]:
         label = f"`{owner}`" if members == [owner] else f"`{owner}`: {listed}"
         yield f"| {label} | {verdict.status.value} | {_note(verdict)} |"
     yield ""
+
+
+def _releases() -> Iterator[str]:
+    yield "## Releases"
+    yield ""
+    yield "Each name with its first and its last release, unless PyFlink 1.13 to 2.3 all have it."
+    yield ""
+    yield "| module | releases | names |"
+    yield "| --- | --- | --- |"
+    for module, names in NAMES.items():
+        groups: dict[str, list[str]] = defaultdict(list)
+        for name, entry in names.items():
+            if entry["releases"] != "1.13-2.3":
+                groups[entry["releases"]].append(name)
+        for releases, members in sorted(groups.items()):
+            listed = ", ".join(f"`{name}`" for name in _outermost(members))
+            yield f"| `{module}` | {releases.replace('-', ' to ')} | {listed} |"
+    yield ""
+
+
+def _outermost(names: list[str]) -> list[str]:
+    """Return names without those that belong to another one of them."""
+    return [name for name in names if name.rpartition(".")[0] not in names]
 
 
 def _note(verdict: Verdict) -> str:

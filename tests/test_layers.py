@@ -17,7 +17,7 @@ PACKAGE = ROOT / "pyflink_on_spark"
 VOCABULARY = {"_options", "common", "metrics", "util", "serializers", "java_gateway", "version"}
 RUNTIME = VOCABULARY | {"_compat", "_filesystem", "_runtime"}
 ENGINE = RUNTIME | {"_graph", "_connectors", "_job"}
-MIRROR = VOCABULARY | {"datastream", "table"}
+MIRROR = VOCABULARY | {"dataset", "datastream", "table"}
 
 # What each package may import, itself aside.
 MAY_IMPORT = {
@@ -35,7 +35,8 @@ MAY_IMPORT = {
     "state": RUNTIME | {"flink_state"},
     "errors": {"_connectors", "_runtime", "_compat"},
     "datastream": ENGINE,
-    "table": ENGINE | {"_sql", "datastream"},
+    "dataset": ENGINE | {"datastream"},
+    "table": ENGINE | {"_sql", "dataset", "datastream"},
     "extensions": ENGINE | MIRROR | {"_sql"},
     "testing": ENGINE | {"datastream"},
     "_cluster": {"_compat", "_options", "_runtime", "_job"},

@@ -13,6 +13,8 @@ from pyflink_on_spark.table.module import Module, ModuleEntry
 from pyflink_on_spark.table.plan_reference import PlanReference
 from pyflink_on_spark.table.result_kind import ResultKind
 from pyflink_on_spark.table.schema import Schema
+from pyflink_on_spark.table.sinks import CsvTableSink, TableSink, WriteMode
+from pyflink_on_spark.table.sources import CsvTableSource, TableSource
 from pyflink_on_spark.table.sql_dialect import SqlDialect
 from pyflink_on_spark.table.statement_set import StatementSet
 from pyflink_on_spark.table.table import (
@@ -24,7 +26,11 @@ from pyflink_on_spark.table.table import (
 )
 from pyflink_on_spark.table.table_config import TableConfig
 from pyflink_on_spark.table.table_descriptor import FormatDescriptor, TableDescriptor
-from pyflink_on_spark.table.table_environment import StreamTableEnvironment, TableEnvironment
+from pyflink_on_spark.table.table_environment import (
+    BatchTableEnvironment,
+    StreamTableEnvironment,
+    TableEnvironment,
+)
 from pyflink_on_spark.table.table_pipeline import TablePipeline
 from pyflink_on_spark.table.table_result import TableResult
 from pyflink_on_spark.table.table_schema import TableSchema
@@ -41,6 +47,7 @@ from pyflink_on_spark.table.udf import (
 __all__ = [
     "TableEnvironment",
     "StreamTableEnvironment",
+    "BatchTableEnvironment",
     "Table",
     "GroupedTable",
     "GroupWindowedTable",
@@ -77,6 +84,11 @@ __all__ = [
     "ModuleEntry",
     "CompiledPlan",
     "PlanReference",
+    "CsvTableSink",
+    "CsvTableSource",
+    "TableSink",
+    "TableSource",
+    "WriteMode",
 ]
 
 __getattr__ = missing_name(__name__)

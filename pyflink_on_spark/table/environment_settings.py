@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pyflink_on_spark._compat.missing_names import missing_name
+from pyflink_on_spark._compat.recorded import note_former
 from pyflink_on_spark._options.execution import BATCH, RUNTIME_MODE
 from pyflink_on_spark._options.table import BUILTIN_CATALOG, BUILTIN_DATABASE
 from pyflink_on_spark.common import Configuration
@@ -27,6 +28,24 @@ class EnvironmentSettings:
         def with_configuration(self, config: Configuration) -> EnvironmentSettings.Builder:
             """Take over every key of a configuration."""
             self._configuration.add_all(config)
+            return self
+
+        def use_blink_planner(self) -> EnvironmentSettings.Builder:
+            """Choose the planner that is the only one since PyFlink 1.14."""
+            note_former("use_blink_planner()", "there is one planner")
+            return self
+
+        def use_any_planner(self) -> EnvironmentSettings.Builder:
+            """Leave the planner open; there is one."""
+            note_former("use_any_planner()", "there is one planner")
+            return self
+
+        def use_old_planner(self) -> EnvironmentSettings.Builder:
+            """Choose the planner that is gone since PyFlink 1.14.
+
+            On Spark: queries have the results of the other planner.
+            """
+            note_former("use_old_planner()", "there is one planner")
             return self
 
         def in_batch_mode(self) -> EnvironmentSettings.Builder:
@@ -71,6 +90,19 @@ class EnvironmentSettings:
     def is_streaming_mode(self) -> bool:
         """True if rows are computed as they arrive."""
         return self._configuration._read(RUNTIME_MODE) != BATCH
+
+    def is_blink_planner(self) -> bool:
+        """Tell whether the planner is the one that PyFlink 1.14 and later have: it is."""
+        return True
+
+    def to_configuration(self) -> Configuration:
+        """Return the options; the same as ``get_configuration``."""
+        return self._configuration
+
+    @staticmethod
+    def from_configuration(config: Configuration) -> EnvironmentSettings:
+        """Return the settings that some options describe."""
+        return EnvironmentSettings.new_instance().with_configuration(config).build()
 
     def get_configuration(self) -> Configuration:
         """Return the options."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from pyflink_on_spark._compat.missing_names import missing_name
+from pyflink_on_spark._compat.renamed_parameters import renamed
 from pyflink_on_spark._job.display.progress import console
 from pyflink_on_spark._sql.errors import TableError
 from pyflink_on_spark._sql.parser import parse_statement
@@ -32,6 +33,7 @@ class StatementSet:
 
     def add(self, table_pipeline: TablePipeline) -> StatementSet:
         """Add what ``insert_into`` gives."""
+        self._t_env._unbuffer(table_pipeline)
         self._sinks.append(table_pipeline._sink)
         return self
 
@@ -48,6 +50,7 @@ class StatementSet:
         self._sinks.append(self._t_env._session.bind_insert(statement))
         return self
 
+    @renamed(target_path_or_descriptor="target_path")
     def add_insert(
         self,
         target_path_or_descriptor: str | TableDescriptor,

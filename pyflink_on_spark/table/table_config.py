@@ -7,6 +7,7 @@ import sys
 from typing import Self
 
 from pyflink_on_spark._compat.missing_names import missing_name
+from pyflink_on_spark._compat.recorded import note_former, note_recorded
 from pyflink_on_spark._compat.unsupported import Gap, raise_unsupported
 from pyflink_on_spark._options.option_text import duration_text
 from pyflink_on_spark._options.python import EXECUTABLE
@@ -16,6 +17,11 @@ from pyflink_on_spark.common import Configuration
 from pyflink_on_spark.table.sql_dialect import SqlDialect
 
 __all__ = ["TableConfig"]
+
+_LEAST_DIFFERENCE = datetime.timedelta(minutes=5)
+_ROUNDING_MODES = frozenset(
+    {"UP", "DOWN", "CEILING", "FLOOR", "HALF_UP", "HALF_DOWN", "HALF_EVEN", "UNNECESSARY"}
+)
 
 
 class TableConfig:
@@ -27,6 +33,8 @@ class TableConfig:
 
     def __init__(self, j_table_config=None):
         self._configuration = Configuration() if j_table_config is None else j_table_config
+        self._null_check = True
+        self._decimal_context = (34, "HALF_EVEN")
 
     def get(self, key: str, default_value: str) -> str:
         """Return an option, or a default where it is not set."""
@@ -73,6 +81,71 @@ class TableConfig:
         """Set how long state is kept that is not used; zero is without limit."""
         millis = round(duration.total_seconds() * 1000)
         self.set(STATE_TTL.key, duration_text(millis))
+
+    def set_idle_state_retention_time(
+        self, min_time: datetime.timedelta, max_time: datetime.timedelta
+    ):
+        """Set how long state is kept that is not used.
+
+        Args:
+            min_time: how long at least; this counts.
+            max_time: how long at most; five minutes more than ``min_time`` or later.
+
+        Raises:
+            ValueError: the two are too close.
+        """
+        note_former("set_idle_state_retention_time(...)", "use set_idle_state_retention(duration)")
+        if max_time - min_time < _LEAST_DIFFERENCE and (min_time or max_time):
+            least, most = (
+                f"{round(time.total_seconds() * 1000)} ms" for time in (min_time, max_time)
+            )
+            raise ValueError(
+                f"Difference between minTime: {least} and maxTime: {most} should be at least "
+                "5 minutes."
+            )
+        self.set_idle_state_retention(min_time)
+
+    def get_min_idle_state_retention_time(self) -> int:
+        """Return how long state is kept at least that is not used, in ms."""
+        return self._configuration._read(STATE_TTL)
+
+    def get_max_idle_state_retention_time(self) -> int:
+        """Return how long state is kept at most that is not used, in ms."""
+        return self._configuration._read(STATE_TTL) * 3 // 2
+
+    def get_null_check(self) -> bool:
+        """Tell whether values may be NULL."""
+        return self._null_check
+
+    def set_null_check(self, null_check: bool):
+        """Set whether values may be NULL. On Spark: recorded; values may always be NULL.
+
+        Raises:
+            Exception: it is no bool.
+        """
+        if not isinstance(null_check, bool):
+            raise Exception("TableConfig.null_check should be a bool value!")
+        note_recorded("set_null_check(...)", "values may always be NULL")
+        self._null_check = null_check
+
+    def get_decimal_context(self) -> tuple[int, str]:
+        """Return the number of digits, and how numbers are rounded."""
+        return self._decimal_context
+
+    def set_decimal_context(self, precision: int, rounding_mode: str):
+        """Set how decimal numbers are rounded. On Spark: recorded, as with Flink's later planner.
+
+        Args:
+            precision: the number of digits.
+            rounding_mode: ``HALF_UP`` for example.
+
+        Raises:
+            ValueError: there is no such mode.
+        """
+        if rounding_mode not in _ROUNDING_MODES:
+            raise ValueError(f"Unsupported rounding_mode: {rounding_mode}")
+        note_recorded("set_decimal_context(...)", "the types of the operands say it")
+        self._decimal_context = precision, rounding_mode
 
     def get_sql_dialect(self) -> int:
         """Return the dialect of statements, a constant of SqlDialect."""

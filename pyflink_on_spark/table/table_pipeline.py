@@ -37,6 +37,7 @@ class TablePipeline:
 
     def execute(self) -> TableResult:
         """Start the job that writes."""
+        self._t_env._unbuffer(self)
         return TableResult(self._t_env._jobs.insert([self._sink]))
 
     def explain(self, *extra_details: ExplainDetail) -> str:

@@ -8,6 +8,7 @@ from typing import Any
 from pyflink_on_spark._compat.missing_names import missing_name
 from pyflink_on_spark._sql.plan.nodes import WindowKind
 from pyflink_on_spark.table.expression import Expression
+from pyflink_on_spark.table.text_expressions import as_expression, parse_expressions
 
 __all__ = ["GroupWindow", "Over", "OverWindow", "Session", "Slide", "Tumble"]
 
@@ -38,9 +39,9 @@ class Tumble:
     """Windows that follow each other."""
 
     @classmethod
-    def over(cls, size: Expression) -> TumbleWithSize:
+    def over(cls, size: Expression | str) -> TumbleWithSize:
         """Set the size of the windows, for example ``lit(10).minutes``."""
-        return TumbleWithSize(_Window(WindowKind.TUMBLE, size))
+        return TumbleWithSize(_Window(WindowKind.TUMBLE, as_expression(size)))
 
 
 class TumbleWithSize:
@@ -49,9 +50,9 @@ class TumbleWithSize:
     def __init__(self, java_window):
         self._window: _Window = java_window
 
-    def on(self, time_field: Expression) -> TumbleWithSizeOnTime:
+    def on(self, time_field: Expression | str) -> TumbleWithSizeOnTime:
         """Set the time attribute."""
-        return TumbleWithSizeOnTime(replace(self._window, time=time_field))
+        return TumbleWithSizeOnTime(replace(self._window, time=as_expression(time_field)))
 
 
 class TumbleWithSizeOnTime:
@@ -69,9 +70,9 @@ class Session:
     """Windows that end when nothing comes for some time."""
 
     @classmethod
-    def with_gap(cls, gap: Expression) -> SessionWithGap:
+    def with_gap(cls, gap: Expression | str) -> SessionWithGap:
         """Set after how long without rows a session ends."""
-        return SessionWithGap(_Window(WindowKind.SESSION, gap))
+        return SessionWithGap(_Window(WindowKind.SESSION, as_expression(gap)))
 
 
 class SessionWithGap:
@@ -80,9 +81,9 @@ class SessionWithGap:
     def __init__(self, java_window):
         self._window: _Window = java_window
 
-    def on(self, time_field: Expression) -> SessionWithGapOnTime:
+    def on(self, time_field: Expression | str) -> SessionWithGapOnTime:
         """Set the time attribute."""
-        return SessionWithGapOnTime(replace(self._window, time=time_field))
+        return SessionWithGapOnTime(replace(self._window, time=as_expression(time_field)))
 
 
 class SessionWithGapOnTime:
@@ -100,9 +101,9 @@ class Slide:
     """Windows that overlap."""
 
     @classmethod
-    def over(cls, size: Expression) -> SlideWithSize:
+    def over(cls, size: Expression | str) -> SlideWithSize:
         """Set the size of the windows."""
-        return SlideWithSize(_Window(WindowKind.HOP, size))
+        return SlideWithSize(_Window(WindowKind.HOP, as_expression(size)))
 
 
 class SlideWithSize:
@@ -111,9 +112,9 @@ class SlideWithSize:
     def __init__(self, java_window):
         self._window: _Window = java_window
 
-    def every(self, slide: Expression) -> SlideWithSizeAndSlide:
+    def every(self, slide: Expression | str) -> SlideWithSizeAndSlide:
         """Set how far one window begins after the other."""
-        return SlideWithSizeAndSlide(replace(self._window, step=slide))
+        return SlideWithSizeAndSlide(replace(self._window, step=as_expression(slide)))
 
 
 class SlideWithSizeAndSlide:
@@ -122,9 +123,9 @@ class SlideWithSizeAndSlide:
     def __init__(self, java_window):
         self._window: _Window = java_window
 
-    def on(self, time_field: Expression) -> SlideWithSizeAndSlideOnTime:
+    def on(self, time_field: Expression | str) -> SlideWithSizeAndSlideOnTime:
         """Set the time attribute."""
-        return SlideWithSizeAndSlideOnTime(replace(self._window, time=time_field))
+        return SlideWithSizeAndSlideOnTime(replace(self._window, time=as_expression(time_field)))
 
 
 class SlideWithSizeAndSlideOnTime:
@@ -149,18 +150,24 @@ class _OverWindow:
     name: str = ""
 
 
+def _keys(given: tuple[Any, ...]) -> tuple[Any, ...]:
+    if len(given) == 1 and isinstance(given[0], str):
+        return tuple(parse_expressions(given[0]))
+    return given
+
+
 class Over:
     """Windows of rows around each row."""
 
     @classmethod
-    def order_by(cls, order_by: Expression) -> OverWindowPartitionedOrdered:
+    def order_by(cls, order_by: Expression | str) -> OverWindowPartitionedOrdered:
         """Set the time attribute that rows are ordered by."""
-        return OverWindowPartitionedOrdered(_OverWindow(order=order_by))
+        return OverWindowPartitionedOrdered(_OverWindow(order=as_expression(order_by)))
 
     @classmethod
-    def partition_by(cls, *partition_by: Expression) -> OverWindowPartitioned:
+    def partition_by(cls, *partition_by: Expression | str) -> OverWindowPartitioned:
         """Set which rows are together."""
-        return OverWindowPartitioned(_OverWindow(partition_by))
+        return OverWindowPartitioned(_OverWindow(_keys(partition_by)))
 
 
 class OverWindowPartitioned:
@@ -169,9 +176,9 @@ class OverWindowPartitioned:
     def __init__(self, java_over_window):
         self._window: _OverWindow = java_over_window
 
-    def order_by(self, order_by: Expression) -> OverWindowPartitionedOrdered:
+    def order_by(self, order_by: Expression | str) -> OverWindowPartitionedOrdered:
         """Set the time attribute that rows are ordered by."""
-        return OverWindowPartitionedOrdered(replace(self._window, order=order_by))
+        return OverWindowPartitionedOrdered(replace(self._window, order=as_expression(order_by)))
 
 
 class OverWindowPartitionedOrdered:
@@ -184,9 +191,11 @@ class OverWindowPartitionedOrdered:
         """Give the window a name."""
         return OverWindow(replace(self._window, name=alias))
 
-    def preceding(self, preceding: Expression) -> OverWindowPartitionedOrderedPreceding:
+    def preceding(self, preceding: Expression | str) -> OverWindowPartitionedOrderedPreceding:
         """Set how far the window goes back."""
-        return OverWindowPartitionedOrderedPreceding(replace(self._window, lower=preceding))
+        return OverWindowPartitionedOrderedPreceding(
+            replace(self._window, lower=as_expression(preceding))
+        )
 
 
 class OverWindowPartitionedOrderedPreceding:
@@ -199,9 +208,11 @@ class OverWindowPartitionedOrderedPreceding:
         """Give the window a name."""
         return OverWindow(replace(self._window, name=alias))
 
-    def following(self, following: Expression) -> OverWindowPartitionedOrderedPreceding:
+    def following(self, following: Expression | str) -> OverWindowPartitionedOrderedPreceding:
         """Set how far the window extends."""
-        return OverWindowPartitionedOrderedPreceding(replace(self._window, upper=following))
+        return OverWindowPartitionedOrderedPreceding(
+            replace(self._window, upper=as_expression(following))
+        )
 
 
 class OverWindow:

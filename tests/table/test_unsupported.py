@@ -15,7 +15,7 @@ from pyflink_on_spark.table import (
     UserDefinedType,
 )
 from pyflink_on_spark.table.catalog import HiveCatalog
-from pyflink_on_spark.table.descriptors import Rowtime
+from pyflink_on_spark.table.descriptors import Elasticsearch, Rowtime
 from pyflink_on_spark.table.expressions import col
 from pyflink_on_spark.table.model_descriptor import ModelDescriptor
 
@@ -32,7 +32,8 @@ def t_env():
         (lambda env: Module(None), "Module is never supported.* create_temporary_system_function"),
         (lambda env: PlanReference.from_file("p"), "from_file is never .* Run the INSERT"),
         (lambda env: ModelDescriptor.for_provider("x"), "Call the model in a Python function"),
-        (lambda env: Rowtime(), "Use TableDescriptor"),
+        (lambda env: Rowtime().timestamps_from_extractor("a.B"), "Use timestamps_from_field"),
+        (lambda env: Elasticsearch(), "to_spark"),
         (lambda env: UserDefinedType(), "Declare a ROW"),
         (lambda env: DataTypes.INT().bridged_to("java.lang.Integer"), "a class of Java"),
         (lambda env: env.compile_plan_sql("INSERT INTO t SELECT 1"), "never supported"),

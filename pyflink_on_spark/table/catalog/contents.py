@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from pyflink_on_spark._compat.unsupported import Gap, unsupported_class
+from pyflink_on_spark._sql.types.api_types import to_data_type
 from pyflink_on_spark.common import Configuration
 from pyflink_on_spark.common._java_handles import own_handle
 from pyflink_on_spark.table.schema import Schema
@@ -159,6 +160,12 @@ class CatalogBaseTable:
         """The options, by name."""
         return dict(self._described.options)
 
+    def get_schema(self) -> TableSchema:
+        """The columns that are stored, as PyFlink has them until 1.20."""
+        columns = self._described.schema._description.columns
+        stored = [(column.name, column.type) for column in columns if column.type is not None]
+        return TableSchema([name for name, _ in stored], [to_data_type(kind) for _, kind in stored])
+
     def get_unresolved_schema(self) -> Schema:
         """The columns, the watermark and the primary key.
 
@@ -289,6 +296,10 @@ class CatalogFunction:
     def get_detailed_description(self) -> str | None:
         """A fixed sentence."""
         return "This is a user-defined function"
+
+    def is_generic(self) -> bool:
+        """True: no function is one of Hive's."""
+        return True
 
     def get_function_language(self) -> FunctionLanguage:
         """The language."""

@@ -16,6 +16,7 @@ from pyflink_on_spark._sql.syntax import expressions as syntax
 from pyflink_on_spark._sql.types.logical import Root
 from pyflink_on_spark.table.expression import Expression
 from pyflink_on_spark.table.expression.parts import literal
+from pyflink_on_spark.table.text_expressions import as_expression
 
 
 def expanded(items: list[Any], schema: Schema, binder: ExpressionBinder) -> list[Any]:
@@ -111,6 +112,7 @@ def call_over(function: Any, node: Node) -> tuple[Any, tuple[str, ...]]:
     Raises:
         TypeError: it is neither.
     """
+    function = as_expression(function)
     if isinstance(function, Expression):
         found = function._unresolved
         if isinstance(found, syntax.Alias):

@@ -23,6 +23,7 @@ from pyflink_on_spark._sql.syntax.expressions import FrameDistance, FrameEnd
 from pyflink_on_spark._sql.types import logical
 from pyflink_on_spark._sql.types.logical import Root, Time
 from pyflink_on_spark.table.expression import Expression
+from pyflink_on_spark.table.text_expressions import as_expression, parse_expressions
 
 if TYPE_CHECKING:
     from pyflink_on_spark.table.table.table import Table
@@ -207,11 +208,14 @@ def _is_name(node: Any, name: str) -> bool:
 
 
 def written(expressions: Any) -> list[Any]:
-    """Return the syntax of expressions.
+    """Return the syntax of expressions; a single text may have several.
 
     Raises:
         TypeError: something is no expression.
+        SqlParseError: the text cannot be read.
     """
+    if len(expressions) == 1 and isinstance(expressions[0], str):
+        expressions = parse_expressions(expressions[0])
     for expression in expressions:
         if not isinstance(expression, Expression):
             raise TypeError(f"an Expression is needed, not {expression!r}: use col() or lit()")
@@ -409,6 +413,7 @@ def aggregate_call(function: Any, table: Table) -> tuple[Any, tuple[str, ...]]:
         function: a call, or a function that gets whole rows.
         table: the rows.
     """
+    function = as_expression(function)
     if isinstance(function, Expression):
         found = function._unresolved
         if isinstance(found, syntax.Alias):

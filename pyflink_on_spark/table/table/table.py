@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from pyflink_on_spark._compat.renamed_parameters import renamed as also_called
 from pyflink_on_spark._job.display.progress import console
 from pyflink_on_spark._sql.binder.aggregates import contains_aggregate
 from pyflink_on_spark._sql.binder.expressions import ExpressionBinder
@@ -287,6 +288,7 @@ class Table(CombiningMethods, ChangelogMethods):
         """Start a job that brings the rows to the program."""
         return self._t_env._collect(self._node)
 
+    @also_called(table_path_or_descriptor="table_path")
     def execute_insert(
         self,
         table_path_or_descriptor: str | TableDescriptor,
@@ -303,10 +305,14 @@ class Table(CombiningMethods, ChangelogMethods):
         """
         return self.insert_into(table_path_or_descriptor, overwrite).execute()
 
+    @also_called(table_path_or_descriptor="table_path")
     def insert_into(
         self, table_path_or_descriptor: str | TableDescriptor, overwrite: bool = False
     ) -> TablePipeline:
         """Say that the rows are to be written to another table.
+
+        ``execute`` of the pipeline does it; or ``execute`` of the environment, as before
+        PyFlink 1.14, which carries out all that were not executed.
 
         Args:
             table_path_or_descriptor: where to.
@@ -316,7 +322,7 @@ class Table(CombiningMethods, ChangelogMethods):
             ValidationError: the rows do not fit, or there is no such table.
         """
         sink = self._t_env._sink(self._node, table_path_or_descriptor, overwrite)
-        return TablePipeline(sink, self._t_env)
+        return self._t_env._buffered(TablePipeline(sink, self._t_env))
 
     def _then(self, node: Node) -> Table:
         return Table(node, self._t_env)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
+from pyflink_on_spark._compat.renamed_parameters import renamed
 from pyflink_on_spark._options import python
 from pyflink_on_spark._options.execution import BATCH, RUNTIME_MODE
 from pyflink_on_spark._sql.errors import TableError, ValidationError
@@ -39,6 +40,7 @@ from pyflink_on_spark.table.table import Table
 from pyflink_on_spark.table.table_config import TableConfig
 from pyflink_on_spark.table.table_descriptor import TableDescriptor
 from pyflink_on_spark.table.table_environment.catalogs import Catalogs
+from pyflink_on_spark.table.table_environment.former_methods import FormerMethods
 from pyflink_on_spark.table.table_environment.jobs import Jobs
 from pyflink_on_spark.table.table_environment.refusals import NeedsFlink, NotYet
 from pyflink_on_spark.table.table_result import TableResult
@@ -166,7 +168,7 @@ _NO_STATEMENT = (
 )
 
 
-class TableEnvironment(Catalogs, Modules, FunctionDependencies, NotYet, NeedsFlink):
+class TableEnvironment(FormerMethods, Catalogs, Modules, FunctionDependencies, NotYet, NeedsFlink):
     """Plans and runs queries.
 
     Args:
@@ -175,9 +177,10 @@ class TableEnvironment(Catalogs, Modules, FunctionDependencies, NotYet, NeedsFli
     """
 
     def __init__(self, j_tenv, serializer=PickleSerializer()):
-        environment, settings, streaming_results = j_tenv
+        super().__init__()
+        environment, settings, streaming_results, *config = j_tenv
         self._environment: StreamExecutionEnvironment = environment
-        self._config = TableConfig()
+        self._config = config[0] if config else TableConfig()
         self._config.add_configuration(settings.get_configuration())
         batch = Configuration(environment._configuration).add_all(settings.get_configuration())
         self._print_kinds = streaming_results or settings.is_streaming_mode()
@@ -280,7 +283,7 @@ class TableEnvironment(Catalogs, Modules, FunctionDependencies, NotYet, NeedsFli
 
     def from_descriptor(self, descriptor: TableDescriptor) -> Table:
         """Return the table that a descriptor describes; it is in no catalog."""
-        path = self._session.anonymous_path(descriptor.get_options()["connector"])
+        path = self._session.anonymous_path(descriptor.get_options().get("connector", "source"))
         described = self._described(descriptor)
         table = Table(self._session.read(path, described), self)
         table._declared = described.schema
@@ -304,6 +307,7 @@ class TableEnvironment(Catalogs, Modules, FunctionDependencies, NotYet, NeedsFli
         """
         return Table(rows_of_elements(list(elements), schema, verify_schema), self)
 
+    @renamed(table_or_data_stream="table")
     def create_temporary_view(
         self, view_path: str, table_or_data_stream: Table | DataStream, *fields_or_schema: Any
     ):
@@ -405,7 +409,7 @@ class TableEnvironment(Catalogs, Modules, FunctionDependencies, NotYet, NeedsFli
 
     def _sink(self, node: Node, target: str | TableDescriptor, overwrite: bool) -> Any:
         if isinstance(target, TableDescriptor):
-            path = self._session.anonymous_path(target.get_options()["connector"])
+            path = self._session.anonymous_path(target.get_options().get("connector", "sink"))
             table = self._described_like(target, node)
             return self._session.insert_into(node, path, table, overwrite)
         path = self._session.catalog.qualify(parse_path(target))

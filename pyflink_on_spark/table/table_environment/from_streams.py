@@ -35,6 +35,7 @@ from pyflink_on_spark.datastream import DataStream
 from pyflink_on_spark.table.changelog_mode import ChangelogMode
 from pyflink_on_spark.table.expression import Expression
 from pyflink_on_spark.table.schema import Schema
+from pyflink_on_spark.table.text_expressions import parse_expressions
 
 _ROWTIME = "rowtime"
 _TIMESTAMP = "timestamp of the element"
@@ -91,6 +92,8 @@ def stream_node(
         return elements.scan(timestamps=False)
     if isinstance(fields_or_schema[0], Schema):
         return _by_schema(session, elements, fields_or_schema[0]._description)
+    if len(fields_or_schema) == 1 and isinstance(fields_or_schema[0], str):
+        fields_or_schema = parse_expressions(fields_or_schema[0])
     if not all(isinstance(field, Expression) for field in fields_or_schema):
         raise TypeError("the fields of a stream are Expressions, or they are one Schema")
     return _by_expressions(elements, [field._unresolved for field in fields_or_schema])

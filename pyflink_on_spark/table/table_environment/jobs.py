@@ -13,7 +13,7 @@ from pyflink_on_spark._sql.planner.physical import GraphBuilder
 from pyflink_on_spark._sql.planner.physical_planner import plan
 from pyflink_on_spark._sql.session.session import Session
 from pyflink_on_spark._sql.types import logical
-from pyflink_on_spark.common import Configuration
+from pyflink_on_spark.common import Configuration, JobExecutionResult
 from pyflink_on_spark.datastream import StreamExecutionEnvironment
 from pyflink_on_spark.table._values.results import Change, StatementResult, table_printers
 from pyflink_on_spark.table.result_kind import ResultKind
@@ -82,6 +82,17 @@ class Jobs:
             job=handle,
             finished=handle.result,
         )
+
+    def run(self, sinks: Sequence[Sink], name: str) -> JobExecutionResult:
+        """Run a job that writes to tables, and return when it has ended.
+
+        Args:
+            sinks: what is written, and where to.
+            name: the job's.
+        """
+        planned = plan(sinks, self._session.settings())
+        result: JobExecutionResult = self._submit(list(planned.transformations), name).result()
+        return result
 
     def attach(self, sinks: Sequence[Sink]) -> None:
         """Let the environment's next job write to tables, too."""

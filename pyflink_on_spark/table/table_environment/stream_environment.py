@@ -12,7 +12,9 @@ from pyflink_on_spark.table.environment_settings import EnvironmentSettings
 from pyflink_on_spark.table.expression import Expression
 from pyflink_on_spark.table.schema import Schema
 from pyflink_on_spark.table.table import Table
+from pyflink_on_spark.table.table_config import TableConfig
 from pyflink_on_spark.table.table_environment.environment import TableEnvironment
+from pyflink_on_spark.table.table_environment.former_methods import former_config
 from pyflink_on_spark.table.table_environment.from_streams import declared_schema, stream_node
 from pyflink_on_spark.table.table_environment.to_streams import (
     append_stream,
@@ -36,22 +38,26 @@ class StreamTableEnvironment(TableEnvironment):
     def create(  # type: ignore[override]
         stream_execution_environment: StreamExecutionEnvironment = None,
         environment_settings: EnvironmentSettings = None,
+        table_config: TableConfig = None,
     ) -> StreamTableEnvironment:
         """Return a new environment.
 
         Args:
             stream_execution_environment: where its streams are; a new one if not given.
             environment_settings: its mode and options; those of the StreamExecutionEnvironment if
-                not given.
+                not given. PyFlink 1.13 has a TableConfig in this place.
+            table_config: options, as in PyFlink 1.13; not together with settings.
 
         Raises:
-            ValueError: neither was given.
+            ValueError: none was given, or options without a StreamExecutionEnvironment or
+                together with settings.
 
         Example:
             >>> env = StreamExecutionEnvironment.get_execution_environment()
             >>> t_env = StreamTableEnvironment.create(env)
         """
         environment, settings = stream_execution_environment, environment_settings
+        settings, config = former_config(settings, table_config, environment)
         if environment is None and settings is None:
             raise ValueError(
                 "No argument found, the param 'stream_execution_environment' or "
@@ -62,10 +68,10 @@ class StreamTableEnvironment(TableEnvironment):
             environment = StreamExecutionEnvironment.get_execution_environment()
         if settings is None:
             settings = EnvironmentSettings.new_instance().build()
-        return StreamTableEnvironment((environment, settings, streaming_results))
+        return StreamTableEnvironment((environment, settings, streaming_results, *config))
 
     def from_data_stream(
-        self, data_stream: DataStream, *fields_or_schema: Expression | Schema
+        self, data_stream: DataStream, *fields_or_schema: Expression | Schema | str
     ) -> Table:
         """Return a stream as a table.
 

@@ -7,6 +7,7 @@ import inspect
 from collections.abc import Callable
 from typing import Any
 
+from pyflink_on_spark._compat.recorded import note_former
 from pyflink_on_spark.common.data_types import DataType
 from pyflink_on_spark.table.udf.functions import (
     AggregateFunction,
@@ -33,6 +34,7 @@ def udf(
     deterministic: bool | None = None,
     name: str | None = None,
     func_type: str = "general",
+    udf_type: str | None = None,
 ) -> UserDefinedScalarFunctionWrapper | Callable:
     """Make a function of Python one of tables; also as a decorator.
 
@@ -43,6 +45,7 @@ def udf(
         deterministic: whether it always has the same result for the same arguments.
         name: for messages.
         func_type: ``general``, or ``pandas`` for a function of Series.
+        udf_type: the name of ``func_type`` before PyFlink 1.12.
 
     Raises:
         ValueError: there is no such ``func_type``, or a coroutine function has ``pandas``.
@@ -54,6 +57,9 @@ def udf(
         ... def add_one(number):
         ...     return number + 1
     """
+    if udf_type:
+        note_former("udf(udf_type=...)", "use udf(func_type=...)")
+        func_type = udf_type
     _check_kind(func_type)
     if f is None:
         return functools.partial(
@@ -202,8 +208,9 @@ def defined(function: Any) -> Any:
     Raises:
         TypeError: it is no function of ``udf``, ``udtf``, ``udaf`` or an AggregateFunction.
     """
-    if isinstance(function, AggregateFunction):
-        function = udaf(
+    if isinstance(function, AggregateFunction | TableAggregateFunction):
+        decorate = udaf if isinstance(function, AggregateFunction) else udtaf
+        function = decorate(
             function,
             result_type=function.get_result_type(),
             accumulator_type=function.get_accumulator_type(),

@@ -6,6 +6,7 @@ import importlib
 from collections.abc import Mapping
 from dataclasses import replace
 
+from pyflink_on_spark._compat.recorded import note_former
 from pyflink_on_spark._options.secrets import masked
 from pyflink_on_spark._sql.errors import ValidationError
 from pyflink_on_spark._sql.plan.catalog_objects import CatalogTable, ObjectPath
@@ -16,6 +17,7 @@ from pyflink_on_spark._sql.plan.ports import (
     TableSink,
     TableSource,
 )
+from pyflink_on_spark._sql.tables.connectors.former_options import KIND, present_options
 
 _PACKAGE = "pyflink_on_spark._sql.tables.connectors"
 _CONNECTOR = Option("connector", text, required=True)
@@ -33,6 +35,9 @@ CONNECTORS: dict[str, str] = {
 }
 """The module below this package, and the factory in it, for each connector."""
 
+_FORMER = {"former-csv": "former_csv:FormerCsvFactory"}
+"""Those that only options of before Flink 1.11 lead to."""
+
 
 def table_source(context: TableContext) -> TableSource:
     """Return the table that a query reads.
@@ -41,6 +46,7 @@ def table_source(context: TableContext) -> TableSource:
         ValidationError: there is no such connector, or it refuses the options.
     """
     try:
+        context = _with_present_options(context)
         factory = _factory(context.options)
         source = factory.source(context)
         _check_options(factory, context.options)
@@ -59,6 +65,7 @@ def table_sink(context: TableContext) -> TableSink:
         ValidationError: there is no such connector, or it refuses the options.
     """
     try:
+        context = _with_present_options(context)
         factory = _factory(context.options)
         sink = None
         if factory.overwrites or not context.overwrite:
@@ -104,6 +111,15 @@ def with_hints(context: TableContext, hints: Mapping[str, str]) -> TableContext:
     return replace(context, options=TableOptions({**context.options.given, **hints}))
 
 
+def _with_present_options(context: TableContext) -> TableContext:
+    """Return the same with today's options in place of those of before Flink 1.11."""
+    given = context.options.given
+    if KIND not in given or _CONNECTOR.key in given:
+        return context
+    note_former(f"'{KIND}' = '{given[KIND]}'", "use 'connector' = '...' and its options")
+    return replace(context, options=TableOptions(present_options(given)))
+
+
 def _factory(options: TableOptions) -> TableFactory:
     if not options.has(_CONNECTOR):
         raise ValidationError(
@@ -112,7 +128,7 @@ def _factory(options: TableOptions) -> TableFactory:
             "supported"
         )
     identifier = options[_CONNECTOR]
-    found = CONNECTORS.get(identifier)
+    found = CONNECTORS.get(identifier) or _FORMER.get(identifier)
     if found is None:
         raise ValidationError(
             f"Could not find any factory for identifier '{identifier}'. "
