@@ -63,7 +63,7 @@ class ExecutionEnvironment:
         self._environment.set_restart_strategy(restart_strategy_configuration)
 
     def get_restart_strategy(self) -> RestartStrategyConfiguration:
-        """Return what happens after a failure."""
+        """Return the strategy of restarts after a failure."""
         return self._environment.get_restart_strategy()
 
     def add_default_kryo_serializer(self, type_class_name: str, serializer_class_name: str):

@@ -37,7 +37,7 @@ class ConnectedColumns:
 
     @property
     def renames(self) -> bool:
-        """Whether a column has another name than its field of the records."""
+        """True if a column has another name than its field of the records."""
         return any(_field(column) != column["name"] for column in self._columns)
 
     def selection(self) -> list[Expression]:

@@ -96,7 +96,7 @@ class Rowtime(Descriptor):
         return self._set("rowtime.watermarks.type", "periodic-ascending")
 
     def watermarks_periodic_bounded(self, delay: int) -> Rowtime:
-        """Emit watermarks that stay behind the greatest timestamp.
+        """Emit watermarks some time after the greatest timestamp.
 
         Args:
             delay: how far, in ms.

@@ -92,7 +92,7 @@ class EnvironmentSettings:
         return self._configuration._read(RUNTIME_MODE) != BATCH
 
     def is_blink_planner(self) -> bool:
-        """Tell whether the planner is the one that PyFlink 1.14 and later have: it is."""
+        """True: the planner is the one that PyFlink 1.14 and later have."""
         return True
 
     def to_configuration(self) -> Configuration:

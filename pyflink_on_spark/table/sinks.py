@@ -21,7 +21,7 @@ class TableSink:
 
 
 class WriteMode:
-    """What happens to a file that is there already."""
+    """The treatment of a file that is there already."""
 
     NO_OVERWRITE = 0
     OVERWRITE = 1

@@ -114,7 +114,7 @@ class TableConfig:
         return self._configuration._read(STATE_TTL) * 3 // 2
 
     def get_null_check(self) -> bool:
-        """Tell whether values may be NULL."""
+        """True if values may be NULL."""
         return self._null_check
 
     def set_null_check(self, null_check: bool):

@@ -384,5 +384,5 @@ def _function(name: str, args: list[Any]) -> Any:
 
 
 def _constant(value: Expression) -> Any:
-    """Return what a constant stands for, as ``get`` takes it."""
+    """Return the value of a constant, as ``get`` takes it."""
     return getattr(value._unresolved, "value", value)

@@ -196,7 +196,7 @@ class FormerMethods:
             extended: whether the kinds of changes are shown, too.
         """
         note_former("t_env.explain(...)", "use Table.explain")
-        details = [ExplainDetail.CHANGELOG_MODE] if extended else []
+        details: list[Any] = [ExplainDetail.CHANGELOG_MODE] if extended else []
         if table is not None:
             return table.explain(*details)
         sinks = [pipeline._sink for pipeline in self._waiting]

@@ -209,7 +209,7 @@ def defined(function: Any) -> Any:
         TypeError: it is no function of ``udf``, ``udtf``, ``udaf`` or an AggregateFunction.
     """
     if isinstance(function, AggregateFunction | TableAggregateFunction):
-        decorate = udaf if isinstance(function, AggregateFunction) else udtaf
+        decorate: Any = udaf if isinstance(function, AggregateFunction) else udtaf
         function = decorate(
             function,
             result_type=function.get_result_type(),
