@@ -1,12 +1,12 @@
 """Runs the jobs of `jobs/` by turns: here, in another version of this package, and as a bare loop.
 
-    python -m benchmarks.turns [PYTHON] [--jobs NAME ...] [--parallelism 1 2] [--rounds 6]
+    python -m benchmarks.turns [PYTHON] [--jobs NAME ...] [--parallelism 1 2] [--rounds 6] [--typed]
 
 PYTHON is the interpreter of the other version. Each version has one process for each parallelism,
 whose Spark stays open; the loop has a process without Spark. A round runs a job once in each of
 them, and then in the opposite order, so that what the machine does besides falls on all alike.
-Printed are medians: thousands of records per second, and the ratios of the rounds, with the least
-and the greatest one.
+With --typed the streams have declared types. Printed are medians: thousands of records per second,
+and the ratios of the rounds, with the least and the greatest one.
 """
 
 from __future__ import annotations
@@ -55,9 +55,9 @@ class Contestant:
             text=True,
         )
 
-    def rate(self, job, records):
+    def rate(self, job, records, typed):
         """Run a job once; return the records per second."""
-        print(job, records, file=self._process.stdin, flush=True)
+        print(job, records, int(typed), file=self._process.stdin, flush=True)
         answer = self._process.stdout.readline()
         if not answer:
             raise SystemExit(f"{job} failed")
@@ -77,10 +77,10 @@ def serve(parallelism):
 
         pyflink_on_spark.install()
     for line in sys.stdin:
-        name, records = line.split()
+        name, records, typed = line.split()
         job = importlib.import_module(f"benchmarks.jobs.{name}")
         if parallelism:
-            took = run(job.flink, int(records), parallelism)
+            took = run(job.flink, int(records), parallelism, typed == "1")
         else:
             start = time.monotonic()
             for _ in job.loop(int(records)):
@@ -89,7 +89,7 @@ def serve(parallelism):
         print(took, file=answers, flush=True)
 
 
-def run(pipeline, records, parallelism):
+def run(pipeline, records, parallelism, typed):
     """Return how many seconds a job takes."""
     from pyflink.common import Types, WatermarkStrategy
     from pyflink.datastream import StreamExecutionEnvironment
@@ -99,22 +99,22 @@ def run(pipeline, records, parallelism):
     env.set_parallelism(parallelism)
     source = NumberSequenceSource(1, records)
     numbers = env.from_source(source, WatermarkStrategy.no_watermarks(), "numbers", Types.LONG())
-    pipeline(env, numbers, records).print("result")
+    pipeline(env, numbers, records, typed).print("result")
     start = time.monotonic()
     env.execute("benchmark")
     return time.monotonic() - start
 
 
-def compare(job, contestants, rounds):
+def compare(job, contestants, rounds, typed):
     """Return the rates of each contestant in each round, by name."""
     records = _RECORDS[job]
     for contestant in contestants.values():
-        contestant.rate(job, records // 10)
+        contestant.rate(job, records // 10, typed)
     found = {name: [] for name in contestants}
     for _ in range(rounds):
-        first = {name: each.rate(job, records) for name, each in contestants.items()}
+        first = {name: each.rate(job, records, typed) for name, each in contestants.items()}
         for name in reversed(contestants):
-            both = first[name], contestants[name].rate(job, records)
+            both = first[name], contestants[name].rate(job, records, typed)
             found[name].append(statistics.harmonic_mean(both))
     return found
 
@@ -141,6 +141,7 @@ def main():
     parser.add_argument("--jobs", nargs="*", choices=names, default=names)
     parser.add_argument("--parallelism", type=int, nargs="+", default=[1, 2])
     parser.add_argument("--rounds", type=int, default=6)
+    parser.add_argument("--typed", action="store_true", help="streams have declared types")
     parser.add_argument("--serve", type=int, help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.serve is not None:
@@ -154,7 +155,7 @@ def main():
             for side, python in versions.items():
                 contestants[f"{side}, {parallelism}"] = Contestant(python, parallelism, folder)
         for job in options.jobs:
-            rates = compare(job, contestants, options.rounds)
+            rates = compare(job, contestants, options.rounds, options.typed)
             print(*lines(job, rates, options.parallelism), sep="\n", flush=True)
         for contestant in contestants.values():
             contestant.end()

@@ -33,7 +33,7 @@ def is_last(records):
     return lambda total: total[3] > records - KEYS
 
 
-def flink(env, numbers, records):
+def flink(env, numbers, records, typed=False):
     from pyflink.common import Time, Types, WatermarkStrategy
     from pyflink.common.watermark_strategy import TimestampAssigner
     from pyflink.datastream import AggregateFunction
@@ -56,13 +56,15 @@ def flink(env, numbers, records):
         def merge(self, a, b):
             return a[0], a[1] + b[1], a[2] + b[2], max(a[3], b[3])
 
+    element = Types.TUPLE([Types.LONG(), Types.LONG()]) if typed else None
+    total = Types.TUPLE([Types.LONG()] * 4) if typed else None
     strategy = WatermarkStrategy.for_monotonous_timestamps().with_timestamp_assigner(EventTime())
     return (
-        numbers.map(event)
+        numbers.map(event, element)
         .assign_timestamps_and_watermarks(strategy)
         .key_by(key, Types.LONG())
         .window(TumblingEventTimeWindows.of(Time.milliseconds(WINDOW_MS)))
-        .aggregate(Total())
+        .aggregate(Total(), total, total)
         .filter(is_last(records))
         .map(describe, Types.STRING())
     )

@@ -31,11 +31,12 @@ def is_last(records):
     return lambda item: item[1] == records // KEYS
 
 
-def flink(env, numbers, records):
+def flink(env, numbers, records, typed=False):
     from pyflink.common import Types
 
+    element = Types.TUPLE([Types.LONG()] * 3) if typed else None
     return (
-        numbers.map(entry)
+        numbers.map(entry, element)
         .key_by(key, Types.LONG())
         .reduce(add)
         .filter(is_last(records))

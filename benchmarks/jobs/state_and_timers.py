@@ -24,7 +24,7 @@ def describe(item):
     return f"{item[0]} {item[1]}"
 
 
-def flink(env, numbers, records):
+def flink(env, numbers, records, typed=False):
     from pyflink.common import Types, WatermarkStrategy
     from pyflink.common.watermark_strategy import TimestampAssigner
     from pyflink.datastream import KeyedProcessFunction
@@ -49,12 +49,13 @@ def flink(env, numbers, records):
             if fired == records // KEYS:
                 yield ctx.get_current_key(), self.total.value()
 
+    element = Types.TUPLE([Types.LONG(), Types.LONG()]) if typed else None
     strategy = WatermarkStrategy.for_monotonous_timestamps().with_timestamp_assigner(EventTime())
     return (
-        numbers.map(event)
+        numbers.map(event, element)
         .assign_timestamps_and_watermarks(strategy)
         .key_by(key, Types.LONG())
-        .process(SumThenFire())
+        .process(SumThenFire(), element)
         .map(describe, Types.STRING())
     )
 

@@ -24,10 +24,14 @@ def is_rare(value):
     return value % 1_000 == 0
 
 
-def flink(env, numbers, records):
+def flink(env, numbers, records, typed=False):
     from pyflink.common import Types
 
-    return numbers.map(pair).filter(is_even).map(mix).filter(is_rare).map(str, Types.STRING())
+    of_pairs, of_numbers = None, None
+    if typed:
+        of_pairs, of_numbers = Types.TUPLE([Types.LONG(), Types.LONG()]), Types.LONG()
+    mixed = numbers.map(pair, of_pairs).filter(is_even).map(mix, of_numbers)
+    return mixed.filter(is_rare).map(str, Types.STRING())
 
 
 def spark(session, records):

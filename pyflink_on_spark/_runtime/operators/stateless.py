@@ -12,6 +12,7 @@ from pyflink_on_spark._runtime.elements.keys import unwrap_key, wrap_key
 from pyflink_on_spark._runtime.operators.function_loop import FusableOperator, LoopCode
 from pyflink_on_spark._runtime.operators.rich_function import UdfOperator
 from pyflink_on_spark._runtime.types import key_converter, print_text
+from pyflink_on_spark._runtime.types.fitting import plain_key_test
 from pyflink_on_spark._runtime.user_code.user_function import UserFunction
 from pyflink_on_spark.common.types import Row
 
@@ -169,7 +170,9 @@ class SelectKeyOperator(FunctionOperator, FusableOperator):
         else:
             keys = code.bind("keys", self._converted)
             plain, other = f"{keys}[{key}]", f"{keys}.convert({key})"
-            code.add(f"{key} = {plain} if type({key}) in PLAIN_KEY_TYPES else {other}")
+            convert = f"{key} = {plain} if type({key}) in PLAIN_KEY_TYPES else {other}"
+            test = plain_key_test(self.key_type, key)
+            code.add(convert if test is None else f"if not ({test}): {convert}")
         code.key = key
 
 

@@ -51,6 +51,22 @@ def unchanged_test(type_info: Any, value: str) -> str | None:
     return None
 
 
+def plain_key_test(type_info: Any, key: str) -> str | None:
+    """Write a test that is true only for texts and whole numbers which their type keeps.
+
+    Args:
+        type_info: the declared type of the keys.
+        key: the expression of the key.
+
+    Returns:
+        The test, or None for other types.
+    """
+    if not isinstance(type_info, BasicTypeInfo):
+        return None
+    plain = type_info._basic_type in _BITS or _EXACT.get(type_info._basic_type) in ("str", "int")
+    return _basic_test(type_info._basic_type, key) if plain else None
+
+
 def stored_test(type_info: Any, value: str, bind: Bind) -> str | None:
     """Write a test that is true only for values that a state of a declared type keeps as they are.
 
