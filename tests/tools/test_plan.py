@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
+import re
 import textwrap
 import xml.etree.ElementTree as ET
 
@@ -230,3 +231,37 @@ def test_boxes_do_not_overlap_and_arrows_go_right(env):
         xs = [x for x, _ in route.points]
         assert xs == sorted(xs)
         assert all(0 <= y <= layout.height for _, y in route.points)
+
+
+def test_the_code_of_a_job_is_shown_and_its_functions_are_not_opened(tmp_path, capsys):
+    script = tmp_path / "words.py"
+    script.write_text(
+        textwrap.dedent("""
+            from pyflink_on_spark.common import Types
+            from pyflink_on_spark.datastream import MapFunction, StreamExecutionEnvironment
+
+            class Pairs(MapFunction):
+                def open(self, runtime_context):
+                    raise AssertionError("this opens nothing")
+
+                def map(self, value):
+                    return value, 1
+
+            env = StreamExecutionEnvironment.get_execution_environment()
+            env.set_parallelism(1)
+            pairs = Types.TUPLE([Types.STRING(), Types.INT()])
+            words = env.from_collection(["a"], Types.STRING()).map(Pairs(), pairs)
+            words.key_by(lambda pair: pair[0], Types.STRING()).sum(1).print()
+            env.execute()
+        """)
+    )
+    try:
+        assert main(["--code", str(script)]) == 0
+    finally:
+        install_engine(None)
+    shown = capsys.readouterr().out
+    assert "# Collection Source -> Map -> Reduce -> Print to Std. Out" in shown
+    assert "Pairs.map, words.py:9" in shown
+    compile(shown, "shown", "exec")
+    for name in ("map", "get_key", "fit"):
+        assert re.search(rf"\b{name}\d+\(", shown)

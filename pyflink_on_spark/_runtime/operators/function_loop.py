@@ -9,12 +9,13 @@ and ``filter`` would take it for the end of the input.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Sequence
 from itertools import groupby
 from types import FrameType
 from typing import Any, NamedTuple
 
-from pyflink_on_spark._compat.own_frames import compiled_file
+from pyflink_on_spark._compat.own_frames import compiled_file, is_own
 from pyflink_on_spark._runtime.contract.operator import Operator, Process
 from pyflink_on_spark._runtime.elements.cursor import Cursor
 from pyflink_on_spark._runtime.elements.immutability import IMMUTABLE_TYPES, copied, is_immutable
@@ -169,7 +170,46 @@ def step_of(frame: FrameType, line: int) -> tuple[Operator, Any, tuple[Any, ...]
     return step.operator, variables[step.value], key
 
 
+def loop_texts(operators: Sequence[Operator], timed: bool) -> Iterator[str]:
+    """Yield the loops of a chain as text, each with the functions that it calls.
+
+    Args:
+        operators: of the chain; those that can be part of a loop are open.
+        timed: whether elements come with timestamps.
+    """
+    cursor = Cursor() if timed else None
+    for fusable, group in groupby(operators, lambda each: isinstance(each, FusableOperator)):
+        for part in _parts(list(group)) if fusable else ():  # type: ignore[arg-type]
+            if part[0].fusable:
+                code, source, _ = _written(part, cursor)
+                lines = source.splitlines()[1:-1]
+                yield "\n".join([*_functions(code), *map(_indented, lines)])
+            cursor = None
+        cursor = None
+
+
+def _indented(line: str) -> str:
+    """Indent a line by four spaces where loops have one."""
+    text = line.lstrip()
+    return " " * 4 * (len(line) - len(text) - 1) + text
+
+
+def _functions(code: LoopCode) -> Iterator[str]:
+    for name, thing in code.bound.items():
+        function = getattr(thing, "__func__", thing)
+        place = getattr(function, "__code__", None)
+        if place is not None and not is_own(place.co_filename):
+            file = os.path.basename(place.co_filename)
+            yield f"# {name}: {function.__qualname__}, {file}:{place.co_firstlineno}"
+
+
 def _loops(operators: list[FusableOperator], cursor: Cursor | None) -> list[Process]:
+    parts = _parts(operators)
+    return [_loop(part, None if index else cursor) for index, part in enumerate(parts)]
+
+
+def _parts(operators: list[FusableOperator]) -> list[list[FusableOperator]]:
+    """Divide neighbours into those of one loop each."""
     parts: list[list[FusableOperator]] = [[]]
     nested = 0
     for operator in operators:
@@ -178,11 +218,23 @@ def _loops(operators: list[FusableOperator], cursor: Cursor | None) -> list[Proc
             parts.append([])
             nested = int(operator.nests)
         parts[-1].append(operator)
-    return [_loop(part, None if index else cursor) for index, part in enumerate(parts)]
+    return parts
 
 
 def _loop(operators: Sequence[FusableOperator], cursor: Cursor | None) -> Process:
     """Compile a loop for some functions: as new code, which Python specialises for just these."""
+    code, source, before = _written(operators, cursor)
+    steps = {before + index: step for index, step in code.steps.items()}
+    namespace: dict[str, Any] = {_STEPS: steps, **_NAMES}
+    exec(compile(source, _FILE, "exec"), namespace)  # noqa: S102 - written by operators
+    loop: Process = namespace["bind"](**code.bound)
+    return loop
+
+
+def _written(
+    operators: Sequence[FusableOperator], cursor: Cursor | None
+) -> tuple[LoopCode, str, int]:
+    """Write a loop: its code, the source of a function that binds it, the first line's number."""
     code = LoopCode(pairs=bool(operators) and operators[0].takes_pairs)
     drawn = "value" if code.key is None else "key, value"
     if cursor is not None:
@@ -199,9 +251,4 @@ def _loop(operators: Sequence[FusableOperator], cursor: Cursor | None) -> Proces
         f"  for {drawn} in elements:",
     ]
     tail = [*(f"  {line}" for line in code.after), " return loop"]
-    source = "\n".join([*head, *code.lines, *tail])
-    steps = {len(head) + 1 + index: step for index, step in code.steps.items()}
-    namespace: dict[str, Any] = {_STEPS: steps, **_NAMES}
-    exec(compile(source, _FILE, "exec"), namespace)  # noqa: S102 - written by operators
-    loop: Process = namespace["bind"](**code.bound)
-    return loop
+    return code, "\n".join([*head, *code.lines, *tail]), len(head) + 1

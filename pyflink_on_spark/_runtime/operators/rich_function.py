@@ -48,6 +48,8 @@ class UdfOperator(Operator):
 
     def _open_function(self, function: Any, context: OperatorContext) -> None:
         """Give a function its state, then open it."""
+        if not context.opens_functions:
+            return
         self._task = context.task.task_name_with_subtasks
         checkpoints = FunctionCheckpoints(function, context)
         checkpoints.initialize()

@@ -11,6 +11,7 @@ from pathlib import Path
 from pyflink_on_spark._graph.execution_plan import execution_plan_json
 from pyflink_on_spark._job.submission.job import Job
 from pyflink_on_spark.tools.commands import parser_of, split_at_dashes
+from pyflink_on_spark.tools.plan.code import code_of
 from pyflink_on_spark.tools.plan.diagram import Arrow, Box, Diagram, Role, diagram_of
 from pyflink_on_spark.tools.plan.recording import recorded_jobs
 from pyflink_on_spark.tools.plan.svg import svg_of
@@ -89,7 +90,7 @@ def main(arguments: list[str]) -> int:
     jobs = recorded_jobs("plan", script, given)
     if not jobs:
         return 1
-    shown = _shown(jobs, form)
+    shown = "\n\n\n".join(map(code_of, jobs)) if options.code else _shown(jobs, form)
     if options.output is None:
         print(shown)
     else:
@@ -108,6 +109,11 @@ def _parser() -> argparse.ArgumentParser:
         "--format",
         choices=("text", "json", "svg"),
         help="text (the default), Flink's JSON, or a picture; else by the name of FILE",
+    )
+    parser.add_argument(
+        "--code",
+        action="store_true",
+        help="show the generated Python loops in place of the graph",
     )
     parser.add_argument("-o", "--output", metavar="FILE", help="where to write it")
     return parser
