@@ -33,7 +33,7 @@ from pyflink_on_spark._runtime.elements.keys import wrap_key
 from pyflink_on_spark._runtime.key_groups.assignment import KeyGroups, subtask_of_key_group
 from pyflink_on_spark._runtime.task import exchange_writer
 from pyflink_on_spark._runtime.task import exchange_writer as key_routes
-from pyflink_on_spark._runtime.task.exchange import ChannelRow, decode, encode, weight
+from pyflink_on_spark._runtime.task.exchange import decode, encode
 from pyflink_on_spark._runtime.task.exchange_writer import ExchangeWriter
 
 
@@ -304,9 +304,3 @@ def test_all_receivers_of_a_broadcast_have_elements_of_their_own():
     values = [sent.values(i)[0] for i in range(3)]
     assert values == [[1], [1], [1]]
     assert len(set(map(id, values))) == 3
-
-
-def test_about_how_much_memory_a_row_holds():
-    assert weight(ChannelRow(0, 0, 0, b"12345")) == 5
-    bundle, watermark = Bundle(["a"] * 30), Watermark(1)
-    assert weight(ChannelRow(0, 0, 0, bundle)) == 30 * weight(ChannelRow(0, 0, 0, watermark))

@@ -17,8 +17,6 @@ from pyflink_on_spark._runtime.elements.immutability import (
     deserialize_all,
 )
 
-_ELEMENT_BYTES = 100
-
 
 class ChannelRow(NamedTuple):
     """A row from one subtask to another one.
@@ -69,11 +67,3 @@ def decode(payload: bytes | Event) -> Event:
         return thing  # type: ignore[no-any-return]
     values, timestamps, keys, sealed = thing
     return Bundle(deserialize_all(values) if sealed else values, timestamps, keys)
-
-
-def weight(row: ChannelRow) -> int:
-    """Return about how many bytes a row holds in memory."""
-    payload = row.payload
-    if isinstance(payload, bytes):
-        return len(payload)
-    return _ELEMENT_BYTES * len(payload.values) if isinstance(payload, Bundle) else _ELEMENT_BYTES

@@ -382,11 +382,6 @@ def _constant(literal: syntax.Literal) -> Constant:
     return Constant(kind, value)
 
 
-def bind_all(binder: ExpressionBinder, nodes: Sequence[syntax.Expression]) -> tuple[Typed, ...]:
-    """Return expressions with all names resolved."""
-    return tuple(binder.bind(node) for node in nodes)
-
-
 def _family(arg: Typed) -> str:
     root = arg.type.root
     if root in logical.NUMERIC:

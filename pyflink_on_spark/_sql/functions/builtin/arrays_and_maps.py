@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any
 
 from pyflink_on_spark._sql.errors import ValidationError
@@ -323,10 +322,6 @@ def _entry_type(types: Sequence[LogicalType]) -> LogicalType:
 
 def _map_type(types: Sequence[LogicalType]) -> LogicalType:
     return logical.mapping(types[0].children[0], types[1].children[0])
-
-
-def _nullable_elements(types: Sequence[LogicalType]) -> LogicalType:
-    return replace(types[0], children=(types[0].children[0].with_nullable(True),))
 
 
 _CALLED = Nulls.CALLED

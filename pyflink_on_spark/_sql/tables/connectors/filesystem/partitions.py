@@ -323,9 +323,6 @@ class TableFileSink(PartFileSink):
         partitioned = isinstance(self._config.buckets, PartitionBuckets)
         return _second if partitioned else _same, MessageEncoder(self._charset), BucketWriter
 
-    def _check_input(self, type_info: Any) -> None:
-        """Do nothing: the table has checked the columns."""
-
 
 class OverwritingSink(TableFileSink):
     """Removes what is there when the job commits. Only for jobs that commit once.
