@@ -22,6 +22,7 @@ from tests.faults.processes import (
     descendants,
     hosts,
     java_processes,
+    process_of,
     python_daemons,
     still_alive,
 )
@@ -36,6 +37,11 @@ ENDS_WITHOUT_SPARK_WITHIN = 60.0
 OTHERS = {"host": hosts, "Python daemon": python_daemons, "Java process": java_processes}
 """The processes killed besides the driver, and how they are found among the driver's children."""
 SAVEPOINT = "savepoint"
+SIGNALS = ("KILL", "TERM", "STOP", "BACK")
+"""The ways to strike: BACK suspends a driver until another one has its job."""
+_FREEZES = (0.5, 15.0)
+_ENDS_WHEN_BACK_WITHIN = 180.0
+"""In seconds: an old driver has to see at its next checkpoint that it is not the owner."""
 COMMITTED = "*/query/commits/[0-9]*"
 
 
@@ -58,6 +64,7 @@ class Plan:
         pause: the mean time between two kills, in seconds.
         patience: how long the job has to catch up in the end, in seconds.
         engine: that runs the job.
+        signals: those that strike processes, of ``SIGNALS``.
     """
 
     folder: Path
@@ -70,6 +77,7 @@ class Plan:
     pause: float = 5.0
     patience: float = 300.0
     engine: str = "hosts"
+    signals: Sequence[str] = ("KILL",)
 
 
 @dataclass
@@ -169,7 +177,7 @@ class DisturbedJob(ABC):
 
     def _todo(self) -> list[str]:
         kills, plan = self._report.kills, self._plan
-        others = plan.others - sum(kills[what] for what in OTHERS)
+        others = plan.others - sum(n for what, n in kills.items() if what.startswith(tuple(OTHERS)))
         drivers = plan.kills - sum(n for what, n in kills.items() if what.startswith("driver"))
         savepoints = plan.savepoints - self._report.savepoints
         todo = ["driver"] * drivers + [*OTHERS, "host", "host", "Python daemon"] * max(0, others)
@@ -183,12 +191,12 @@ class DisturbedJob(ABC):
         if what == SAVEPOINT:
             self._move()
             return
+        how = self._choose.choice(self._plan.signals)
         if what == "driver":
-            what, family = self._kill_driver()
-            self._bury(family)
-            self._driver = self._start()
-        elif not self._kill_other(what):
+            what = self._strike_driver(how)
+        elif how == "BACK" or not self._strike_other(what, how):
             return
+        what = what if how == "KILL" else f"{what} by {how}"
         self._report.kills[what] += 1
         newest = self._newest_checkpoint()
         self._tell(
@@ -214,11 +222,60 @@ class DisturbedJob(ABC):
     def _savepoints(self) -> list[Path]:
         return [path.parent for path in self._checkpoints.glob("savepoints/*/_metadata")]
 
-    def _kill_other(self, what: str) -> bool:
-        """Kill something else than the driver; tell whether there was one."""
+    def _strike_driver(self, how: str) -> str:
+        """Strike the driver and start the next one; return the name of the strike."""
+        what = "driver"
+        if how == "STOP":
+            self._freeze(process_of(self._driver.pid))
+        elif how == "BACK":
+            self._come_back()
+        elif how == "TERM":
+            family = descendants(self._driver.pid)
+            self._driver.terminate()
+            self._bury(family)
+            self._driver = self._start()
+        else:
+            what, family = self._kill_driver()
+            self._bury(family)
+            self._driver = self._start()
+        return what
+
+    def _come_back(self) -> None:
+        """Suspend the driver until another one has taken over the job."""
+        old, family = self._driver, descendants(self._driver.pid)
+        old.send_signal(signal.SIGSTOP)
+        self._driver = self._start()
+        try:
+            self._wait_for_progress()
+        finally:
+            old.send_signal(signal.SIGCONT)
+        try:
+            old.wait(_ENDS_WHEN_BACK_WITHIN)
+        except subprocess.TimeoutExpired:
+            self._report.problems.append("an old driver continues a job that is not its own")
+            old.kill()
+        for orphan in still_alive(family, ORPHANS_END_WITHIN):
+            self._report.problems.append(f"outlives an old driver: {orphan}")
+            orphan.kill()
+
+    def _freeze(self, process: Process | None) -> bool:
+        """Suspend a process for a while."""
+        if process is None or not process.kill(signal.SIGSTOP):
+            return False
+        time.sleep(self._choose.uniform(*_FREEZES))
+        process.kill(signal.SIGCONT)
+        return True
+
+    def _strike_other(self, what: str, how: str) -> bool:
+        """Strike another process than the driver; true if there was one."""
         family = descendants(self._driver.pid)
         found = OTHERS[what](family)
-        if not found or not self._choose.choice(found).kill():
+        if not found:
+            return False
+        chosen = self._choose.choice(found)
+        if how == "STOP":
+            return self._freeze(chosen)
+        if not chosen.kill(signal.SIGTERM if how == "TERM" else signal.SIGKILL):
             return False
         if what == "Java process":
             self._end_without_spark(family)
@@ -352,6 +409,9 @@ def arguments(description: str) -> argparse.ArgumentParser:
     )
     parser.add_argument("--pause", type=float, default=6.0, help="mean seconds between two kills")
     parser.add_argument("--engine", choices=("hosts", "structured"), default="hosts")
+    parser.add_argument(
+        "--signals", choices=SIGNALS, nargs="+", default=["KILL"], help="one for each strike"
+    )
     parser.add_argument("--folder", type=Path, help="where to leave everything; a new one")
     parser.add_argument("--seed", type=int, default=random.randrange(10**6))
     return parser
@@ -375,6 +435,7 @@ def run_command(
             options.parallelism,
             options.pause,
             engine=options.engine,
+            signals=options.signals,
         )
         try:
             report = make(plan, random.Random(options.seed), partial(print, flush=True)).run()

@@ -47,9 +47,9 @@ class JdbcSoak(Soak):
     def _job(self) -> list[str]:
         return [str(JOB), str(self._input), str(self._output), "--url", self._server.url]
 
-    def _kill_other(self, what: str) -> bool:
+    def _strike_other(self, what: str, how: str) -> bool:
         self._connection.execute(f"SELECT pg_terminate_backend(pid) {OTHER_SESSIONS}")
-        return super()._kill_other(what)
+        return super()._strike_other(what, how)
 
     def _count_seen(self) -> int:
         (seen,) = self._connection.execute("SELECT count(*) FROM counts").fetchone()

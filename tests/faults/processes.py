@@ -35,11 +35,15 @@ class Process:
         now = process_of(self.number)
         return now is not None and now.started == self.started
 
-    def kill(self) -> bool:
-        """End it at once; tell whether it was still there."""
+    def kill(self, number: int = signal.SIGKILL) -> bool:
+        """Send a signal; true if the process was still there.
+
+        Args:
+            number: of the signal; by default that which ends a process at once.
+        """
         if self.alive:
             with contextlib.suppress(ProcessLookupError):
-                os.kill(self.number, signal.SIGKILL)
+                os.kill(self.number, number)
                 return True
         return False
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import subprocess
 import sys
 
@@ -18,6 +19,7 @@ from tests.faults.processes import (
     descendants,
     hosts,
     java_processes,
+    process_of,
     python_daemons,
     still_alive,
 )
@@ -98,3 +100,14 @@ def test_hosts_are_told_from_what_starts_them():
     assert [process.number for process in hosts(processes)] == [12, 13]
     assert [process.number for process in python_daemons(processes)] == [11]
     assert [process.number for process in java_processes(processes)] == [10]
+
+
+def test_a_process_is_suspended_and_resumed():
+    with subprocess.Popen([sys.executable, "-c", "import time; time.sleep(60)"]) as sleeper:
+        process = process_of(sleeper.pid)
+        assert process.kill(signal.SIGSTOP)
+        assert process.alive
+        assert process.kill(signal.SIGCONT)
+        assert process.kill(signal.SIGTERM)
+        assert sleeper.wait(20) == -signal.SIGTERM
+        assert not process.kill(signal.SIGCONT)
