@@ -95,7 +95,7 @@ def test_a_job_is_opened_and_operated_with_the_keyboard(shown, job):
     page = shown("list")
     assert tab_to(page, job.job.name)[0] == "To the content"
     page.press(*ENTER)
-    page.wait("document.querySelectorAll('main button').length === 3")
+    page.wait("document.querySelectorAll('main button:not(.zoom)').length === 3")
     tab_to(page, "Stop")
     page.press(*ENTER)
     page.wait("document.getElementById('dialog').open")
@@ -109,7 +109,7 @@ def test_a_job_is_opened_and_operated_with_the_keyboard(shown, job):
     assert focused(page) == "Stop"
     page.press(*ENTER)
     page.wait("document.getElementById('dialog').open")
-    tab_to(page, "Yes")
+    tab_to(page, "OK")
     page.press(*ENTER)
     page.wait("document.getElementById('connection').textContent.startsWith('Stopped with')")
     assert [each[0] for each in job.handle.asked] == ["stop"]

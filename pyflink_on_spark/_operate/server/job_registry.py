@@ -34,6 +34,7 @@ from pyflink_on_spark._operate.server.rest.task import TaskRoutes
 from pyflink_on_spark._operate.view.job_log import JobLog, LogTail
 from pyflink_on_spark._operate.view.job_records import JobRecord, JobRecords, jobs_folder
 from pyflink_on_spark._operate.view.jobs import OperableHandle, OperatedJob, OperatedJobs
+from pyflink_on_spark._operate.view.recent import RecentFigures
 from pyflink_on_spark._options.own import REST_LINGER
 from pyflink_on_spark.common import JobStatus
 
@@ -51,6 +52,8 @@ _ARCHIVED = (
     "/exceptions",
     "/execution-result",
     "/plan",
+    "/recent",
+    "/state",
     "/status",
 )
 _log = logging.getLogger("pyflink_on_spark")
@@ -69,6 +72,7 @@ class JobRegistry:
         self._operations = Operations(self._finished)
         self._reporters = Reporters(self.jobs)
         self._server: UnixRestServer | None = None
+        self._recent = RecentFigures(self.jobs)
         self.router = Router()
         tail = self._tail = LogTail()
         self._linger = 0.0
@@ -76,7 +80,7 @@ class JobRegistry:
             PageRoutes(),
             OverviewRoutes(self.jobs),
             JobRoutes(self.jobs),
-            StateRoutes(self.jobs),
+            StateRoutes(self.jobs, self._recent),
             ProcessRoutes(self.jobs, lambda: self.log, tail),
             MetricsRoutes(self.jobs),
             TaskRoutes(self.jobs),
@@ -101,6 +105,8 @@ class JobRegistry:
         self._linger = REST_LINGER.read(job.settings.configuration) / 1000
         self._reporters.start(job.settings.configuration)
         self.network.start(job.settings.configuration)
+        if self.network.url is not None:
+            self._recent.start()
         job.history.listen(JobLog(operated))
         return operated
 

@@ -66,6 +66,7 @@ class JobRoutes:
                 "maxParallelism": max((task.max_parallelism for task in job.tasks), default=-1),
                 "now": round(time.time() * 1000),
                 "timestamps": job.timestamps,
+                "restarts": job.history.attempt,
                 "vertices": _vertices(job),
                 "status-counts": _upper(task_counts(job.state, len(job.tasks))),
                 "plan": plan_of(job),

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import threading
+from dataclasses import asdict
 
 from pyflink_on_spark._compat.errors import CheckpointError
 from pyflink_on_spark._operate.server.rest.routing import Answer, Request, Router
 from pyflink_on_spark._operate.view.jobs import OperatedJob, OperatedJobs
+from pyflink_on_spark._operate.view.recent import MINUTES, RecentFigures
 from pyflink_on_spark._runtime.checkpoints.checkpoint import (
     find_checkpoint,
     read_metadata,
@@ -19,16 +21,23 @@ class StateRoutes:
 
     Args:
         jobs: the jobs.
+        recent: keeps figures of the last minutes.
     """
 
-    def __init__(self, jobs: OperatedJobs) -> None:
-        self._jobs = jobs
+    def __init__(self, jobs: OperatedJobs, recent: RecentFigures) -> None:
+        self._jobs, self._recent = jobs, recent
         self._sizes: dict[str, tuple[int, dict[str, int]]] = {}
         self._lock = threading.Lock()
 
     def add_to(self, router: Router) -> None:
         """Add the routes."""
         router.add("GET", "/jobs/:job_id/state", self.state)
+        router.add("GET", "/jobs/:job_id/recent", self.recent)
+
+    def recent(self, request: Request, job_id: str) -> Answer:
+        """Return figures of the last minutes."""
+        samples = self._recent.of(self._jobs.get(job_id).id)
+        return Answer({"minutes": MINUTES, "samples": [asdict(figures) for figures in samples]})
 
     def state(self, request: Request, job_id: str) -> Answer:
         """Return entries by operator and state, and bytes by operator in the last checkpoint."""

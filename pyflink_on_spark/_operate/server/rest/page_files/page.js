@@ -12,6 +12,8 @@ const main = document.getElementById("main");
 const connection = document.getElementById("connection");
 const dialog = document.getElementById("dialog");
 const open = new Set();
+const known = new Set();
+const view = {scale: "fit"};
 let shown = 0;
 
 // -- requests -----------------------------------------------------------------------------------
@@ -82,21 +84,35 @@ function state(name) {
 }
 
 function section(title, id, ...children) {
-  const made = element("details", {id}, element("summary", {}, element("strong", {}, title)),
+  const made = element("details", {id}, element("summary", {}, element("strong", {}, ...[title].flat())),
     ...children);
   made.open = open.has(id);
   made.addEventListener("toggle", () => {
     if (made.open === open.has(id)) return;
     if (made.open) open.add(id);
     else open.delete(id);
-    if (id === "log" && made.open) refresh();
+    if (made.open && (id === "log" || id === "functions" || id.startsWith("subtasks-"))) refresh();
   });
   return made;
 }
 
 // -- texts --------------------------------------------------------------------------------------
 
-const time = (ms) => ms > 0 ? new Date(ms).toLocaleString() : "";
+const zone = () => sessionStorage.getItem("zone") || "UTC";
+
+function time(ms) {
+  if (!(ms > 0)) return "";
+  const date = new Date(ms), utc = date.toISOString().slice(0, 19).replace("T", " ");
+  const shifted = new Date(ms - 60000 * date.getTimezoneOffset()).toISOString();
+  const local = shifted.slice(0, 19).replace("T", " ");
+  const [text, other] = zone() === "UTC" ? [`${utc} UTC`, `${local} local time`]
+    : [local, `${utc} UTC`];
+  return element("time", {datetime: date.toISOString(), title: other}, text);
+}
+
+// Flink gives some operators names that no program has written.
+const named = (name) => name.replaceAll(/_stream_key_by_\w+_operator/g, "Key By")
+  .replaceAll(/_(\w+)_operator\b/g, (_, words) => words.replaceAll("_", " "));
 
 function span(ms) {
   if (ms < 0) return `-${span(-ms)}`;
@@ -148,8 +164,12 @@ async function job(id) {
     `${path}/vertices/${vertex.id}/metrics?get=${
       [...Array(vertex.parallelism).keys()].map((index) => `${index}.numRecordsIn`)}`) : []));
   document.title = `${told.name}: ${told.state}`;
-  return [heading(told, checkpoints), buttons(told, path), graph(told, figures),
-    tasks(told, figures, rates), states(kept), history(checkpoints), exceptions(failures),
+  const over = ["FINISHED", "FAILED", "CANCELED"].includes(told.state);
+  const recent = await ask(`${path}/recent`);
+  return [heading(told, checkpoints, failures), exceptions(failures), buttons(told, path),
+    graph(told, figures), tasks(told, figures, rates), charts(recent, told.now),
+    await subtasks(told, path, checkpoints), over ? null : await functions(told, path),
+    states(kept), history(checkpoints),
     section("Configuration", "configuration", pairs("configuration",
       config["execution-config"]["user-config"])),
     section("Accumulators", "accumulators", pairs("accumulators", Object.fromEntries(
@@ -158,11 +178,15 @@ async function job(id) {
       log.trimEnd().split("\n").slice(-LOG_LINES).join("\n") || "nothing was logged yet"))];
 }
 
-function heading(told, checkpoints) {
+function heading(told, checkpoints, {exceptionHistory: {entries}}) {
   const last = checkpoints.latest.completed;
   const restored = checkpoints.latest.restored;
   return element("div", {}, element("h2", {}, `${told.name} `, state(told.state)), facts([
     ["Id", element("code", {}, told.jid)], ["Begun", time(told["start-time"])],
+    ["In this state since", time(told.timestamps[told.state])],
+    ["Restarts", number.format(told.restarts)],
+    ...(entries.length ? [["Last failure", element("span", {class: "FAILED"},
+      entries[0].exceptionName)]] : []),
     ["Duration", span(told.duration)],
     ["Last checkpoint", last ? `${last.id}, ${bytes(last.state_size)} in ${
       span(last.end_to_end_duration)}, ${span(told.now - last.latest_ack_timestamp)} ago` : "none"],
@@ -203,7 +227,7 @@ function watermark(figures, now) {
     const least = total(figures, name, "min");
     if (least !== null && least >= MAX_WATERMARK) return ["the end", ""];
     if (least !== null && least > -MAX_WATERMARK) {
-      return [new Date(least).toISOString().replace("T", " "), span(now - least)];
+      return [time(least) || `${least} ms`, span(now - least)];
     }
   }
   return ["none", ""];
@@ -217,7 +241,7 @@ function tasks(told, figures, rates) {
       const value = total(found, name);
       return value === null ? "" : number.format(value);
     };
-    return [vertex.name, number.format(vertex.parallelism), text("numRecordsIn"),
+    return [named(vertex.name), number.format(vertex.parallelism), text("numRecordsIn"),
       text("numRecordsInPerSecond"), skew(rates[index]), share(found, "busyTimeMsPerSecond"),
       share(found, "backPressuredTimeMsPerSecond"), text("pendingRecords"), text("stateEntries"),
       moment, lag];
@@ -238,11 +262,12 @@ function states({states: entries, sizes, checkpoint}) {
   const parts = [element("h2", {}, "State")];
   if (entries.length) {
     parts.push(table("state", [["Operator"], ["State"], ["Entries", "number"]], entries.map(
-      (each) => [each.operator, element("code", {}, each.state), number.format(each.entries)])));
+      (each) => [named(each.operator), element("code", {}, each.state),
+        number.format(each.entries)])));
   }
   if (sizes.length) {
     parts.push(element("p", {}, `In checkpoint ${checkpoint}:`), table("state in the checkpoint",
-      [["Operator"], ["Size", "number"]], sizes.map((each) => [each.operator, bytes(each.bytes)])));
+      [["Operator"], ["Size", "number"]], sizes.map((each) => [named(each.operator), bytes(each.bytes)])));
   }
   return element("div", {}, ...parts);
 }
@@ -262,8 +287,20 @@ function skew(rates) {
   return bars;
 }
 
+function wrapped(text, most) {
+  const lines = [""];
+  for (const word of text.split(/(?<=[ ,>])/)) {
+    if (lines.at(-1).length + word.trimEnd().length > most && lines.at(-1)) lines.push("");
+    lines[lines.length - 1] += word;
+  }
+  return lines.flatMap((line) => line.trim().match(new RegExp(`.{1,${most}}`, "g")) || []);
+}
+
 function graph(told, figures) {
-  const width = 230, height = 64, gap = 90, row = 84;
+  const names = new Map(told.plan.nodes.map((node) => [node.id, wrapped(
+    named(node.description), 30)]));
+  const longest = Math.max(...[...names.values()].map((lines) => lines.length));
+  const width = 240, height = 44 + 18 * longest, gap = 90, row = height + 20;
   const nodes = told.plan.nodes;
   const level = new Map();
   const depth = (node) => {
@@ -282,7 +319,10 @@ function graph(told, figures) {
     return [node.id, [2 + column * (width + gap), 2 + (used[column] - 1) * row]];
   }));
   const across = used.length * (width + gap) - gap + 4, down = Math.max(...used) * row;
-  const picture = drawn("svg", {width: across, height: down, role: "img",
+  const scale = view.scale === "fit" ? null : view.scale;
+  const size = scale === null ? {width: "100%", height: "auto", style:
+    `max-width: ${across}px; max-height: 40rem`} : {width: across * scale, height: down * scale};
+  const picture = drawn("svg", {...size, viewBox: `0 0 ${across} ${down}`, role: "img",
     "aria-label": "The graph of the job; the table below has the same operators."});
   for (const node of nodes) {
     const [x, y] = place.get(node.id);
@@ -297,16 +337,152 @@ function graph(told, figures) {
   nodes.forEach((node, index) => {
     const [x, y] = place.get(node.id);
     const rate = total(figures[index], "numRecordsInPerSecond");
-    const name = node.description;
     const box = drawn("g");
-    box.append(drawn("title", {}, name), drawn("rect", {class: "box", x, y, width, height, rx: 6}),
-      drawn("text", {x: x + 10, y: y + 25}, name.length > 26 ? `${name.slice(0, 25)}…` : name),
-      drawn("text", {class: "small", x: x + 10, y: y + 47}, `${node.parallelism} subtask${
+    box.append(drawn("title", {}, named(node.description)),
+      drawn("rect", {class: "box", x, y, width, height, rx: 6}),
+      ...names.get(node.id).map((line, at) =>
+        drawn("text", {x: x + 10, y: y + 25 + 18 * at}, line)),
+      drawn("text", {class: "small", x: x + 10, y: y + height - 14}, `${node.parallelism} subtask${
         node.parallelism > 1 ? "s" : ""}${rate === null ? "" : `, ${number.format(rate)}/s in`}`));
     picture.append(box);
   });
-  return element("div", {}, element("h2", {}, "Graph"),
-    element("div", {class: "scroll", tabindex: "0", role: "region", "aria-label": "graph"}, picture));
+  const zoom = (title, change) => element("button", {type: "button", class: "zoom", onclick: () => {
+    view.scale = change(view.scale === "fit" ? 1 : view.scale);
+    refresh();
+  }}, title);
+  return element("div", {}, element("h2", {}, "Graph"), element("p", {},
+    zoom("Whole graph", () => "fit"), " ", zoom("Larger", (old) => Math.min(4, old * 1.25)), " ",
+    zoom("Smaller", (old) => Math.max(0.2, old / 1.25))), pannable(element("div", {class: "scroll",
+    tabindex: "0", role: "region", "aria-label": "graph"}, picture)));
+}
+
+function pannable(frame) {
+  frame.addEventListener("pointerdown", (down) => {
+    const [x, y, left, top] = [down.clientX, down.clientY, frame.scrollLeft, frame.scrollTop];
+    const move = (event) => {
+      frame.scrollLeft = left + x - event.clientX;
+      frame.scrollTop = top + y - event.clientY;
+    };
+    addEventListener("pointermove", move);
+    addEventListener("pointerup", () => removeEventListener("pointermove", move), {once: true});
+  });
+  return frame;
+}
+
+// -- the last minutes ---------------------------------------------------------------------------
+
+function charts({minutes, samples}, now) {
+  if (samples.length < 2) return null;
+  const kinds = [["Records in per second", "records_per_second"], ["Backlog", "backlog"],
+    ["Watermark lag in s", "lag"], ["Busiest subtask in %", "busy"], ["State entries", "state"],
+    ["Last checkpoint in ms", "checkpoint"]];
+  const drawnCharts = kinds.map(([title, key]) => chart(title, samples.map((each) =>
+    [each.time, each[key]]).filter((each) => each[1] !== null), now, minutes)).filter(Boolean);
+  return element("div", {}, element("h2", {}, `The last ${minutes} minutes`),
+    element("div", {class: "charts"}, ...drawnCharts));
+}
+
+function chart(title, points, now, minutes) {
+  if (!points.length) return null;
+  const width = 300, height = 80, values = points.map((each) => each[1]);
+  const most = Math.max(...values, 1e-9), begin = now - minutes * 60000;
+  const at = ([moment, value]) => [Math.max(0, width * (moment - begin) / (now - begin)),
+    height - 2 - (height - 6) * value / most].map((each) => each.toFixed(1)).join(",");
+  const text = `${title}: now ${number.format(values.at(-1))}, at most ${number.format(most)}`;
+  const picture = drawn("svg", {viewBox: `0 0 ${width} ${height}`, role: "img",
+    "aria-label": text});
+  picture.append(drawn("title", {}, text), drawn("polyline", {class: "line",
+    points: points.map(at).join(" ")}));
+  return element("figure", {}, element("figcaption", {}, `${title}: ${number.format(
+    values.at(-1))}`, element("span", {class: "faint"}, ` (at most ${number.format(most)})`)),
+  picture);
+}
+
+// -- subtasks and functions ---------------------------------------------------------------------
+
+const OF_SUBTASK = [["Records in", "numRecordsIn"], ["per second", "numRecordsInPerSecond"],
+  ["Busy", "busyTimeMsPerSecond"], ["Held up", "backPressuredTimeMsPerSecond"],
+  ["Backlog", "pendingRecords"], ["State entries", "stateEntries"]];
+const WATERMARKS = ["currentInputWatermark", "currentOutputWatermark"];
+
+async function subtasks(told, path, checkpoints) {
+  const last = checkpoints.latest.completed;
+  const parts = await Promise.all(told.vertices.map(async (vertex) => {
+    const id = `subtasks-${vertex.id}`, title = `${named(vertex.name)}: ${vertex.parallelism}`;
+    if (!open.has(id)) return section(title, id);
+    const indexes = [...Array(vertex.parallelism).keys()];
+    const metrics = [...OF_SUBTASK.map((each) => each[1]), ...WATERMARKS];
+    const found = new Map((await ask(`${path}/vertices/${vertex.id}/metrics?get=${
+      indexes.flatMap((index) => metrics.map((name) => `${index}.${name}`))}`)).map(
+      (each) => [each.id, Number(each.value)]));
+    const kept = last === null ? [] : (await ask(`${path}/checkpoints/details/${last.id}/subtasks/${
+      vertex.id}`).catch(() => ({subtasks: []}))).subtasks;
+    const rows = indexes.map((index) => [String(index), ...OF_SUBTASK.map(([, name]) => {
+      const value = found.get(`${index}.${name}`);
+      if (value === undefined) return "";
+      return name.endsWith("MsPerSecond") ? `${Math.round(value / 10)} %` : number.format(value);
+    }), moment(WATERMARKS.map((name) => found.get(`${index}.${name}`))),
+    kept[index] ? bytes(kept[index].state_size) : ""]);
+    return section(title, id, table(`subtasks of ${named(vertex.name)}`, [["Subtask", "number"],
+      ...OF_SUBTASK.map(([name]) => [name, "number"]), ["Watermark"],
+      ["In the last checkpoint", "number"]], rows));
+  }));
+  return element("div", {}, element("h2", {}, "Subtasks"), ...parts);
+}
+
+function moment(values) {
+  const found = values.find((value) => value !== undefined && value > -MAX_WATERMARK);
+  if (found === undefined) return "none";
+  return found >= MAX_WATERMARK ? "the end" : time(found) || `${found} ms`;
+}
+
+async function functions(told, path) {
+  const id = "functions", title = "Python functions: what they do now";
+  if (!open.has(id)) return section(title, id);
+  let found;
+  try {
+    found = await ask(`${path}/stacks`);
+  } catch (error) {
+    return section(title, id, element("p", {}, error.message));
+  }
+  const rows = found.stacks.map((each) => [named(each.operator || each.task),
+    String(each.subtask), element("code", {}, each.element), element("code", {}, each.key),
+    each.unchanged ? element("strong", {class: "RESTARTING"}, "the same for a second") : "",
+    element("pre", {}, each.frames.join("\n"))]);
+  const flames = await Promise.all(told.vertices.map(async (vertex) => {
+    const {data} = await ask(`${path}/vertices/${vertex.id}/flamegraph`);
+    return data.value ? element("div", {}, element("h3", {}, named(vertex.name)),
+      flame(data)) : null;
+  }));
+  return section(title, id, rows.length ? table("functions", [["Operator"], ["Subtask", "number"],
+    ["Element"], ["Key"], ["Stuck?"], ["Stack"]], rows)
+    : element("p", {}, "No function was at work."), ...flames);
+}
+
+function flame(root) {
+  const width = 1000, height = 22, boxes = [];
+  let depth = 0;
+  const draw = (node, x, level) => {
+    depth = Math.max(depth, level + 1);
+    let at = x;
+    for (const child of node.children) {
+      const across = width * child.value / root.value;
+      const text = `${named(child.name)}: ${(100 * child.value / root.value).toFixed(0)} %`;
+      const box = drawn("g");
+      box.append(drawn("title", {}, text), drawn("rect", {class: `flame flame${level % 3}`, x: at,
+        y: level * height, width: Math.max(0.5, across - 1), height: height - 2}),
+      drawn("text", {class: "small", x: at + 4, y: level * height + 15},
+        text.slice(0, Math.floor(across / 7))));
+      boxes.push(box);
+      draw(child, at, level + 1);
+      at += across;
+    }
+  };
+  draw(root, 0, 0);
+  const picture = drawn("svg", {viewBox: `0 0 ${width} ${(depth - 1) * height}`, role: "img",
+    "aria-label": "The flame graph; the table above has the stacks."});
+  picture.append(...boxes);
+  return picture;
 }
 
 function history(checkpoints) {
@@ -324,12 +500,16 @@ function history(checkpoints) {
 
 function exceptions({exceptionHistory: {entries}}) {
   if (!entries.length) return null;
-  return element("div", {}, element("h2", {}, "Exceptions"), ...entries.map((each, index) => {
-    const made = section(`${time(each.timestamp)}: ${each.exceptionName}`,
-      `exception-${each.timestamp}`, element("pre", {tabindex: "0"}, each.stacktrace));
-    if (index === 0 && !open.has("seen")) made.open = true;
-    return made;
-  }));
+  const shownEntries = entries.map((each, index) => {
+    const id = `exception-${each.timestamp}`;
+    if (index === 0 && !known.has(id)) open.add(id);
+    known.add(id);
+    return section([time(each.timestamp), `: ${each.exceptionName}`], id,
+      element("pre", {tabindex: "0"}, each.stacktrace));
+  });
+  const older = shownEntries.slice(3);
+  return element("div", {}, element("h2", {}, "Exceptions"), ...shownEntries.slice(0, 3),
+    older.length ? section(`${older.length} more`, "exceptions", ...older) : null);
 }
 
 function pairs(caption, values) {
@@ -385,6 +565,14 @@ async function follow() {
     await new Promise((done) => setTimeout(done, REFRESH_MS));
   }
 }
+
+const zones = document.getElementById("zone");
+zones.addEventListener("click", () => {
+  sessionStorage.setItem("zone", zone() === "UTC" ? "local" : "UTC");
+  zones.textContent = zone() === "UTC" ? "Show local time" : "Show UTC";
+  refresh();
+});
+zones.textContent = zone() === "UTC" ? "Show local time" : "Show UTC";
 
 addEventListener("hashchange", () => {
   main.replaceChildren();
