@@ -91,6 +91,18 @@ def test_order_and_limit(t):
     assert rows(t.limit(2)) == [("a", 1), ("b", 2)]
 
 
+def test_null_is_the_largest_value_of_an_order(t_env):
+    """In SQL it is the smallest."""
+    table = table_of(t_env, [(2,), (None,), (1,)], v=DataTypes.INT())
+    assert last(table.order_by(col("v")).fetch(2)) == [(1,), (2,)]
+    assert last(table.order_by(col("v").asc).fetch(2)) == [(1,), (2,)]
+    assert last(table.order_by(col("v").desc).fetch(2)) == [(2,), (None,)]
+    t_env.create_temporary_view("t", table)
+    in_sql = "SELECT v FROM t ORDER BY v {} LIMIT 2"
+    assert last(t_env.sql_query(in_sql.format("ASC"))) == [(1,), (None,)]
+    assert last(t_env.sql_query(in_sql.format("DESC"))) == [(1,), (2,)]
+
+
 @pytest.mark.parametrize("name", ["union", "minus", "intersect"])
 def test_set_operations_need_bounded_tables(t, name):
     with pytest.raises(Exception, match="two unbounded tables is currently not supported"):

@@ -8,13 +8,19 @@ import subprocess
 from collections.abc import Sequence
 from pathlib import Path
 from types import TracebackType
-from typing import Self
+from typing import Protocol, Self
 
 from tests.random_programs.outcome import ENGINE, HANGS, Failure, Outcome, from_data
-from tests.random_programs.program import Program
 
 ROOT = Path(__file__).resolve().parents[2]
 _JOBS_PER_PROCESS = 60
+
+
+class ToJson(Protocol):
+    """A program, of streams or tables."""
+
+    def to_json(self) -> str:
+        """Return the program as one line."""
 
 
 class Oracle:
@@ -22,10 +28,19 @@ class Oracle:
 
     Args:
         python: an interpreter that has PyFlink.
+        module: what the process runs.
+        jobs: how many programs a process runs at most before it is replaced.
     """
 
-    def __init__(self, python: str) -> None:
+    def __init__(
+        self,
+        python: str,
+        module: str = "tests.random_programs.oracle",
+        jobs: int = _JOBS_PER_PROCESS,
+    ) -> None:
         self._python = python
+        self._module = module
+        self._most = jobs
         self._process: subprocess.Popen[str] | None = None
         self._jobs = 0
 
@@ -40,12 +55,12 @@ class Oracle:
     ) -> None:
         self._stop()
 
-    def outcomes(self, programs: Sequence[Program]) -> list[Outcome]:
+    def outcomes(self, programs: Sequence[ToJson]) -> list[Outcome]:
         """Return the outcomes of programs, some of them run at a time.
 
         A program that ends the process of real PyFlink has failed.
         """
-        if self._jobs > _JOBS_PER_PROCESS:
+        if self._jobs > self._most:
             self._stop()
         answers = self._answers(programs)
         if all(answers):
@@ -59,7 +74,7 @@ class Oracle:
         half = len(programs) // 2
         return self.outcomes(programs[:half]) + self.outcomes(programs[half:])
 
-    def _answers(self, programs: Sequence[Program]) -> list[str]:
+    def _answers(self, programs: Sequence[ToJson]) -> list[str]:
         process = self._process or self._start()
         assert process.stdin is not None
         assert process.stdout is not None
@@ -71,7 +86,7 @@ class Oracle:
     def _start(self) -> subprocess.Popen[str]:
         self._jobs = 0
         self._process = subprocess.Popen(
-            [self._python, "-m", "tests.random_programs.oracle"],
+            [self._python, "-m", self._module],
             cwd=ROOT,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,

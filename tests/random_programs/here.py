@@ -73,7 +73,7 @@ def _engine(way: Way, rng: Random) -> Iterator[None]:
         return
     with local_engine(checkpoint_each_turn=way.cut) as engine, _short_pauses():
         if way.restarted:
-            engine._rule = _SomeRestarts(rng)
+            engine._rule = SomeRestarts(rng)
         yield
 
 
@@ -88,7 +88,7 @@ def _short_pauses() -> Iterator[None]:
         time.sleep = sleep
 
 
-class _SomeRestarts:
+class SomeRestarts:
     """A rule of checkpoints: one each turn, and a restart from about every other one."""
 
     each_turn = True

@@ -28,9 +28,9 @@ class Entry:
     sometimes: bool = False
 
 
-def entries() -> list[Entry]:
+def entries(path: Path = PATH) -> list[Entry]:
     """Return all known differences."""
-    with PATH.open("rb") as file:
+    with path.open("rb") as file:
         found = tomllib.load(file)
     return [
         Entry(
@@ -44,11 +44,11 @@ def entries() -> list[Entry]:
     ]
 
 
-def known(way: str) -> dict[int, Entry]:
+def known(way: str, path: Path = PATH) -> dict[int, Entry]:
     """Return the known difference of each seed that shows one."""
     return {
         seed: entry
-        for entry in entries()
+        for entry in entries(path)
         for seed in entry.programs
         if not entry.ways or way in entry.ways
     }

@@ -9,7 +9,9 @@ import itertools
 import json
 import os
 import sys
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from typing import Any
 
 from tests.random_programs.flink_cluster import FlinkCluster, within
 from tests.random_programs.outcome import HANGS, Failure, Outcome
@@ -21,8 +23,13 @@ _SECONDS = 25.0
 _labels = itertools.count()
 
 
-def serve() -> None:
-    """Answer the lines of standard input in their order, some of them at a time."""
+def serve(read: Callable[[str], Any], outcome: Callable[[FlinkCluster, Any], Outcome]) -> None:
+    """Answer the lines of standard input in their order, some of them at a time.
+
+    Args:
+        read: makes a program of a line.
+        outcome: runs a program on a cluster.
+    """
     answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
     null = os.open(os.devnull, os.O_WRONLY)
     os.dup2(null, 1)
@@ -32,7 +39,7 @@ def serve() -> None:
         pending = []
         for line in sys.stdin:
             if line.strip():
-                pending.append(pool.submit(_outcome, cluster, from_json(line)))
+                pending.append(pool.submit(outcome, cluster, read(line)))
                 continue
             for future in pending:  # an empty line asks for what there is
                 print(json.dumps(future.result().to_data(), ensure_ascii=False), file=answers)
@@ -53,4 +60,4 @@ def _outcome(cluster: FlinkCluster, program: Program) -> Outcome:
 
 
 if __name__ == "__main__":
-    serve()
+    serve(from_json, _outcome)

@@ -340,5 +340,6 @@ class Table(CombiningMethods, ChangelogMethods):
 
 def _sort_item(item: Any) -> syntax.SortItem:
     if isinstance(item, syntax.Call) and item.name in {"ASC", "DESC"}:
-        return syntax.SortItem(item.args[0], item.name == "ASC")
-    return syntax.SortItem(item)
+        ascending = item.name == "ASC"
+        return syntax.SortItem(item.args[0], ascending, nulls_first=not ascending)
+    return syntax.SortItem(item, nulls_first=False)

@@ -1,0 +1,83 @@
+"""The machine's commands: ``python -m tests.random_tables COMMAND``."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+
+from tests.random_programs.here import WAYS
+from tests.random_tables import recordings
+from tests.random_tables.comparing import Comparison, compare
+from tests.random_tables.differences import difference
+from tests.random_tables.generator import generate
+from tests.random_tables.here import outcome
+from tests.random_tables.program import Program
+from tests.random_tables.rendering import script
+
+
+def main() -> None:
+    """Run a command."""
+    chosen = _parser().parse_args()
+    if chosen.command == "record":
+        recordings.record(chosen.pyflink, chosen.first, chosen.count, chosen.seconds)
+    elif chosen.command == "compare":
+        _compare(chosen)
+    else:
+        _show(chosen.seed, chosen.way)
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="python -m tests.random_tables")
+    commands = parser.add_subparsers(dest="command", required=True)
+    recorder = commands.add_parser("record", help="run new programs on real PyFlink")
+    recorder.add_argument("--pyflink", required=True, help="an interpreter that has PyFlink")
+    recorder.add_argument("--first", type=int, required=True, help="the first seed")
+    recorder.add_argument("--count", type=int, default=100, help="how many seeds")
+    recorder.add_argument("--seconds", type=float, default=3600.0, help="when to stop")
+    comparer = commands.add_parser("compare", help="run recorded programs here")
+    comparer.add_argument("--way", choices=WAYS, action="append", help="how they run; all in turn")
+    comparer.add_argument("--every", type=int, default=1, help="run each nth program only")
+    shower = commands.add_parser("show", help="print a program and what it gives")
+    shower.add_argument("seed", type=int)
+    shower.add_argument("--way", choices=WAYS, default="whole")
+    return parser
+
+
+def _compare(chosen: argparse.Namespace) -> None:
+    comparisons = {}
+    for way in chosen.way or WAYS:
+        sample = (r for r in recordings.everything() if r.program.seed % chosen.every == 0)
+        comparisons[way] = compare(sample, way)
+        _report(way, comparisons[way])
+    if any(found.new or found.gone for found in comparisons.values()):
+        sys.exit(1)
+
+
+def _report(way: str, found: Comparison) -> None:
+    print(f"{way}: {found.programs} programs, {len(found.new)} new differences")
+    for name, count in sorted(found.known.items()):
+        print(f"  known: {name}: {count}")
+    for seed, differs in found.new.items():
+        print(f"  new: {seed}: {differs[:400]}")
+    if found.gone:
+        print(f"  in the ledger, but not seen: {found.gone}")
+
+
+def _recorded(seed: int) -> recordings.Recording | None:
+    return next((r for r in recordings.everything() if r.program.seed == seed), None)
+
+
+def _show(seed: int, way: str) -> None:
+    recording = _recorded(seed)
+    program: Program = recording.program if recording else generate(seed)
+    print(script(program))
+    found = outcome(program, WAYS[way])
+    print(f"# here:    {found.failure or found.results}")
+    if recording:
+        expected = recording.outcome
+        print(f"# PyFlink: {expected.failure or expected.results}")
+        print(f"# {difference(expected, found) or 'no difference'}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,43 @@
+"""How outcomes differ."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from tests.random_programs.outcome import Outcome
+
+
+def difference(expected: Outcome, found: Outcome) -> str | None:
+    """Say in a line how an outcome differs from the expected one; None if it does not."""
+    one, other = expected.failure, found.failure
+    if one is not None and other is not None:
+        return None  # the engines' own words differ
+    if other is not None:
+        return f"fails ({other.by}): {other.error}"
+    if one is not None:
+        return f"does not fail ({one.by}): {one.error}"
+    for number, (rows, others) in enumerate(zip(expected.results, found.results)):
+        missing, added = Counter(rows), Counter(others)
+        missing, added = missing - added, added - missing
+        if missing or added:
+            return f"{number}: misses {_some(missing)}, has {_some(added)}"
+        if rows != others:
+            return f"{number}: the order is {others}, not {rows}"
+    return None
+
+
+def kind(expected: Outcome, found: Outcome) -> str | None:
+    """Return what sort of difference there is, which a smaller program has to share."""
+    text = difference(expected, found)
+    if text is None:
+        return None
+    if found.failure is not None:
+        return f"fails {found.failure.error.split(':')[0]}"
+    if expected.failure is not None:
+        return f"does not fail {expected.failure.error.split(':')[0][:60]}"
+    return "order" if "the order is" in text else "rows"
+
+
+def _some(counted: Counter[str]) -> str:
+    elements = sorted(counted.elements())
+    return f"{elements[:4]}{' ...' if len(elements) > 4 else ''}"
