@@ -27,7 +27,7 @@ def difference(expected: Outcome, found: Outcome) -> str | None:
 
 
 def kind(expected: Outcome, found: Outcome) -> str | None:
-    """Return what sort of difference there is, which a smaller program has to share."""
+    """Return the sort of a difference, which a smaller program has to share."""
     text = difference(expected, found)
     if text is None:
         return None

@@ -78,12 +78,12 @@ def columns_of(node: Node) -> set[str]:
 
 
 def is_literal(node: Node) -> bool:
-    """Whether an expression is a literal."""
+    """Return True for literals."""
     return str(node[0]).startswith("=") and node[0][1:] in KINDS
 
 
 def calls(node: Node) -> bool:
-    """Whether an expression calls a Python function."""
+    """Return True for expressions that call a Python function."""
     if node[0] == COLUMN or is_literal(node):
         return False
     return is_python(node[0]) or any(calls(operand) for operand in node[1:])

@@ -102,7 +102,7 @@ def _table(rng: Random, name: str, number: int) -> Table:
 
 
 def is_late(table: Table) -> bool:
-    """Whether some row of a table comes after a watermark that is not before it."""
+    """Return True if a row of a table comes after a watermark that is not before it."""
     if table.delay is None:
         return False
     highest = ""
@@ -150,7 +150,7 @@ class Draft:
     tables: dict[str, Table]
     batch: bool
     fixed: bool
-    """Whether the order of changes can be fixed at all."""
+    """True where the order of changes can be fixed at all."""
     relations: list[Relation] = field(default_factory=list)
 
     def add(
@@ -508,7 +508,7 @@ def _over_with(draft: Draft, scope: Scope, order: list[list[str]], keys: list[st
 
 
 def _stream(draft: Draft, scope: Scope) -> Scope | None:
-    """Return what comes back of a stream."""
+    """Return the relation that comes back of a stream."""
     if draft.batch:
         return None
     rng = draft.rng

@@ -25,7 +25,7 @@ class _TooLongError(BaseException):
 
 
 def outcome(program: Program, way: Way = WAYS["whole"]) -> Outcome:
-    """Return what a program gives on this project."""
+    """Return the outcome of a program on this project."""
     pyflink_on_spark.install()
     rng = Random(program.seed)
     if any(map(is_late, program.tables)):

@@ -224,7 +224,7 @@ def to_python(kind: str, value: Any) -> Any:
 
 
 def to_file(kind: str, value: Any) -> Any:
-    """Return what a file of JSON holds for a value."""
+    """Return a value as a file of JSON holds it."""
     kind = kind.removesuffix(" NOT NULL")
     if value is None:
         return None

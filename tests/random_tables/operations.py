@@ -283,5 +283,5 @@ def giving(kind: str) -> tuple[str, ...]:
 
 
 def is_python(name: str) -> bool:
-    """Whether an operation is a Python function."""
+    """Return True for the operations that are Python functions."""
     return OPERATIONS[name].sql.startswith(("py_", "pd_"))

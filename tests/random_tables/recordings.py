@@ -72,7 +72,7 @@ def _recorded(asked: Oracle, programs: list[Program]) -> list[Recording]:
 
 
 def _is_unsure(program: Program, outcome: Outcome) -> bool:
-    """Whether a program may give something else the next time: all those of several inputs."""
+    """Return True for programs whose results may change: those of several inputs or subtasks."""
     several = any(len(relation.inputs) > 1 for relation in program.relations)
     hangs = outcome.failure == Failure(HANGS)
     return not hangs and (several or program.parallelism > 1 or bool(program.settings))
