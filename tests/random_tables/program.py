@@ -23,7 +23,7 @@ class Table:
         rows: a kind, as ``+I``, and then the values, in JSON's types.
         source: what the rows come from: files of ``json`` or ``debezium``, ``elements``, or a
             ``changelog``.
-        delay: by how many seconds the watermark is behind, if ``ts`` is the table's rowtime.
+        delay: the seconds that the watermark lags, if ``ts`` is the table's rowtime.
     """
 
     name: str
