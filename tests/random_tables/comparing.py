@@ -17,7 +17,7 @@ LEDGER = Path(__file__).with_name("ledger.toml")
 
 @dataclass
 class Comparison:
-    """What came of comparing programs.
+    """The result of a comparison of programs.
 
     Args:
         programs: how many.

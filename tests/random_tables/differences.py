@@ -1,4 +1,4 @@
-"""How outcomes differ."""
+"""Differences of outcomes."""
 
 from __future__ import annotations
 

@@ -36,7 +36,7 @@ _KEYS = [k for k in COMPARABLE if k not in {FLOAT, DOUBLE}]
 
 @dataclass(frozen=True)
 class Scope:
-    """What is known of a table or view.
+    """A table or view, and its properties.
 
     Args:
         name: of it.
@@ -216,7 +216,7 @@ def generate(seed: int) -> Program:
 
 
 _SHOWN = {ARRAY: f"coalesce:{ARRAY}", LTZ: "local", ROW: f"as_text:{ROW}", ROWS: f"as_text:{ROWS}"}
-"""What PyFlink cannot collect, or not always, and what it is made."""
+"""Types that PyFlink cannot always collect, and the operations that change them."""
 
 
 def _shown(draft: Draft, scope: Scope) -> Scope:

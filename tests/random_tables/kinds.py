@@ -22,7 +22,7 @@ _EPOCH = "2024-01-01 00:00:00"
 
 @dataclass(frozen=True)
 class Kind:
-    """What is known of a type.
+    """A type, with its values and names.
 
     Args:
         column: the name of a table's column of this type.

@@ -10,7 +10,7 @@ Node = list[Any]
 """An expression: the name of an operation, and its operands. ``["$", name, type]`` is a column."""
 
 EXACT, FINAL = "exact", "final"
-"""How far results are fixed: each change in its order, or what is left of all changes."""
+"""Degrees to which results are fixed: each change in its order, or what is left of all changes."""
 
 
 @dataclass(frozen=True)

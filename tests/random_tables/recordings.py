@@ -1,4 +1,4 @@
-"""What real PyFlink gave for programs: files that are added and never changed."""
+"""Outcomes of programs on real PyFlink: files that are added and never changed."""
 
 from __future__ import annotations
 
