@@ -110,7 +110,12 @@ class FlinkCheckpoint:
         for index, handle in self._keyed(operator):
             with self._open(handle.file) as file:
                 header = self._header(file, handle, operator, index)
-                found |= {state.name: state for state in header.states}
+            for state in header.states:
+                if str(found.setdefault(state.name, state)) != str(state):
+                    raise CheckpointError(
+                        f"{self.path}: {_shown_part(operator, index)} has another state "
+                        f"{state.name!r} than other subtasks"
+                    )
         return found
 
     def entries(self, operator: FlinkOperator) -> Iterator[tuple[int, FlinkEntry]]:

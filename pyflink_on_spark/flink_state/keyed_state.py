@@ -110,22 +110,23 @@ def _keys_of_state(data: DataInput, group: int, width: int) -> Iterator[int]:
         has to be at the end of the value when the next pair is asked for.
     """
     flag = _LAST_OF_STATE << 8 * (width - 1)
-    last = False
-    while not last:
+    usual, last = (prefix.to_bytes(width, "big") for prefix in (group, group | flag))
+    while True:
         begin = data.position
         end = data.count("bytes of a key") + begin + 4
-        prefix = int.from_bytes(data.take(width), "big")
-        last = bool(prefix & flag)
-        if prefix & ~flag != group:
+        prefix = data.take(width)
+        if prefix not in (usual, last):
             raise data.refused(f"a key is not in the key group {group}", begin)
         yield end
+        if prefix == last:
+            return
 
 
 def _value_end(data: DataInput, key_end: int) -> int:
     """Pass from the key of a pair to its value, and return where that ends."""
-    _at(data, key_end)
-    length = data.count("bytes of a value")
-    return data.position + length
+    if data.position != key_end:
+        _at(data, key_end)
+    return data.count("bytes of a value") + key_end + 4
 
 
 def _timers(keys: Iterator[int], data: DataInput, state: StateHeader) -> Iterator[FlinkEntry]:
@@ -163,7 +164,8 @@ def _plain(
         found, namespace = read_place(data)
         end = _value_end(data, key_end)
         content = value.read(data) if read_element is None else _elements(data, end, read_element)
-        _at(data, end)
+        if data.position != end:
+            _at(data, end)
         yield FlinkEntry(state, found, namespace, content)
 
 
@@ -194,9 +196,9 @@ def _maps(
 
 def _elements(data: DataInput, end: int, read: Read) -> list[Any]:
     """Read elements with a comma between two of them."""
-    elements: list[Any] = []
+    elements: list[Any] = [read(data)] if data.position < end else []
     while data.position < end:
-        if elements and data.unsigned_byte() != _COMMA:
+        if data.unsigned_byte() != _COMMA:
             raise data.refused("a list is damaged", data.position - 1)
         elements.append(read(data))
     return elements

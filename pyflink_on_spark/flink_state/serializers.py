@@ -135,8 +135,7 @@ def _row(data: DataInput, depth: int, _: int) -> Serializer:
 def _read_single(field: Read, data: DataInput) -> Row:
     """Read a row of one field, as the keys of PyFlink are."""
     begin = data.position
-    mask = data.unsigned_byte()
-    if mask == 0:
+    if data.unsigned_byte() == 0:
         return Row(field(data))
     data.position = begin
     return _read_row([field], True, data)

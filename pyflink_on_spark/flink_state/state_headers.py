@@ -29,6 +29,10 @@ class StateHeader:
     kind: str
     serializers: Mapping[str, Serializer]
 
+    def __str__(self) -> str:
+        roles = sorted(f"{role}: {found}" for role, found in self.serializers.items())
+        return f"{self.name}: {self.kind} of {', '.join(roles)}"
+
 
 @dataclass(frozen=True)
 class KeyedHeader:

@@ -28,6 +28,8 @@ def test_both_halves_give_what_flink_gives_without_a_stop(local_engine, job, par
         "states-1.20",
         "states-1.20-native",
         "windows-1.20",
+        "states-1.18",
+        "windows-1.18",
     ],
 )
 def test_every_format_has_the_same_state(local_engine, name):

@@ -56,10 +56,11 @@ class DataInput:
         """
         begin = self.position
         end = begin + count
-        if count < 0 or end > len(self.content):
+        content = self.content
+        if count < 0 or end > len(content):
             raise self.refused(f"{count} bytes are expected, and {self.left} are left")
         self.position = end
-        return self.content[begin:end]
+        return content[begin:end]
 
     def byte(self) -> int:
         """Read a byte from -128 to 127."""
@@ -113,9 +114,13 @@ class DataInput:
             CheckpointError: there cannot be so many.
         """
         begin = self.position
-        number = self.integer()
-        if number < 0 or number * size > self.left:
+        end = begin + 4
+        content = self.content
+        number = int.from_bytes(content[begin:end], "big")
+        if number * size > len(content) - end:
+            number = self.integer()
             raise self.refused(f"there cannot be {number} {what}", begin)
+        self.position = end
         return number
 
     def utf(self) -> str:
@@ -146,6 +151,13 @@ class DataInput:
     def string(self) -> str | None:
         """Read a text of Flink's ``StringSerializer``: its UTF-16 units as varying numbers."""
         begin = self.position
+        content = self.content
+        if begin < len(content) and 0 < (length := content[begin]) < 0x80:
+            end = begin + length
+            piece = content[begin + 1 : end]
+            if end <= len(content) and piece.isascii():
+                self.position = end
+                return piece.decode("ascii")
         length = self.varying()
         if length == _NULL_STRING:
             return None
