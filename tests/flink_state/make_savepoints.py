@@ -4,8 +4,8 @@
 
 Each savepoint has the first half of the input; ``NAME.txt`` has the results of all of it. Run it
 with the Python of an environment with ``apache-flink``. Those with 1.20 in their names were made
-with PyFlink 1.20.0 under the names without it, and renamed, those with 1.18 with 1.18.1; the results
-are those of 2.3.0.
+with PyFlink 1.20.0 under the names without it, and renamed; those with 1.18 with 1.18.1. The
+results are those of 2.3.0.
 """
 
 from __future__ import annotations
