@@ -1,14 +1,17 @@
 """Compares the engines `hosts` and `structured`: start, latency, idle cost, recovery, throughput.
 
-    python -m benchmarks.engines [--engines hosts structured] [--parallelism 1 2] [--elements N]
+    python -m benchmarks.engines [watch | kernels] [--engines hosts structured] [--parallelism 1 2]
 
-Each row is two jobs, each in a process of its own. The unbounded one reads files of a folder and
-counts their lines by key, with an exchange. It is watched through what it collects.
+Each row of `watch` is an unbounded job in a process of its own. It reads files of a folder and
+counts their lines by key, with an exchange, and is watched through what it collects. `kernels` runs
+the bounded jobs of `jobs/` by turns, from their start to their end, in processes whose Spark stays
+open. Both print rows as the files in `results/` have them.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 import os
 import random
 import signal
@@ -22,16 +25,23 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from benchmarks.turns import Contestant
+from benchmarks.ways import ROOT
 from pyflink_on_spark.common import Configuration, Duration, Types, WatermarkStrategy
 from pyflink_on_spark.datastream import MapFunction, StreamExecutionEnvironment
 from pyflink_on_spark.datastream.connectors.file_system import FileSource, StreamFormat
-from pyflink_on_spark.datastream.connectors.number_seq import NumberSequenceSource
 from pyflink_on_spark.datastream.state import ValueStateDescriptor
 
-KEYS = 100_000
+KERNELS = {
+    "stateless_chain": 6_000_000,
+    "keyed_reduce": 2_000_000,
+    "state_and_timers": 750_000,
+    "event_time_windows": 1_500_000,
+}
+"""The bounded jobs, and how many records each reads."""
 COLUMNS = (
     "engine", "subtasks", "start (s)", "latency (s)", "longest (s)", "batch (s)", "opened",
-    "idle (% of a core)", "recovery (s)", "elements/s",
+    "idle (% of a core)", "recovery (s)",
 )  # fmt: skip
 
 
@@ -172,55 +182,60 @@ def watch(engine: str, parallelism: int, folder: Path) -> Iterator[str]:
     yield f"{job.seconds_to('after the kill'):.1f}"
 
 
-def throughput(engine: str, parallelism: int, elements: int) -> Iterator[str]:
-    """Measure a bounded job with state, after a first one that warms Spark; yield the cell."""
-    for count in (10_000, elements):
-        env = environment(engine, parallelism, {})
-        source = NumberSequenceSource(1, count)
-        numbers = env.from_source(source, WatermarkStrategy.no_watermarks(), "numbers")
-        sums = (
-            numbers.map(lambda n: (n % KEYS, n), Types.TUPLE([Types.LONG(), Types.LONG()]))
-            .key_by(lambda pair: pair[0], Types.LONG())
-            .reduce(lambda one, two: (one[0], one[1] + two[1]))
-        )
-        begun = time.monotonic()
-        with sums.filter(lambda pair: pair[1] < 0).execute_and_collect() as results:
-            assert list(results) == []
-    yield f"{elements / (time.monotonic() - begun):,.0f}"
+def kernels(engines: list[str], parallelisms: list[int], rounds: int) -> Iterator[list[str]]:
+    """Measure bounded jobs; yield rows of thousands of records per second."""
+    sides = [(engine, parallelism) for engine in engines for parallelism in parallelisms]
+    contestants = {
+        (engine, parallelism): Contestant(sys.executable, parallelism, str(ROOT), engine)
+        for engine, parallelism in sides
+    }
+    for job, records in KERNELS.items():
+        for contestant in contestants.values():
+            contestant.rate(job, records // 10)
+        found: dict[tuple[str, int], list[float]] = {side: [] for side in sides}
+        for _ in range(rounds):
+            for side, contestant in contestants.items():
+                found[side].append(contestant.rate(job, records) / 1000)
+        rates = [f"{statistics.median(found[side]):,.0f}" for side in sides]
+        yield [job.replace("_", " "), f"{records:,}", *rates]
+    for contestant in contestants.values():
+        contestant.end()
 
 
 def main() -> None:
-    """Print a table in Markdown."""
+    """Print the rows of a table as JSON."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("what", nargs="?", choices=("watch", "kernels"), default="watch")
     parser.add_argument("--engines", nargs="+", default=["hosts", "structured"])
     parser.add_argument("--parallelism", nargs="+", type=int, default=[1, 2])
-    parser.add_argument("--elements", type=int, default=2_000_000)
-    parser.add_argument("--row", nargs=3, help=argparse.SUPPRESS)
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--row", nargs=2, help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.row is not None:
-        what, engine, parallelism = options.row
+        engine, parallelism = options.row
         with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
-            cells = (
-                watch(engine, int(parallelism), Path(folder))
-                if what == "watch"
-                else throughput(engine, int(parallelism), options.elements)
-            )
-            for cell in cells:
+            for cell in watch(engine, int(parallelism), Path(folder)):
                 print(cell, flush=True)
-        os._exit(0)  # the unbounded job runs on
-    print("|", " | ".join(COLUMNS), "|")
-    print("|", " | ".join("---" for _ in COLUMNS), "|", flush=True)
+        os._exit(0)  # the job runs on
+    if options.what == "kernels":
+        for cells in kernels(options.engines, options.parallelism, options.rounds):
+            print(json.dumps(cells), flush=True)
+        return
+    print(json.dumps(COLUMNS))
     for engine in options.engines:
         for parallelism in options.parallelism:
-            row = [engine, str(parallelism)]
-            for what in ("watch", "throughput"):
-                command = [sys.executable, "-m", "benchmarks.engines", "--row"]
-                command += [what, engine, str(parallelism), "--elements", str(options.elements)]
-                done = subprocess.run(
-                    command, stdout=subprocess.PIPE, text=True, check=True, start_new_session=True
-                )
-                row += done.stdout.split()
-            print("|", " | ".join(row), "|", flush=True)
+            command = [
+                sys.executable,
+                "-m",
+                "benchmarks.engines",
+                "--row",
+                engine,
+                str(parallelism),
+            ]
+            done = subprocess.run(
+                command, stdout=subprocess.PIPE, text=True, check=True, start_new_session=True
+            )
+            print(json.dumps([engine, str(parallelism), *done.stdout.split()]), flush=True)
 
 
 if __name__ == "__main__":

@@ -39,12 +39,14 @@ class Contestant:
         python: the interpreter; with its own version of this package installed, if that is needed.
         parallelism: of the jobs; 0 for the bare loop.
         folder: has the benchmarks, and no version of this package.
+        engine: that runs the jobs, if it is not the usual one.
     """
 
-    def __init__(self, python, parallelism, folder):
+    def __init__(self, python, parallelism, folder, engine=None):
         tools = os.path.dirname(os.path.abspath(python))
         self._process = subprocess.Popen(
-            [python, "-m", "benchmarks.turns", "--serve", str(parallelism)],
+            [python, "-m", "benchmarks.turns", "--serve", str(parallelism)]
+            + (["--engine", engine] if engine else []),
             cwd=folder,
             env=os.environ
             | {"PYTHONPATH": folder, "PYSPARK_PYTHON": python}
@@ -68,14 +70,17 @@ class Contestant:
         self._process.wait()
 
 
-def serve(parallelism):
+def serve(parallelism, engine):
     """Run the jobs that come on standard input; answer with the seconds."""
     answers = os.fdopen(os.dup(1), "w")
     os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
     if parallelism:
         import pyflink_on_spark
+        from pyflink_on_spark._job.submission import base_configuration
 
         pyflink_on_spark.install()
+        if engine:
+            base_configuration.set_base_configuration({"pyflink-on-spark.engine": engine})
     for line in sys.stdin:
         name, records, typed = line.split()
         job = importlib.import_module(f"benchmarks.jobs.{name}")
@@ -143,9 +148,10 @@ def main():
     parser.add_argument("--rounds", type=int, default=6)
     parser.add_argument("--typed", action="store_true", help="streams have declared types")
     parser.add_argument("--serve", type=int, help=argparse.SUPPRESS)
+    parser.add_argument("--engine", help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.serve is not None:
-        serve(options.serve)
+        serve(options.serve, options.engine)
         return 0
     versions = dict(zip(SIDES, filter(None, (sys.executable, options.other))))
     with tempfile.TemporaryDirectory() as folder:

@@ -79,8 +79,11 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     mode = config.getoption("--mode")
     moved = config.getoption("--engine") == "query" and mode != "whole"  # as good as restarted
     _leave_out(items, "restarted" if moved else mode)
-    if config.getoption("--engine") != "pyflink":
-        _expect_gaps(items)
+    engine = config.getoption("--engine")
+    if engine in {"structured", "query"}:
+        _expect_failures(items, "structured.toml")
+    if engine != "pyflink":
+        _expect_failures(items, "not_yet.toml")
         return
     for item in items:
         marker = item.get_closest_marker("pyflink_bug")
@@ -102,9 +105,9 @@ def _leave_out(items: list[pytest.Item], mode: str) -> None:
             item.add_marker(pytest.mark.skip(reason=reason))
 
 
-def _expect_gaps(items: list[pytest.Item]) -> None:
-    """Marks what is not there yet; the ledger has the reasons."""
-    with (Path(__file__).parent / "not_yet.toml").open("rb") as ledger:
+def _expect_failures(items: list[pytest.Item], name: str) -> None:
+    """Marks what is not there; a ledger has the reasons."""
+    with (Path(__file__).parent / name).open("rb") as ledger:
         reasons = tomllib.load(ledger)
     for item in items:
         name = f"{Path(item.path).name}::{item.name}"

@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from pyflink_on_spark._compat.errors import JobExecutionError
+from pyflink_on_spark._compat.errors import JobCancelledError, JobExecutionError
+from pyflink_on_spark._spark.structured.query_job import QueryJob
 from tests.spark.test_checkpoints import (
     check,
     count_job,
@@ -56,6 +57,24 @@ def test_a_savepoint_of_a_job_that_runs_on(tmp_path):
     assert Path(saved.removeprefix("file://"), "_metadata").exists()
     let_go(tmp_path)
     client.get_job_execution_result().result()
+    check(tmp_path, 3000)
+
+
+def test_a_query_that_is_stopped_in_spark_ends_its_job_and_keeps_its_state(tmp_path, monkeypatch):
+    started, start = [], QueryJob._start
+    monkeypatch.setattr(
+        QueryJob, "_start", lambda *given: started.append(start(*given)) or started[-1]
+    )
+    client = count_job(structured(tmp_path), tmp_path, 3000, rolls=True).execute_async()
+    wait_for(lambda: written(tmp_path), 240)
+    started[0].stop()
+    with pytest.raises(JobCancelledError):
+        client.get_job_execution_result().result()
+    assert len(started) == 1
+    (home,) = (tmp_path / "checkpoints").glob("*")
+    again = structured(tmp_path, execution_state__recovery_path=home.as_uri())
+    let_go(tmp_path)
+    count_job(again, tmp_path, 3000, rolls=True).execute()
     check(tmp_path, 3000)
 
 

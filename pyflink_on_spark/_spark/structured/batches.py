@@ -36,6 +36,7 @@ def over(attempt: int) -> str:
 _COMMIT_SECONDS = 0.02
 _STOP_SECONDS = 10.0
 _FAILED = "a micro-batch has failed"
+_CANCELLED = "SPARK_JOB_CANCELLED"
 _INTERRUPTED = (
     "py4j.protocol.Py4JJavaError: An error occurred while calling a job: "
     "java.lang.InterruptedException"
@@ -225,8 +226,9 @@ class Batches:
         """
         try:
             self(frame, batch)
-        except BaseException:  # noqa: BLE001 - kept in `error`
-            raise RuntimeError(_INTERRUPTED if self.stopping.is_set() else _FAILED) from None
+        except BaseException as error:  # noqa: BLE001 - kept in `error`
+            stopped = self.stopping.is_set() or _CANCELLED in str(error)
+            raise RuntimeError(_INTERRUPTED if stopped else _FAILED) from None
 
     @contextlib.contextmanager
     def between(self, check: Callable[[], None]) -> Iterator[int]:

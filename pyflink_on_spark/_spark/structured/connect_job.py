@@ -29,7 +29,7 @@ from pyflink_on_spark._spark.session.dependencies import ShippedDependencies, pa
 from pyflink_on_spark._spark.session.spark_defaults import BUNDLE_SETTINGS, scratch_subfolder
 from pyflink_on_spark._spark.structured.batches import TAKEN_OVER, over
 from pyflink_on_spark._spark.structured.levels import Levels
-from pyflink_on_spark._spark.structured.query_job import Desk, QueryJob
+from pyflink_on_spark._spark.structured.query_job import Desk, QueryJob, QueryStopped
 from pyflink_on_spark._spark.structured.savepoints import StoredState
 from pyflink_on_spark._spark.structured.server_batches import (
     Asked,
@@ -128,10 +128,13 @@ class ConnectJob(QueryJob):
         return self._kept and self._settings.directory is not None
 
     def _check_spark(self, error: BaseException) -> None:
-        """Do nothing: only the server's answers say what has become of it."""
+        self._check_stopped(error)  # only the server's answers say what has become of Spark
 
-    def _attempt(self, number: int) -> None:
-        self._progress.attempt_begins()
+    def _let_slots_go(self, number: int) -> None:
+        with contextlib.suppress(Exception):  # what the attempt failed with is the error to tell
+            self._call(functools.partial(_end, self._home.uri, number))
+
+    def _run_query(self, number: int) -> None:
         recipe = cloudpickle.dumps(
             CommitsRecipe.of(self._job, self._home.uri, len(self._levels.levels)), 5
         )
@@ -142,8 +145,6 @@ class ConnectJob(QueryJob):
             last = self._follow_results(query, number, saving)
         except BaseException as error:
             saving.fail(self._told(error))
-            with contextlib.suppress(Exception):  # what it failed with is the error to tell
-                self._call(functools.partial(_end, self._home.uri, number))
             raise
         finally:
             query.stop()
@@ -180,7 +181,7 @@ class ConnectJob(QueryJob):
             self._check_cancelled()
             self._check_printers()
             if not active:
-                raise query.exception() or RuntimeError("Spark has stopped the query")
+                raise query.exception() or QueryStopped
             self._cancelled.wait(_POLL_SECONDS)
 
     def _fetch(self) -> list[Results]:

@@ -39,6 +39,8 @@ from pyflink_on_spark._spark.structured.slot import DRAINS, ENDS, Limits, level_
 
 _log = logging.getLogger("pyflink_on_spark")
 _LOOK_SECONDS = 0.1
+_TRIES = 4
+_NOT_WAITED = "Python worker failed to connect back"
 _numbers = itertools.count()
 _STORE = {
     "spark.sql.streaming.stateStore.providerClass": "org.apache.spark.sql.execution.streaming."
@@ -47,6 +49,13 @@ _STORE = {
     "spark.sql.streaming.minBatchesToRetain": "10",
     "spark.sql.streaming.numRecentProgressUpdates": "10",
 }
+
+
+class QueryStopped(RuntimeError):
+    """Somebody else has stopped the query, such as a user of Spark."""
+
+    def __init__(self) -> None:
+        super().__init__("the query was stopped in Spark")
 
 
 class Desk:
@@ -152,8 +161,33 @@ class QueryJob(StatefulJob):
         return self._commits.saved or bool(self._home.names())
 
     def _attempt(self, number: int) -> None:
-        self._commits.attempt_begins()
         self._progress.attempt_begins()
+        try:
+            self._begin_query(number)
+        except BaseException:
+            self._let_slots_go(number)
+            raise
+
+    def _begin_query(self, number: int, tries: int = _TRIES) -> None:
+        """Run the query; begin again if Spark has not waited for its own Python process."""
+        try:
+            self._run_query(number)
+        except Exception as error:
+            self._check_cancelled()
+            if tries == 1 or _NOT_WAITED not in str(error):
+                raise
+            _log.warning(
+                "Python did not start within Spark's 10 s; %r begins again", self._job.name
+            )
+            self._begin_query(number, tries - 1)
+
+    def _let_slots_go(self, number: int) -> None:
+        """Let the processes of the slots of an attempt end."""
+        self._home.write(over(number), b"")
+
+    def _run_query(self, number: int) -> None:
+        """Run the job as one query; raise what the query fails with."""
+        self._commits.attempt_begins()
         levels = self._levels
         slots = sum(len(level.targets) for level in levels.levels)
         batches = Batches(
@@ -170,7 +204,6 @@ class QueryJob(StatefulJob):
         finally:
             batches.stopping.set()
             query.stop()
-            self._home.write(over(number), b"")
 
     def _follow(self, query: StreamingQuery, batches: Batches) -> None:
         """Wait until the job has ended."""
@@ -223,7 +256,20 @@ class QueryJob(StatefulJob):
             raise JobCancelledError("Job was cancelled.")
         self._check_printers()
         if not query.isActive:
-            raise batches.error or query.exception() or RuntimeError("Spark has stopped the query")
+            failure = query.exception()
+            raise QueryStopped if failure is None else batches.error or failure
+
+    def _check_spark(self, error: BaseException) -> None:
+        super()._check_spark(error)
+        self._check_stopped(error)
+
+    def _check_stopped(self, error: BaseException) -> None:
+        """Let a job end as after Ctrl-C if its query was stopped."""
+        if isinstance(error, QueryStopped):
+            _log.warning("%s: the job %r ends", error, self._job.name)
+            self._interrupted = True
+            self.abandon()
+            self._check_cancelled()
 
     def _start(self, batches: Callable[[Any, int], None], number: int) -> StreamingQuery:
         """Start the query.
