@@ -12,6 +12,7 @@ from pyflink_on_spark._runtime.elements.immutability import (
     serialize,
 )
 from pyflink_on_spark._runtime.operators.boundary import CopyMutableOperator
+from pyflink_on_spark.common.types import Row, RowKind
 
 
 def isolated(elements, pairs=False):
@@ -51,7 +52,9 @@ def test_immutable(value):
 @pytest.mark.parametrize(
     "value",
     [
-        [], {}, bytearray(b"a"), ([],), (1, []), ([], 1), (1, 2, []), ([], 2, 3), (1, [], 3),
+        [], [1, "a"], [(1, 2)], [[1]], {}, {"a": 1}, {1: [2]}, {("a", 1): None},
+        Row(1, "a"), Row(x=1, y=None), Row([1]), Row.of_kind(RowKind.DELETE, 1),
+        bytearray(b"a"), ([],), (1, []), ([], 1), (1, 2, []), ([], 2, 3), (1, [], 3),
         (1, 2, 3, []), (1, (2, {3})), Text("a"), (Text("a"), 1), (1, 2, Text("a")),
     ],
 )  # fmt: skip
@@ -63,6 +66,10 @@ def test_mutable(value):
     ((key, copy),) = isolated([("key", value)], pairs=True)
     assert (key, copy) == ("key", value)
     assert copy is not value
+    if type(value) is Row:
+        assert copy.get_row_kind() is value.get_row_kind()
+        assert copy._names == value._names
+        assert copy._values is not value._values
     guard = ImmutabilityGuard()
     assert [deserialize(each) for each in guard.collect(iter([value]))] == [value]
     assert guard.sealed

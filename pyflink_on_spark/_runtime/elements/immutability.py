@@ -14,6 +14,8 @@ from typing import Any
 
 import cloudpickle
 
+from pyflink_on_spark.common.types import Row
+
 IMMUTABLE_TYPES = frozenset({int, str, float, bool, bytes, type(None), complex})
 
 deserialize = pickle.loads
@@ -56,6 +58,16 @@ def is_immutable(value: Any) -> bool:
 
 def copied(value: Any) -> Any:
     """Return a copy of a value that may change."""
+    kind = type(value)
+    if kind is Row and all(map(is_immutable, value._values)):
+        row = Row.__new__(Row)
+        row._names, row._values = value._names and value._names[:], value._values[:]
+        row._row_kind = value._row_kind
+        return row
+    if kind is list and all(map(is_immutable, value)):
+        return value[:]
+    if kind is dict and all(map(is_immutable, value)) and all(map(is_immutable, value.values())):
+        return value.copy()
     return deserialize(serialize(value))
 
 

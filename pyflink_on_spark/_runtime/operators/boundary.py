@@ -12,7 +12,9 @@ from pyflink_on_spark._runtime.elements.cursor import Cursor
 from pyflink_on_spark._runtime.elements.immutability import isolated
 from pyflink_on_spark._runtime.operators.function_loop import FusableOperator, LoopCode
 from pyflink_on_spark._runtime.types import StreamConverter, boundary_converter, collect_converter
-from pyflink_on_spark._runtime.types.fitting import unchanged_test
+from pyflink_on_spark._runtime.types.fitting import unchanged_fields_test, unchanged_test
+from pyflink_on_spark.common.typeinfo import RowTypeInfo
+from pyflink_on_spark.common.types import Row
 
 
 class ConvertOperator(FusableOperator):
@@ -49,12 +51,17 @@ class ConvertOperator(FusableOperator):
         """True for a type whose values can be tested in line."""
         if self._convert is None or self._convert.changes_results:
             return False
+        if isinstance(self._type_info, RowTypeInfo):
+            return _fields_test(self._type_info) is not None
         return unchanged_test(self._type_info, "value") is not None
 
     def write_lines(self, code: LoopCode) -> None:
         """Convert a value unless it has its declared form."""
         assert self._convert is not None
         convert, value = code.bind("convert", self._convert.one), code.value
+        if isinstance(self._type_info, RowTypeInfo):
+            _write_row(code, self._type_info, f"{convert}({value})")
+            return
         test = unchanged_test(self._type_info, value)
         code.assign(f"{value} if {test} else {convert}({value})")
 
@@ -98,6 +105,32 @@ class IdentityOperator(Operator):
     def process(self, elements: Iterator[Any]) -> Iterator[Any]:
         """Return the elements."""
         return elements
+
+
+def _fields(type_info: RowTypeInfo) -> list[str]:
+    return [f"field{index}" for index in range(len(type_info.get_field_types()))]
+
+
+def _fields_test(type_info: RowTypeInfo) -> str | None:
+    return unchanged_fields_test(type_info, _fields(type_info))
+
+
+def _write_row(code: LoopCode, type_info: RowTypeInfo, converted: str) -> None:
+    """Write what makes a row of the declared type; nobody else can change it."""
+    value, row, fields = code.value, code.new_value(), ", ".join(_fields(type_info))
+    kind, new = code.bind("Row", Row), code.bind("new", Row.__new__)
+    names = code.bind("names", list(type_info.get_field_names()))
+    alike = f"({value}._names is None or {value}._names == {names})"
+    count = f"len({value}._values) == {len(type_info.get_field_types())}"
+    code.add(f"{row} = None")
+    code.add(f"if type({value}) is {kind} and {alike} and {count}:")
+    code.add(f" {fields}, = {value}._values")
+    code.add(f" if {_fields_test(type_info)}:")
+    code.add(f"  {row} = {new}({kind})")
+    code.add(f"  {row}._names, {row}._values = {names}, [{fields}]")
+    code.add(f"  {row}._row_kind = {value}._row_kind")
+    code.add(f"if {row} is None: {row} = {converted}")
+    code.value = row
 
 
 def _with_timestamps(

@@ -51,6 +51,25 @@ def unchanged_test(type_info: Any, value: str) -> str | None:
     return None
 
 
+def unchanged_fields_test(type_info: Any, fields: Sequence[str]) -> str | None:
+    """Write a test that is true only if the fields of a row are values that their types keep.
+
+    Args:
+        type_info: the declared type of the rows.
+        fields: the expressions of the fields; each may be None.
+
+    Returns:
+        The test, or None for a type that is no such row.
+    """
+    tests = [
+        (field, unchanged_test(kind, field))
+        for kind, field in zip(type_info.get_field_types(), fields, strict=True)
+    ]
+    if not tests or any(test is None for _, test in tests):
+        return None
+    return " and ".join(f"({field} is None or {test})" for field, test in tests)
+
+
 def plain_key_test(type_info: Any, key: str) -> str | None:
     """Write a test that is true only for texts and whole numbers which their type keeps.
 

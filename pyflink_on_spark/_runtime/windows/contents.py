@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Protocol
 
-from pyflink_on_spark._runtime.elements.immutability import deserialize, is_immutable, serialize
+from pyflink_on_spark._runtime.elements.immutability import copied, is_immutable
 
 if TYPE_CHECKING:
     from pyflink_on_spark._runtime.operators.function_loop import LoopCode
@@ -122,7 +122,7 @@ class Aggregated:
 
 def own(value: Any) -> Any:
     """Return a value that nobody else may change: itself if immutable, else a copy."""
-    return value if is_immutable(value) else deserialize(serialize(value))
+    return value if is_immutable(value) else copied(value)
 
 
 def contents_of(descriptor: Any, *, kept: bool, overlapping: bool) -> WindowContents:

@@ -6,10 +6,14 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from pyflink_on_spark._runtime.operators.boundary import ConvertOperator
+from pyflink_on_spark._runtime.operators.function_loop import processes
+from pyflink_on_spark._runtime.types import ConversionError, boundary_converter
 from pyflink_on_spark._runtime.types.codecs import codec_of
 from pyflink_on_spark._runtime.types.fitting import named_in, stored_test, unchanged_test
 from pyflink_on_spark._runtime.types.stream import one_by_one
 from pyflink_on_spark.common import Row, Types
+from tests.runtime.harness import Harness
 
 BASIC = [
     Types.BYTE(), Types.SHORT(), Types.INT(), Types.LONG(), Types.BIG_INT(),
@@ -72,6 +76,32 @@ def test_what_is_stored_as_it_is_can_be_converted(type_info, value):
         value = [value[-1]] if isinstance(value, list) else dict([list(value.items())[-1]])
     if holds(test, value, names):
         one_by_one(codec_of(type_info))(value)
+
+
+def converted(convert, values):
+    found = []
+    try:
+        found.extend(convert(iter(values)))
+    except ConversionError as error:
+        found.append((type(error), str(error)))
+    return [(type(each), each, getattr(each, "_names", None)) for each in found]
+
+
+@given(
+    st.lists(TYPES, min_size=1, max_size=3),
+    st.lists(st.lists(ATOMS, max_size=3).map(lambda items: Row(*items)) | ATOMS, max_size=4),
+    st.booleans(),
+)
+def test_rows_in_a_loop_are_converted_as_whole_columns_are(kinds, values, named):
+    names = ["a", "b", "c"][: len(kinds)]
+    type_info = Types.ROW_NAMED(names, kinds) if named else Types.ROW(kinds)
+    for value in values:
+        if named and isinstance(value, Row) and len(value) == len(names):
+            value.set_field_names(names[::-1])
+    (loop,) = processes([Harness(ConvertOperator(type_info)).operator])
+    whole = converted(boundary_converter(type_info), values)
+    assert converted(loop, values) == whole
+    assert not any(each[1] is value for each in whole for value in values if type(value) is Row)
 
 
 @pytest.mark.parametrize(
