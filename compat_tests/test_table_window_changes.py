@@ -1,4 +1,4 @@
-"""Windows of time over rows that are updated and taken back."""
+"""Windows of time over rows that are updated and retracted."""
 
 from __future__ import annotations
 

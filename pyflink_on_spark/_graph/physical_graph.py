@@ -156,7 +156,7 @@ class _Builder:
         return operator if operator.mixes_keys and not timestamped else BatchKeyedInput(operator)
 
     def _prepare(self, edge: StreamEdge) -> PhysicalEdge:
-        """Add what the sender's side has to do for an edge; return the last link, open-ended."""
+        """Add the sender's part of an edge; return the last link, open-ended."""
         asked = edge.edge
         sender = self._of[asked.upstream]
         if sender.plan is not None and isinstance(sender.operator, PartitionOperator):
@@ -251,7 +251,7 @@ def _declarer(step: PhysicalNode) -> Transformation:
 
 
 def _keeps_elements(operator: Operator | None) -> bool:
-    """Return whether what an operator emits is among what it receives."""
+    """Return whether an operator emits only elements that it receives."""
     if operator is None:
         return False
     return operator.preserves_elements or isinstance(operator, FilterOperator | KeyedFilterOperator)

@@ -61,7 +61,7 @@ class Edge:
 
 @dataclass(eq=False)
 class Transformation:
-    """One operator of the user's program. The mirror may still change its settings; nobody else.
+    """One operator of the user's program. Only the mirror may still change its settings.
 
     Args:
         name: as in the execution plan.

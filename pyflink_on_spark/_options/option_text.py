@@ -60,7 +60,7 @@ class AmountOfTime:
         return AmountOfTime(checked_long(millis, "Duration.of_millis(millis)") * 10**6)
 
     def _to_millis(self) -> int:
-        """Return the whole milliseconds; what is left over is cut off, towards zero."""
+        """Return the whole milliseconds; fractions are cut off, towards zero."""
         millis = abs(self._nanos) // 10**6
         return millis if self._nanos >= 0 else -millis
 

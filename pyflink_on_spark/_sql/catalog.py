@@ -1,4 +1,4 @@
-"""All catalogs of a session, and what is in them."""
+"""All catalogs of a session, and their objects."""
 
 from __future__ import annotations
 
@@ -121,7 +121,7 @@ class CatalogManager:
         self.current_catalog, self.current_database = catalog, database
 
     def qualify(self, parts: Sequence[str]) -> ObjectPath:
-        """Return the whole name of what is called by some parts of it.
+        """Return the whole name of an object that is called by some parts of it.
 
         Raises:
             ValidationError: there are too many parts.

@@ -44,13 +44,13 @@ class Charset:
     codec: str
 
     def encode(self, text: str) -> bytes:
-        """Return the bytes of a text; what the character set does not have becomes ``?``."""
+        """Return the bytes of a text; characters outside of the character set become ``?``."""
         if self.codec == "utf-16":
             return codecs.BOM_UTF16_BE + text.encode("utf-16-be", "replace")
         return text.encode(_BIG_ENDIAN.get(self.codec, self.codec), "replace")
 
     def decode(self, data: bytes) -> str:
-        """Return the text of some bytes; what is no text becomes U+FFFD."""
+        """Return the text of some bytes; invalid bytes become U+FFFD."""
         codec = self.codec
         boms = (codecs.BOM_UTF16_BE, codecs.BOM_UTF16_LE, codecs.BOM_UTF32_BE, codecs.BOM_UTF32_LE)
         if codec in _BIG_ENDIAN and not data.startswith(boms):

@@ -170,7 +170,7 @@ class RestartStrategies:
 
     @staticmethod
     def fall_back_restart() -> RestartStrategies.FallbackRestartStrategyConfiguration:
-        """Leave it to the configuration."""
+        """Return a strategy that follows the configuration."""
         return RestartStrategies.FallbackRestartStrategyConfiguration()
 
     @staticmethod
@@ -231,7 +231,7 @@ def read_restart_strategy(configuration: Configuration) -> RestartStrategyConfig
 def write_restart_strategy(
     configuration: Configuration, strategy: RestartStrategyConfiguration
 ) -> None:
-    """Set a strategy in a configuration, in place of what it had."""
+    """Set a strategy in a configuration, in place of the former one."""
     spec = strategy._spec
     for option in options_of(options):
         configuration._remove(option)

@@ -10,7 +10,7 @@ __all__ = ["OutputTag"]
 
 
 class OutputTag:
-    """Names a side output: what a function yields as ``tag, value`` goes there.
+    """Names a side output, to which a function yields ``tag, value``.
 
     Args:
         tag_id: the name, not empty.

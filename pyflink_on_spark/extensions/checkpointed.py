@@ -122,7 +122,7 @@ class CheckpointedFunction(ABC):
 
     @abstractmethod
     def snapshot_state(self, context: FunctionSnapshotContext) -> None:
-        """Put into the states what has to survive; called at every checkpoint.
+        """Put the state to save into the states; called at every checkpoint.
 
         Args:
             context: valid during this call only.

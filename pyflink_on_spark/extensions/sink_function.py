@@ -52,7 +52,7 @@ class SinkFunction(Function):
         """
 
     def finish(self) -> None:
-        """Write what is still buffered: the input has ended. Not called when the job fails."""
+        """Write the buffered elements at the end of the input. Not called when the job fails."""
 
 
 class RichSinkFunction(SinkFunction, ABC):

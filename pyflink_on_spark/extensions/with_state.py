@@ -80,7 +80,7 @@ def filter_with_state(
 
 
 class _WithState:
-    """Hands the key's value to a function, and keeps what comes back.
+    """Passes the key's value to a function, and stores its result.
 
     Args:
         function: the user's.

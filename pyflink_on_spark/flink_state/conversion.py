@@ -145,7 +145,7 @@ class _Operator:
         self._entries = 0
 
     def write(self, file: StateFileWriter) -> None:
-        """Write what the heir takes over, and note it."""
+        """Write the state that the heir takes over, and note it."""
         before = len(self._found.refused)
         try:
             self._write(file)

@@ -13,7 +13,7 @@ _MOST = 1 << 16
 
 
 def decompressed(data: DataInput) -> DataInput:
-    """Decompress what is left, as far as it goes.
+    """Decompress the remaining bytes, as far as possible.
 
     Raises:
         CheckpointError: it is not of this format, or damaged.

@@ -12,7 +12,7 @@ __all__ = ["EnvironmentSettings"]
 
 
 class EnvironmentSettings:
-    """The mode of an environment, and the names of what is in it from the beginning.
+    """The mode of an environment, and the names of its first catalog and database.
 
     Args:
         j_environment_settings: the options; use ``in_streaming_mode``, ``in_batch_mode`` or
@@ -20,7 +20,7 @@ class EnvironmentSettings:
     """
 
     class Builder:
-        """Says what the settings are; ``build`` gives them."""
+        """Collects the settings; ``build`` returns them."""
 
         def __init__(self):
             self._configuration = Configuration()

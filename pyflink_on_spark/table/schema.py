@@ -70,7 +70,7 @@ class Schema:
         return TableDescription(described.columns, described.watermarks, described.primary_key)
 
     class Builder:
-        """Says what the columns are; ``build`` gives the Schema.
+        """Collects the columns; ``build`` returns the Schema.
 
         Args:
             j_builder: use ``Schema.new_builder``.

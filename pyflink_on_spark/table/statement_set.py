@@ -20,7 +20,7 @@ __all__ = ["StatementSet"]
 
 
 class StatementSet:
-    """INSERTs that run as one job; what they read in common is read once.
+    """INSERTs that run as one job; common inputs are read once.
 
     Args:
         _j_statement_set: use ``create_statement_set``.

@@ -68,7 +68,7 @@ class TableDescriptor:
         return hash(tuple(sorted(self._described.options.items())))
 
     class Builder:
-        """Says what the table is; ``build`` gives the descriptor.
+        """Collects the properties of a table; ``build`` returns the descriptor.
 
         Args:
             j_builder: use ``TableDescriptor.for_connector``.
@@ -117,7 +117,7 @@ class TableDescriptor:
             return self
 
         def comment(self, comment: str) -> TableDescriptor.Builder:
-            """Say what is in the table."""
+            """Set the comment of the table."""
             self._described = replace(self._described, comment=comment)
             return self
 
@@ -161,7 +161,7 @@ class FormatDescriptor:
         return hash(str(self))
 
     class Builder:
-        """Says what the options are; ``build`` gives the descriptor.
+        """Collects the options of a format; ``build`` returns the descriptor.
 
         Args:
             j_builder: use ``FormatDescriptor.for_format``.

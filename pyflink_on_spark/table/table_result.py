@@ -73,7 +73,7 @@ class TableResult:
         return self._outcome.kind
 
     def collect(self) -> CloseableIterator:
-        """Return the rows as they come; closing what is returned ends the job.
+        """Return the rows as they arrive; closing the iterator ends the job.
 
         Raises:
             TypeError: a column has a type without Python objects, VARIANT or BITMAP.

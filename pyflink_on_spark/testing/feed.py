@@ -1,4 +1,4 @@
-"""A source that brings what a test pushes, when it pushes it."""
+"""A source of the elements that a test pushes, when the test pushes them."""
 
 from __future__ import annotations
 

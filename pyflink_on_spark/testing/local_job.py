@@ -113,7 +113,7 @@ class LocalJob:
         return self._job.accumulators.results()
 
     def result(self) -> JobExecutionResult:
-        """Wait for the end; return the result, or raise what the job failed with."""
+        """Wait for the end; return the result, or raise the job's error."""
         self._join()
         if self._error is not None:
             raise self._error

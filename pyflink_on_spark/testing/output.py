@@ -62,7 +62,7 @@ class CaptureOperator(Operator):
 
 
 class Outputs:
-    """Collects what comes out of all subtasks.
+    """Collects the output of all subtasks.
 
     Args:
         parallelism: how many subtasks tell of watermarks.
@@ -90,6 +90,6 @@ class Outputs:
             values.append(Record(deserialize(record.value), record.timestamp))
 
     def clear(self) -> None:
-        """Forget what came out so far."""
+        """Forget the output so far."""
         self.main.clear()
         self.side.clear()

@@ -1,4 +1,4 @@
-"""Runs operators step by step: a test pushes elements and time, and looks at what comes out."""
+"""Runs operators step by step: a test pushes elements and time, and reads the output."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def harness_job(
     max_parallelism: int,
     configuration: Configuration | None,
 ) -> Job:
-    """Translate what is under test.
+    """Translate the operators under test.
 
     Args:
         define: makes a stream of the input streams.
@@ -231,7 +231,7 @@ class StreamHarness:
             self._feed(Watermark(watermark), number)
 
     def set_processing_time(self, now: int) -> None:
-        """Set the clock, and let fire what is due.
+        """Set the clock, and fire due timers.
 
         As in Flink, a timer for a time fires once the clock shows more than that.
 
@@ -242,7 +242,7 @@ class StreamHarness:
         self._work()
 
     def advance_processing_time(self, milliseconds: int) -> None:
-        """Move the clock, and let fire what is due: see ``set_processing_time``."""
+        """Move the clock, and fire due timers: see ``set_processing_time``."""
         self.set_processing_time(self.clock.now() + milliseconds)
 
     def end_input(self, *, into: int | None = None) -> None:
@@ -287,7 +287,7 @@ class StreamHarness:
         return [record.value for record in self.side_records(tag)]
 
     def clear_output(self) -> None:
-        """Forget what came out so far."""
+        """Forget the output so far."""
         self._outputs.clear()
 
     # -- state -----------------------------------------------------------------------------------
@@ -421,7 +421,7 @@ class StreamHarness:
 
 @contextmanager
 def _plain_errors() -> Iterator[None]:
-    """Let the user's own error out; what the engine says about it is a note."""
+    """Raise the user's own error; the engine's message is a note."""
     try:
         yield
     except SubtaskFailure as failure:

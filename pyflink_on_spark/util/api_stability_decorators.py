@@ -26,7 +26,7 @@ class BaseAPIStabilityDecorator(metaclass=ABCMeta):
         """Return the notice, as a Sphinx directive."""
 
     def __call__(self, func_or_cls: T) -> T:
-        """Add the notice and return what was given."""
+        """Add the notice, and return the class or function."""
         directive = self.get_directive(func_or_cls)
         for documented in (func_or_cls, *_public_members(func_or_cls)):
             text = dedent(documented.__doc__ or "")
@@ -55,7 +55,7 @@ class Deprecated(BaseAPIStabilityDecorator):
         return f"{directive}\n{indent(dedent(self.detail), '   ')}" if self.detail else directive
 
     def __call__(self, func_or_cls: T) -> T:
-        """Warn, add the notice, and return what was given."""
+        """Warn, add the notice, and return the class or function."""
         name = func_or_cls.__qualname__  # type: ignore[attr-defined]
         message = f"{name} has been deprecated since version {self.since}."
         if self.detail is not None:

@@ -212,7 +212,7 @@ class Host:
             self._control.send(number, "done", sample(samples, pause))
 
     def _obey(self, wait: bool) -> None:
-        """Carry out what the driver has ordered.
+        """Carry out the driver's orders.
 
         Args:
             wait: whether to wait for an order.
@@ -429,7 +429,7 @@ class Host:
         self._group.end_sources()
 
     def _close(self, _: int, failed: bool) -> list[Any]:
-        """Close all subtasks; return what a failed job has prepared that is to be removed."""
+        """Close all subtasks; return the committables of a failed job that are to be removed."""
         self._running, self._closed = False, True
         self._abandon_snapshot(TimeoutError())
         prepared: list[Any] = []

@@ -191,7 +191,7 @@ class _HostConnection:
             self.close()
 
     def _note(self, kind: str, content: Any) -> None:
-        """Take what a host says unasked."""
+        """Note a message of a host that nobody requested."""
         with self._changed:
             if kind == "report":
                 self.report = content

@@ -128,7 +128,7 @@ class DataPlane:
             self._acknowledge(peer, stage)
 
     def pump(self, seconds: float = 0.0) -> bool:
-        """Take what has arrived, and send what can leave.
+        """Receive frames, and send as many as the sockets accept.
 
         Args:
             seconds: how long to wait for something to arrive; ``wake`` ends that.
@@ -254,7 +254,7 @@ class DataPlane:
 
 
 def _frames(peer: _Peer) -> Iterator[tuple[int, int, int, bytes]]:
-    """Take whole frames out of what has arrived."""
+    """Split the received bytes into whole frames."""
     inbox, seal = peer.inbox, peer.incoming
     at, size = 0, len(inbox)
     head_size = _FRAME.size + (0 if seal is None else TAG_BYTES)

@@ -106,7 +106,7 @@ class MessageConnection:
         return 0 if self.incoming is None else TAG_BYTES
 
     def _fill(self) -> bool:
-        """Take what has arrived; return whether that was anything."""
+        """Receive bytes; return whether there were any."""
         try:
             content = self.stream.receive(_READ_BYTES)
         except BlockingIOError:

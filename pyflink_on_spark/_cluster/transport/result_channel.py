@@ -79,7 +79,7 @@ class Sender:
         self._lock = threading.Lock()
 
     def send(self, items: list[Any]) -> None:
-        """Send a list of things as one message; what an earlier attempt delivered is left out.
+        """Send a list of things as one message, without those that an earlier attempt delivered.
 
         Args:
             items: what to send; pickled before this returns.
@@ -124,7 +124,7 @@ class Sender:
             self.abandon()
 
     def abandon(self) -> None:
-        """Hang up at once; what is on its way may or may not arrive."""
+        """Close the connection at once; messages on their way may be lost."""
         self._connection.close()
         self._unacknowledged = 0
 
@@ -159,7 +159,7 @@ class Sender:
         self._unacknowledged -= 1
 
     def _explain(self, error: OSError) -> None:
-        """Raise what the driver said before it hung up, or else that it did."""
+        """Raise the driver's last error, or else that the driver has closed the connection."""
         while True:
             try:
                 answer = self._connection.recv_bytes()
@@ -171,7 +171,7 @@ class Sender:
 
 
 def raise_refusal(answer: bytes) -> None:
-    """Raise what an answer other than an acknowledgement means.
+    """Raise the error of an answer other than an acknowledgement.
 
     Args:
         answer: a frame from the driver.
@@ -473,7 +473,7 @@ class ResultServer:
         self.close()
 
     def _serve(self, wire: MessageConnection) -> None:
-        """Take what a producer sends, in a thread of its own."""
+        """Receive a producer's messages, in a thread of its own."""
         link = _Link(wire)
         with self._lock:
             if not self._closed:

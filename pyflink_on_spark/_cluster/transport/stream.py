@@ -18,7 +18,7 @@ _LONGEST_SLICE = 2.0
 
 
 def unanswered(connection: socket.socket) -> float:
-    """Return for how long nothing has come for what was sent, in s; 0 if nothing is due.
+    """Return how long (s) sent bytes have had no answer; 0 if no answer is due.
 
     The system acknowledges what arrives, however busy the process is that it is for. A receiver
     whose buffers are full owes nothing. Where the system does not say, the result is always 0.
@@ -209,7 +209,7 @@ _COUNT = struct.Struct(">Q")
 
 
 class BadSeal(OSError):
-    """A frame is not what the peer has sent; the connection cannot be used any more."""
+    """A frame is not as the peer has sent it; the connection is unusable."""
 
 
 class Seal:

@@ -127,7 +127,7 @@ class PartFile:
 
     @classmethod
     def resume(cls, bucket: str, in_progress_path: str, saved: InProgressFile) -> PartFile:
-        """Continue a local part file in a copy of what the checkpoint covers.
+        """Continue a local part file in a copy of the part that the checkpoint covers.
 
         The original stays until the copy is committed. A process that lost the job without knowing
         may still write to the original.
@@ -164,7 +164,7 @@ class PartFile:
         self.last_written = now
 
     def save(self, bucket_name: str) -> InProgressFile:
-        """Write all bytes to the disk, and return what is needed to resume the file.
+        """Write all bytes to the disk, and return the data from which the file can be resumed.
 
         Raises:
             OSError: the file cannot be written. The message contains the path.

@@ -82,7 +82,7 @@ class OutputFileWriter(ABC):
 
     @abstractmethod
     def finish(self) -> None:
-        """Write what is buffered; the caller closes the file."""
+        """Write the buffered elements; the caller closes the file."""
 
     def abandon(self) -> None:  # noqa: B027 - most writers hold nothing
         """Release all resources; the caller removes the file."""

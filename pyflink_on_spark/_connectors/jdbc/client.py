@@ -110,7 +110,7 @@ class JdbcClient:
                 return
 
     def close(self) -> None:
-        """Close the connection; the database rolls back what is not committed."""
+        """Close the connection; the database rolls back uncommitted rows."""
         self._reachability.close()
         self._disconnect()
 

@@ -112,7 +112,7 @@ class RecordProducer:
             self.serve()
 
     def serve(self) -> None:
-        """Process what the client reports.
+        """Process the client's reports.
 
         Raises:
             RuntimeError: a record could not be written.

@@ -184,7 +184,7 @@ class KafkaReader(SourceReader):
         return event
 
     def prepare_checkpoint(self, checkpoint_id: int) -> None:
-        """Leave it to complete checkpoints to commit offsets to the group."""
+        """Do nothing: complete checkpoints commit the offsets to the group."""
         self._checkpointed = True
 
     def snapshot(self) -> list[PartitionPosition]:

@@ -64,7 +64,7 @@ class AttemptControl:
         """True once the job is done."""
 
     def run_pending(self, done: bool, wanted: bool = False) -> None:
-        """Do what is due.
+        """Do the work that is due.
 
         Args:
             done: whether all subtasks have processed all their input.

@@ -22,7 +22,7 @@ class Deliver(Protocol):
     def __call__(
         self, subtask_id: int, chain: int, splits: Sequence[UnreadSplit], *, at_once: bool
     ) -> None:
-        """Bring them to a chain's source in a subtask, in the order of the calls."""
+        """Bring splits to a chain's source in a subtask, in the order of the calls."""
         ...
 
 
@@ -138,7 +138,7 @@ class SplitDistribution:
             threading.Thread(target=self._search_on, name="splits", daemon=True).start()
 
     def check(self) -> None:
-        """Raise what a search in the background has failed with, or something else."""
+        """Raise the error of a search in the background, or of another part."""
         if self._error is not None:
             raise self._error
 

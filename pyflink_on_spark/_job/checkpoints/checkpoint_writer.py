@@ -66,7 +66,7 @@ class RetainedCheckpoints:
             self._remove_unneeded()
 
     def discard(self, place: Folder, late: bool) -> None:
-        """Remove what there is of a checkpoint that was not completed.
+        """Remove the files of a checkpoint that was not completed.
 
         Args:
             place: its folder.
@@ -235,7 +235,7 @@ class CheckpointWriter:
             raise
 
     def _discard(self, place: Folder | None, late: bool) -> None:
-        """Remove what there is of a checkpoint; again later, if hosts may still write there."""
+        """Remove the files of a checkpoint; again later, if hosts may still write there."""
         if self._changelog is not None:
             self._changelog.broken()
         if place is not None:

@@ -20,7 +20,7 @@ Key = TypeVar("Key")
 
 
 class Commits(Generic[Key]):
-    """Commits what a complete checkpoint contains; keeps what a sink holds back for a later one.
+    """Commits the committables of complete checkpoints; keeps those that a sink holds back.
 
     Args:
         sinks: the job's, by whatever the things that they prepare are named with.
@@ -64,7 +64,7 @@ class Commits(Generic[Key]):
         final: bool = False,
         resumed: bool = False,
     ) -> None:
-        """Take what a checkpoint has, as ``with_held`` returned it, now that it is written.
+        """Take the committables of a written checkpoint, as ``with_held`` returned them.
 
         Args:
             things: all of it.
@@ -78,7 +78,7 @@ class Commits(Generic[Key]):
         self._final = final
 
     def commit(self, *, final: bool = False, again: bool = False) -> None:
-        """Commit what the last complete checkpoint contains, once.
+        """Commit the committables of the last complete checkpoint, once.
 
         Args:
             final: whether nothing follows for which something could be held back.

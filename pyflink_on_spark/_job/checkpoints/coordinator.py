@@ -337,7 +337,7 @@ class CheckpointCoordinator:
         step("savepoint: the hosts are notified")
 
     def finish(self, hosts: Hosts) -> bool:
-        """Commit what is prepared at the end of all input; return whether that succeeded.
+        """Commit the last committables at the end of all input; return whether that succeeded.
 
         Raises:
             CheckpointError: as in ``checkpoint``.
@@ -356,7 +356,7 @@ class CheckpointCoordinator:
         return True
 
     def abort(self, prepared: Iterable[tuple[int, Any]]) -> None:
-        """Throw away what the sinks of a failed attempt have prepared, if no checkpoint has it."""
+        """Discard the committables of a failed attempt, if no checkpoint has them."""
         if not self._unacknowledged and not self.over and not self._ownership.lost:
             self._commits.abort(self._commits.named(prepared))
 
@@ -461,7 +461,7 @@ class CheckpointCoordinator:
     def _write(
         self, hosts: Hosts, place: Folder, savepoint: bool, halt: bool = False
     ) -> tuple[Metadata, dict[int, HostSnapshot]]:
-        """Write a checkpoint; return what it says of itself, and what the hosts answered."""
+        """Write a checkpoint; return its metadata, and the answers of the hosts."""
         written = self._writer.write_state(
             hosts, self._number, place, savepoint=savepoint, halt=halt
         )
@@ -480,7 +480,7 @@ class CheckpointCoordinator:
 
 
 def _log_heirs(heirs: Heirs, where: str) -> None:
-    """Log what is not taken over as a matter of course."""
+    """Log the state that is dropped, or that another operator takes over."""
     for stored, name in heirs.names.items():
         if stored in heirs.changed:
             if name is None:

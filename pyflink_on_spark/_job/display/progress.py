@@ -74,11 +74,11 @@ class ProgressDisplay(Protocol):
     """Shows the progress of a job."""
 
     def show(self, progress: JobProgress) -> None:
-        """Show the progress in place of what was shown before."""
+        """Show the progress in place of the previous line."""
         ...
 
     def end(self) -> None:
-        """Leave what was shown last."""
+        """Leave the last line on the screen."""
         ...
 
 
@@ -212,7 +212,7 @@ class Progress:
         self._last_records_at.clear()
 
     def update(self, attempt: int, checkpoint: int | None, parts: Sequence[TaskProgress]) -> None:
-        """Take what the subtasks report, if it is something new."""
+        """Take the reports of the subtasks, if they are new."""
         if not parts or parts == self._reported:
             return
         self._reported = parts

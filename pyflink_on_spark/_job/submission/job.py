@@ -88,13 +88,13 @@ class CheckpointCounts:
 
 
 class JobListener:
-    """Is notified of what happens to a job, in the thread of the job; does nothing by default."""
+    """A listener to the events of a job, in the thread of the job; does nothing by default."""
 
     def job_begins(self) -> None:
         """Take the beginning of a job, which waits for the processes that run it."""
 
     def status_changed(self, status: JobStatus, error: BaseException | None) -> None:
-        """Take a new status; ``error`` is what a job ended with that did not finish."""
+        """Take a new status; ``error`` ended a job that did not finish."""
 
     def attempt_failed(self, failure: FailureRecord, delay_ms: int) -> None:
         """Take a failure after which the job starts again."""
@@ -104,7 +104,7 @@ class JobListener:
 
 
 class JobHistory:
-    """Keeps what has happened to a job; of checkpoints and failures the latest.
+    """The events of a job; of checkpoints and failures the latest.
 
     Args:
         clock: gives the times.
@@ -162,7 +162,7 @@ class JobHistory:
             self.initialized = self._clock.now()
 
     def enter(self, status: JobStatus, error: BaseException | None = None) -> None:
-        """Note a new status; ``error`` is what a job ended with that did not finish."""
+        """Note a new status; ``error`` ended a job that did not finish."""
         with self._lock:
             self._times[status] = self._clock.now()
             if error is not None and status is JobStatus.FAILED:
@@ -263,7 +263,7 @@ class Job:
         object.__setattr__(self, "printers", printers)
 
     def maintain_sources(self, oldest_checkpoint: int | None) -> None:
-        """Let the job's sources look after what they began in the driver.
+        """Have the job's sources maintain their resources in the driver.
 
         Args:
             oldest_checkpoint: the number of the oldest checkpoint that is kept, if there is one.
@@ -275,7 +275,7 @@ class Job:
             source.maintain(oldest_checkpoint)
 
     def begins_again(self) -> None:
-        """Let the job's sources begin again what has failed; before each attempt but the first."""
+        """Have the job's sources restart failed resources; before each attempt but the first."""
         for source in self._sources():
             source.begin_again()
 
@@ -316,7 +316,7 @@ class JobHandle(Protocol):
     job_id: str
 
     def collected(self) -> Iterator[Any]:
-        """Iterate over what the job collects, as it comes; closing it ends the job."""
+        """Iterate over the collected elements as they arrive; closing the iterator ends the job."""
         ...
 
     def result(self) -> Any:

@@ -119,7 +119,7 @@ def translate(
 def _configure(
     node: Transformation, configuration: Mapping[str, str], rhythm: WatermarkRhythm
 ) -> None:
-    """Let what is at the ends of the flow know what the job's configuration is."""
+    """Pass the job's configuration to sources and sinks."""
     if node.source is not None:
         node.source = node.source.with_configuration(configuration).with_rhythm(rhythm)
     if node.sink is not None:

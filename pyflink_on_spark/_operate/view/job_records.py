@@ -110,7 +110,7 @@ class JobRecords:
             self.remove(record)
 
     def remove(self, record: JobRecord) -> None:
-        """Remove what is known of a job."""
+        """Remove the records of a job."""
         for suffix in (_SUFFIX, _ARCHIVE):
             with contextlib.suppress(OSError):
                 (self._folder / f"{record.id}{suffix}").unlink()
@@ -128,7 +128,7 @@ class JobRecords:
                 yield record if record.over or lives(record.pid) else self._lost(record)
 
     def _lost(self, record: JobRecord) -> JobRecord:
-        """Note that a driver is gone, and remove what is left of it."""
+        """Note that a driver is gone, and remove its socket."""
         lost = replace(record, state=LOST, ended=round(time.time() * 1000))
         with contextlib.suppress(OSError):
             self.write(lost)

@@ -130,7 +130,7 @@ def _checksum(content: Mapping[str, Any]) -> int:
 
 
 def read_metadata(place: Folder) -> Metadata:
-    """Read what a checkpoint says of itself.
+    """Read the metadata of a checkpoint.
 
     Raises:
         CheckpointError: if it is not there, incomplete or damaged.
@@ -164,7 +164,7 @@ def read_metadata(place: Folder) -> Metadata:
 
 
 def read_states(place: Folder, metadata: Metadata) -> SlotState:
-    """Read what there is of the state of all slots; most of the state itself stays in the files.
+    """Read the state of all slots; most of its content stays in the files.
 
     They are closed, and opened again when something of them is wanted.
 
@@ -196,7 +196,7 @@ def verify(place: Folder, metadata: Metadata) -> None:
 
 
 def read_committables(place: Folder, metadata: Metadata) -> list[Any]:
-    """Read what the sinks have to commit with a checkpoint, without the frames."""
+    """Read the committables of a checkpoint, without the frames."""
     return in_folder(deserialize(metadata.committables.read(place)), place)
 
 

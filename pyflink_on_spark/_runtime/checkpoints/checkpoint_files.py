@@ -225,7 +225,7 @@ class StateFile:
 
 
 class _Measured:
-    """Notes size and checksum of what is written to a stream."""
+    """Notes size and checksum of a stream."""
 
     def __init__(self, stream: BinaryIO) -> None:
         self._stream = stream

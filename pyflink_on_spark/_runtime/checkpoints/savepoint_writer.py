@@ -631,7 +631,7 @@ def _copy(file: StateFileWriter, name: str, parts: Mapping[int, OperatorPart]) -
 
 
 def _entries(entries: Any) -> Iterator[tuple[Any, Hashable, Any]]:
-    """Yield key, namespace and value of what a user gives as entries."""
+    """Yield key, namespace and value of the entries that a user gives."""
     if hasattr(entries, "toLocalIterator"):
         entries = ((row["key"], row["value"]) for row in entries.toLocalIterator())
     elif hasattr(entries, "itertuples"):

@@ -125,12 +125,12 @@ class SlotState:
     sources: dict[str, dict[int, Content]] = field(default_factory=dict)
 
     def add(self, index: int, state: TaskStateSnapshot) -> None:
-        """Take in a subtask; what it is afterwards does not matter."""
+        """Add the state of a subtask, which may change afterwards."""
         for head, content in records_of(index, state):
             self.take(head, content)
 
     def take(self, head: RecordHead, content: Content) -> None:
-        """Take in one record; what is there already of the same subtask is older."""
+        """Add one record; earlier records of the same subtask are older."""
         if head.kind == SOURCE:
             self.sources.setdefault(head.name, {})[head.index] = content
             return

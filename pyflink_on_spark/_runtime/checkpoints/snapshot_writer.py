@@ -219,7 +219,7 @@ class SnapshotWriter:
             raise self._abandoned
 
     def finish_later(self, then: Callable[[], None], committables: Sequence[Any] = ()) -> None:
-        """Do what ``finish`` does, in another thread; ``result`` has what it returns.
+        """Run ``finish`` in another thread; ``result`` has its result.
 
         Args:
             then: called at the end, in that thread.

@@ -69,7 +69,7 @@ class Operator:
         return (self.process,)
 
     def process(self, elements: Iterator[Any]) -> Iterator[Any]:
-        """Return an iterator over what the elements of an iterator become."""
+        """Return an iterator over the results of some elements."""
         raise NotImplementedError
 
     def advance_watermark(self, watermark: int) -> Iterable[Any]:
@@ -89,7 +89,7 @@ class Operator:
         return ()
 
     def snapshot_state(self, checkpoint_id: int) -> None:
-        """Put what has to survive into ``context.keyed_state`` or ``context.operator_state``.
+        """Put the state to save into ``context.keyed_state`` or ``context.operator_state``.
 
         Called between two bundles, before those are written to a checkpoint. ``open`` finds them
         as they were, and ``context.restored`` then is the checkpoint's number.
@@ -102,7 +102,7 @@ class Operator:
         """Take note that a checkpoint was aborted after ``snapshot_state``; the job continues."""
 
     def committables(self) -> list[Any]:
-        """Return, once, what the driver has to commit with this checkpoint or at the end."""
+        """Return, once, the committables of this checkpoint, or of the end, for the driver."""
         return []
 
     def close(self) -> None:

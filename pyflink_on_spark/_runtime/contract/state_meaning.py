@@ -69,7 +69,7 @@ Meanings = Mapping[str, StateMeaning]
 
 @dataclass(frozen=True)
 class Heirs:
-    """Who takes over what there is in a checkpoint.
+    """The owners of a checkpoint's state in a job.
 
     Args:
         names: the stable name that something in the checkpoint has in the job, where it has another
@@ -99,7 +99,7 @@ class Heirs:
 def heirs_of(
     found: Collection[str], stored: Meanings, wanted: Meanings, operators: Collection[str]
 ) -> Heirs:
-    """Return who takes over what there is in a checkpoint.
+    """Return the owners of a checkpoint's state in a job.
 
     What has the same name and the same meaning stays where it is. The rest of what operators of
     tables have goes to those that mean the same, if it is clear which ones these are. What is left

@@ -1,4 +1,4 @@
-"""Turns what went wrong in a subtask into what the user has to know."""
+"""Turns a failure in a subtask into a message for the user."""
 
 from __future__ import annotations
 
@@ -144,7 +144,7 @@ class _Search:
         return next((plan for plan in owners if plan is not None), None)
 
     def _enter(self, chain: OperatorLine) -> None:
-        """Blame the last operator of a chain, which has emitted what the chain hands on."""
+        """Blame the last operator of a chain, which has emitted the element."""
         if chain is self._chain or not chain.operators:
             return
         self._sender = None if self._chain is None else self._last_of(self._chain)

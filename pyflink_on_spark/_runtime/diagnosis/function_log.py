@@ -54,7 +54,7 @@ class LogEntry:
 
 
 class FunctionLog(logging.Handler):
-    """Keeps what is logged in this process until it is taken; of too much only the last.
+    """Keeps this process's log records until they are taken; of too many only the last.
 
     Attributes:
         dropped: how many entries were lost since they were last taken.
@@ -96,7 +96,7 @@ class FunctionLog(logging.Handler):
 
 
 def install_function_log(configuration: Mapping[str, str]) -> FunctionLog:
-    """Keep what is logged in this process, at the levels of a job's configuration.
+    """Keep log records of this process, at the levels of a job's configuration.
 
     Args:
         configuration: has ``python.logging.default.level`` and ``python.logging.level.overrides``.

@@ -125,7 +125,7 @@ class DistributionValue(Distribution):
 
 
 class GaugeValue:
-    """A function of the user's, called for each report.
+    """A user function, called for each report.
 
     Args:
         function: returns a number.

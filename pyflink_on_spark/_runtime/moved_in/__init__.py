@@ -1,1 +1,1 @@
-"""State that PyFlink has written: bytes, until whoever owns the state says what they mean."""
+"""State in PyFlink's format: bytes, until the owner of the state interprets them."""

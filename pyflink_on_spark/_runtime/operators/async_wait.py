@@ -316,7 +316,7 @@ class AsyncWaitOperator(RichFunctionOperator):
         return self._all() if self._calls else ()
 
     def close(self) -> None:
-        """Cancel what is in flight, close the function."""
+        """Cancel the calls in flight, close the function."""
         if self._event_loop is not None:
             self._event_loop.stop()
         super().close()

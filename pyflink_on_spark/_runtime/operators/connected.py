@@ -83,7 +83,7 @@ class CoMapOperator(_CoFunctionOperator):
 
 
 class CoFlatMapOperator(_CoFunctionOperator):
-    """Calls ``flat_map1`` or ``flat_map2`` for each element; what is false gives no elements."""
+    """Calls ``flat_map1`` or ``flat_map2`` for each element; a false result emits nothing."""
 
     methods = ("flat_map1", "flat_map2")
 

@@ -102,7 +102,7 @@ class LoopCode:
 
 
 class FusableOperator(Operator):
-    """Writes what it does to an element as lines of a loop."""
+    """Writes the processing of an element as lines of a loop."""
 
     takes_pairs = False
     """True for an operator that receives pairs of key and element."""

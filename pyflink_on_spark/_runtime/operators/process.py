@@ -270,7 +270,7 @@ class TimerDrivenOperator(AnyProcessOperator):
         return self._for_each_timer(self._timers.due_by_clock(now), self._processing_domain)
 
     def _make_contexts(self, context: OperatorContext) -> None:
-        """Make what the function's methods get; the timer service is there."""
+        """Make the contexts of the function's methods; the timer service exists."""
         raise NotImplementedError
 
     def _for_each_pair(self, pairs: Iterator[Any], call: Call, context: Any) -> Iterator[Any]:

@@ -25,14 +25,14 @@ _log = logging.getLogger(__name__)
 
 
 class UdfOperator(Operator):
-    """Has a function object of the user's, which may take part in checkpoints."""
+    """The base of operators with a user function, which may take part in checkpoints."""
 
     _checkpoints: FunctionCheckpoints | None = None
     _opened: bool = False
     _task: str = ""
 
     def snapshot_state(self, checkpoint_id: int) -> None:
-        """Have the function keep what has to survive."""
+        """Have the function save its state."""
         if self._checkpoints is not None:
             self._checkpoints.snapshot(checkpoint_id)
 

@@ -62,13 +62,13 @@ class SinkOperator(Operator):
         return ()
 
     def end_input(self) -> Iterable[Any]:
-        """Make what was written ready for the commit."""
+        """Prepare the last committables."""
         assert self._writer is not None
         self._prepared += self._writer.prepare_commit()
         return ()
 
     def snapshot_state(self, checkpoint_id: int) -> None:
-        """Prepare what the checkpoint commits, and save the state of the writer."""
+        """Prepare the committables of the checkpoint, and save the state of the writer."""
         assert self._writer is not None
         self._prepared += self._writer.prepare_checkpoint(checkpoint_id)
         self._in_progress.update(self._writer.snapshot())

@@ -291,7 +291,7 @@ class KeyedStateBackend:
             self.timers.apply(timer, present)
 
     def close(self) -> None:
-        """Release what is on disk."""
+        """Release the files on disk."""
         if self._disk is not None:
             self._disk.close()
 

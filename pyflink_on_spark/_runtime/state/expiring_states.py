@@ -41,7 +41,7 @@ class Expiring(Base):
         self.sweep = Sweep(table, self._left)
 
     def _accessed(self) -> TimeToLive:
-        """Take the opportunity to remove what has expired elsewhere."""
+        """Remove some expired entries of other keys."""
         rules = self.time_to_live
         if rules.checked_per_access:
             self.sweep.some(rules.checked_per_access)

@@ -1,4 +1,4 @@
-"""The keyed state of an operator over rows: marks changes, and forgets what is old."""
+"""The keyed state of an operator over rows: marks changes, and expires entries."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ class KeyedRows:
         del self._table.namespaces[name]
 
     def check_some(self, now: int) -> None:
-        """Remove some of what has expired; the rest in time, if this is called often.
+        """Remove some expired entries; frequent calls remove all in time.
 
         Args:
             now: the time of the clock (ms).

@@ -1,4 +1,4 @@
-"""The kinds of state of a key: a value, a list, what is reduced or aggregated."""
+"""The kinds of state of a key: values, lists, and reduced or aggregated values."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class KeyedState:
         return ()
 
     def declare(self, name: str, type_info: Any, converted: bool) -> None:
-        """Say of which type what is put in has to be; without this it can be of any."""
+        """Declare the type of values; without a declaration a value may have any type."""
         self._fit = coercion(name, type_info, converted)
 
     def set_current_namespace(self, namespace: Hashable) -> None:
@@ -149,7 +149,7 @@ class ValueState(KeyedState):
             table.changed[table.namespace].add(key)
 
     def put_whole(self, value: Any) -> None:
-        """Replace what the current key has."""
+        """Replace the content of the current key."""
         self.update(value)
 
 
@@ -205,7 +205,7 @@ class ListState(MergingState):
         self._append(elements)
 
     def put_whole(self, value: Any) -> None:
-        """Replace what the current key has."""
+        """Replace the content of the current key."""
         self.update(value)
 
     def __iter__(self) -> Iterator[Any]:
@@ -234,7 +234,7 @@ class ListState(MergingState):
 
 
 class ReducingState(MergingState):
-    """Reduces what is added to the current key's value.
+    """Reduces added values to one value of the current key.
 
     Args:
         backend: knows the current key.
@@ -268,7 +268,7 @@ class ReducingState(MergingState):
 
 
 class AggregatingState(MergingState):
-    """Aggregates what is added in the current key's accumulator.
+    """Aggregates added values in the current key's accumulator.
 
     Args:
         backend: knows the current key.
@@ -308,7 +308,7 @@ class AggregatingState(MergingState):
 
 
 class FoldingState(KeyedState):
-    """Folds what is added into the current key's value.
+    """Folds added values into the current key's value.
 
     Args:
         backend: knows the current key.

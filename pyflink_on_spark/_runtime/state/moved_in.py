@@ -32,7 +32,7 @@ def is_moved_in(table: StateTable) -> bool:
 
 
 def interpret(table: StateTable, name: str, kind: str, type_info: Any) -> None:
-    """Make the entries of a table what a state of some kind and type keeps.
+    """Convert the entries of a table to the form of a state's kind and type.
 
     Args:
         table: with entries that PyFlink has written.

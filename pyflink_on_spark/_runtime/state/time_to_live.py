@@ -1,4 +1,4 @@
-"""State that expires: the rules, and who looks for what has expired."""
+"""State that expires: the rules, and the removal of expired entries."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Purge = Callable[[Any], Any]
 
 
 class TimeToLive:
-    """How long a state keeps what is stored, and who removes it.
+    """The time after which an entry of a state expires, and the ways to remove it.
 
     What is stored is stamped with the time at which it was last written (or read, if reading
     prolongs its life).
@@ -50,7 +50,7 @@ class TimeToLive:
         return rules
 
     def now(self) -> int:
-        """Return the stamp for what is written now (ms)."""
+        """Return the stamp for values written now (ms)."""
         return self._clock.now()
 
     def latest_expired(self) -> int:
@@ -70,7 +70,7 @@ def milliseconds(duration: Any) -> int:
 
 
 class Sweep:
-    """Goes round and round a table, a few entries at a time, and removes what has expired.
+    """Sweeps over a table in turns of a few entries, and removes expired ones.
 
     Args:
         table: of a state that expires.

@@ -401,7 +401,7 @@ class KeyedTimers:
         """``register(time, key, namespace)`` adds a timer; twice is once."""
 
     def until(self, time: int) -> Iterator[tuple[int, Any, Hashable]]:
-        """Take out, in order, what is due at a time (ms); more may be registered meanwhile."""
+        """Remove and yield the timers due at a time (ms), in order; more may be registered."""
         return chain.from_iterable(iter(partial(self._queue.pop_due, time), []))
 
 

@@ -263,7 +263,7 @@ class ExchangeWriter:
             wait(pair)
 
     def _route(self) -> None:
-        """Find the receivers of what waits for them."""
+        """Find the receivers of the waiting elements."""
         count = len(self._unrouted)
         if not count:
             self._one_by_one = NEW_KEYS_ONE_BY_ONE

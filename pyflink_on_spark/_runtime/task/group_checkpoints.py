@@ -73,7 +73,7 @@ class GroupCheckpoints:
         self.halted = False
 
     def take_prepared(self) -> list[Any]:
-        """Return, once, what the driver has to commit."""
+        """Return, once, the committables for the driver."""
         prepared, self.prepared = self.prepared, []
         return prepared
 

@@ -76,7 +76,7 @@ SOURCE_CHANNEL = "source"
 
 
 class OperatorChain(OperatorLine):
-    """Runs the operators of a chain over what comes in.
+    """Runs the operators of a chain over the chain's input.
 
     Bundles and events wait in an inbox until ``step`` processes them, one after the other.
 
@@ -156,7 +156,7 @@ class OperatorChain(OperatorLine):
     def cut(
         self, place: int, channel: int, nodes: Container[int], now: Callable[[], float]
     ) -> tuple[LocalOutput, OperatorChain]:
-        """Keep the operators before a place; what they emit goes to a chain of the others.
+        """Keep the operators before a place; a new chain of the others receives their output.
 
         Args:
             place: the index of an operator.
@@ -198,12 +198,12 @@ class OperatorChain(OperatorLine):
             side.add(value, self.cursor.timestamp)
 
     def receive(self, port: int, bundle: Bundle) -> None:
-        """Let a bundle wait."""
+        """Queue a bundle."""
         self.records += len(bundle.values)
         self.inbox.append((port, bundle))
 
     def take_event(self, channel: Hashable, event: ChannelEvent) -> None:
-        """Let an event wait."""
+        """Queue an event."""
         self.inbox.append((channel, event))
 
     def step(self, deadline: float) -> None:
@@ -325,7 +325,7 @@ class OperatorChain(OperatorLine):
         ]
 
     def _emit(self, produced: Iterable[Any], index: int) -> None:
-        """Hand on what an operator has brought forth."""
+        """Pass an operator's results to the outputs."""
         if produced != ():
             self._run(iter(produced), index + 1)
 

@@ -147,7 +147,7 @@ class SideOutput:
         self._timestamps.append(timestamp)
 
     def flush(self) -> None:
-        """Hand over what was collected."""
+        """Emit the collected elements."""
         if self._values:
             values, timestamps = self._values, self._timestamps
             self._values, self._timestamps = [], []

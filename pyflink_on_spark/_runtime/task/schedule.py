@@ -93,7 +93,7 @@ class Schedule:
         self.add(unit)
 
     def add(self, unit: RunQueueEntry) -> None:
-        """Let a unit wait for its turn."""
+        """Queue a unit for its turn."""
         if not unit.scheduled:
             unit.place = next(self._numbers)
         self.put_back(unit)
@@ -141,7 +141,7 @@ class Schedule:
                 return unit
 
     def spend(self, unit: RunQueueEntry, seconds: float) -> None:
-        """Take note of what a unit's work has taken."""
+        """Add the duration of slow work (s) to the unit's virtual time."""
         self.now = max(self.now, unit.time)
         unit.idle = False
         if seconds >= SLOW_SECONDS:

@@ -74,7 +74,7 @@ class SourceInput:
         return self._reader.backlog() if self.reading else None
 
     def poll(self) -> tuple[int, bool]:
-        """Let what comes next wait in the chain.
+        """Queue the next elements of the source in the chain.
 
         Returns:
             How many elements and events it was, and whether there is more right now.
@@ -162,7 +162,7 @@ class SourceInput:
                 self._close()
 
     def _adapt(self) -> None:
-        """Make the next turn longer or shorter, by what the last one took."""
+        """Make the next turn longer or shorter, by the duration of the last one."""
         if self._begun is None:
             return
         took = self._now() - self._begun

@@ -274,7 +274,7 @@ class Subtask(LogPlace):
         self._opened_for(self._parts)
 
     def _opened_for(self, parts: list[Subtask]) -> None:
-        """Give parts what opening has found; what they hold of the state that is restored goes."""
+        """Give the parts of an open subtask its identity and sources, and release their builders."""
         for part in parts:
             part.identity = self.identity
             part.sources = {i: source for i, source in self.sources.items() if i in part._places}
@@ -286,7 +286,7 @@ class Subtask(LogPlace):
     # -- work ------------------------------------------------------------------------------------
 
     def receive(self, row: ChannelRow) -> None:
-        """Let what came from an exchange wait."""
+        """Queue a row from an exchange."""
         with self._explained:
             self._take(row)
 
@@ -304,7 +304,7 @@ class Subtask(LogPlace):
             self._chains[chain].take_event(row.channel, event)
 
     def poll(self, chain: int) -> tuple[int, bool]:
-        """Let what a source has next wait; return what ``SourceInput.poll`` does."""
+        """Queue the next elements of a source; return the result of ``SourceInput.poll``."""
         with self._explained:
             return self.sources[chain].poll()
 
@@ -359,7 +359,7 @@ class Subtask(LogPlace):
         self.activity.busy += self._now() - begun
 
     def tick(self) -> None:
-        """Let what is due by processing time fire, and emit watermarks that are due."""
+        """Fire timers due by processing time, and emit due watermarks."""
         now = self._clock.now()
         if not self._clocked and now < self._next_report:
             return
@@ -414,7 +414,7 @@ class Subtask(LogPlace):
         return {numbers(index): part for index, part in found.items()}
 
     def _part(self, index: int) -> Subtask:
-        """Return a part with one chain; what comes from other chains is to be connected."""
+        """Return a part with one chain; outputs of other chains are to be connected."""
         first = sum(len(chain.operators) for chain in self._vertex.chains[:index])
         part, chain = copy.copy(self), self._chains[index]
         part._chains = part._downstream_first = [chain]
@@ -431,7 +431,7 @@ class Subtask(LogPlace):
         return part
 
     def _send_over(self, output: LocalOutput, receiver: int, channel: int) -> None:
-        """Let what an output takes over travel to another part."""
+        """Send the elements of an output to another part."""
 
         def send(event: Event) -> None:
             self._ship(ChannelRow(receiver, channel, 0, event))
@@ -614,7 +614,7 @@ class Subtask(LogPlace):
         yield from self.sources.values()
 
     def committables(self) -> list[Any]:
-        """Return, once, what the driver has to commit with this checkpoint or at the end."""
+        """Return, once, the committables of this checkpoint, or of the end, for the driver."""
         return [item for plan, _ in self._contexts for item in plan.operator.committables()]
 
     # -- the end ---------------------------------------------------------------------------------

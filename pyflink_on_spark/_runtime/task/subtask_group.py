@@ -145,7 +145,7 @@ class SubtaskGroup:
 
     @property
     def numbers(self) -> list[int]:
-        """The numbers of what works side by side: parts of subtasks."""
+        """The numbers of the parts of subtasks that work side by side."""
         return list(self._parts)
 
     def open(self) -> None:
@@ -178,7 +178,7 @@ class SubtaskGroup:
         self._deliver(row, self._schedule.now)
 
     def turn(self, deadline: float) -> bool:
-        """Do some of what there is to do.
+        """Do some of the waiting work.
 
         Args:
             deadline: when to end (s), by ``now``; a slow function may take longer.
@@ -255,7 +255,7 @@ class SubtaskGroup:
         return not self.busy and all(part.ended for part in self._parts.values())
 
     def tick(self, omitted: int | None = None) -> None:
-        """Let what is due by processing time fire everywhere, but in a subtask that is omitted."""
+        """Fire timers due by processing time in all subtasks, except one that is omitted."""
         self._ticked, begun = self._clock.now(), self._now()
         for number, subtask in self._parts.items():
             if number in self._threads:
@@ -282,7 +282,7 @@ class SubtaskGroup:
         self._route(self._schedule.now)
 
     def settle(self) -> None:
-        """Fire what is due, and process everything that waits anywhere; reads no source."""
+        """Fire due timers, and process all queued elements; no source is read."""
         self.tick()
         for number, part in self._parts.items():
             self._drain()
@@ -352,7 +352,7 @@ class SubtaskGroup:
         return bool(found)
 
     def _work(self, unit: RunQueueEntry, deadline: float) -> None:
-        """Process what came in up to the unit's virtual time."""
+        """Process the elements queued up to the unit's virtual time."""
         subtask, begun, used = self._parts[unit.subtask_id], self._now(), self._used()
         rows: Iterable[ChannelRow] = ()
         if not subtask.busy:
@@ -390,8 +390,7 @@ class SubtaskGroup:
     def _follow_up(self, unit: RunQueueEntry, subtask: Subtask, more: bool = False) -> None:
         """Follow up on the work of a subtask.
 
-        What the clock has made due while a slow function worked comes before what the function has
-        brought forth.
+        Timers that came due during a slow call fire before the results of that call are sent.
         """
         number = unit.subtask_id
         if not subtask.busy:
@@ -446,7 +445,7 @@ class SubtaskGroup:
         self._threads.submit(number, partial(subtask.piece, rows, _PIECE_SECONDS))
 
     def _tick_in_thread(self, number: int, subtask: Subtask) -> None:
-        """Let what is due by processing time fire in a thread; what is in flight begins with it."""
+        """Fire timers due by processing time in a thread, unless one works for the subtask."""
         due = self._thread_ticks.get(number, 0) + _TICK_MS
         if number not in self._in_flight and subtask.follows_clock and self._clock.now() >= due:
             self._thread_ticks[number] = self._clock.now()
@@ -483,14 +482,14 @@ class SubtaskGroup:
             self._land_all(_PIECE_SECONDS)
 
     def _await_threads(self) -> None:
-        """Let threads end what a failure has left them with."""
+        """Let threads end their work after a failure."""
         while self._in_flight:
             finished = self._threads.finished(None)
             assert finished is not None
             del self._in_flight[finished[0]]
 
     def _take_shipped(self, number: int) -> bool:
-        """Take what a part has shipped in its thread."""
+        """Take the rows that a part has shipped in its thread."""
         rows = self._outboxes.get(number)
         if not rows:
             return False
@@ -583,7 +582,7 @@ class SubtaskGroup:
         return not 0 <= self._clock.now() - self._ticked < self._tick_interval
 
     def _route(self, arrival: float) -> None:
-        """Send what was shipped to where it belongs.
+        """Send shipped rows to their receivers.
 
         Args:
             arrival: the virtual time (s) at which it gets there.
@@ -692,7 +691,7 @@ class SubtaskGroup:
         return self._checkpoints.prepared
 
     def committables(self) -> list[Any]:
-        """Return, once, what the driver has to commit: pairs of a sink's number and a thing."""
+        """Return, once, the committables for the driver, each with its sink's number."""
         self._await_threads()
         return [
             *self._checkpoints.take_prepared(),

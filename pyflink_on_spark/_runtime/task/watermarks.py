@@ -1,4 +1,4 @@
-"""Watermarks of a chain: what comes in on all channels, and what is generated and emitted."""
+"""Watermarks of a chain: combined from all channels, or generated, and emitted."""
 
 from __future__ import annotations
 
@@ -35,8 +35,7 @@ _END_MS = 20
 class WatermarkOutput:
     """Hands elements on with their timestamps, and watermarks between them.
 
-    A watermark that the clock makes due comes before what a slow function has just brought forth:
-    elements of before it are those that were handed on.
+    A watermark that came due during a slow call is emitted before the results of that call.
 
     Args:
         assigner: the last operator of the chain.

@@ -1,4 +1,4 @@
-"""Declared types: what they do to values where PyFlink's data leaves the Python worker.
+"""Declared types: conversions where PyFlink's data leaves the Python worker.
 
 A converter is made from type information where it is used: the former cannot be pickled, the latter
 can.

@@ -1,4 +1,4 @@
-"""From type information to what the engine does with it."""
+"""From type information to codecs."""
 
 from __future__ import annotations
 

@@ -119,7 +119,7 @@ def one_by_one(codec: Codec, *, collected: bool = False) -> Convert:
 
 
 class StreamConverter:
-    """Converts a stream; what comes before a bad value still comes out.
+    """Converts a stream; the values before a bad value are emitted.
 
     Args:
         codec: the declared type's.

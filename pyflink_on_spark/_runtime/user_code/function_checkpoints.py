@@ -120,7 +120,7 @@ class FunctionCheckpoints:
             self._function.restore_state(state.get())
 
     def snapshot(self, checkpoint_id: int) -> None:
-        """Have the function put into its state what has to survive."""
+        """Have the function save its state."""
         if self._protocol is None:
             return
         now = self._context.clock.now()

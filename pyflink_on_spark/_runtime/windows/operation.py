@@ -288,7 +288,7 @@ class WindowOperation:
                 yield result
 
     def clear(self, window: Any) -> None:
-        """Let the user's function clear what it keeps for the current key's window."""
+        """Let the user's function clear its state for the current key's window."""
         if self._function is not None:
             self._function_context.window = window
             self._function.clear(window, self._function_context)

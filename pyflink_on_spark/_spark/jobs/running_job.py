@@ -224,7 +224,7 @@ class RunningJob(ABC):
         return self._job.accumulators.results()
 
     def result(self) -> JobExecutionResult:
-        """Wait for the end; return the result or raise what the job failed with.
+        """Wait for the end; return the result or raise the job's error.
 
         Ctrl-C while it waits ends the job, and its last checkpoint stays.
         """
@@ -269,11 +269,11 @@ class RunningJob(ABC):
 
     @abstractmethod
     def _run(self) -> None:
-        """Do all the work; raise what the job fails with."""
+        """Do all the work; raise the job's error."""
 
     @abstractmethod
     def _clean_up(self) -> None:
-        """Throw away what a job that failed, or was cancelled, has left."""
+        """Remove the remains of a failed or cancelled job."""
 
     @property
     def _resumable(self) -> bool:
@@ -282,7 +282,7 @@ class RunningJob(ABC):
 
     @abstractmethod
     def _attempt(self, number: int) -> None:
-        """Run the job once, from a fresh start or its last checkpoint; raise what it fails with."""
+        """Run the job once, from a fresh start or its last checkpoint; raise its error."""
 
     def _attempts(self) -> None:
         """Run the job until it succeeds, or the restart strategy gives it up."""

@@ -55,7 +55,7 @@ class PreparedCommits:
         self._lock = threading.Lock()
 
     def add(self, payloads: Iterable[bytes]) -> None:
-        """Take note of what tasks have prepared; after an abort it is thrown away at once."""
+        """Note the committables of tasks; after an abort they are removed at once."""
         with self._lock:
             self._told.update(payloads)
             if self._aborted:
@@ -185,7 +185,7 @@ class StageFunction:
 
 
 def _deliver(senders: list[Sender]) -> None:
-    """Let the driver have what a subtask printed before it failed."""
+    """Send the driver the output that a subtask printed before it failed."""
     for sender in senders:
         with contextlib.suppress(ChannelClosed, ChannelFailed):
             sender.flush()

@@ -73,7 +73,7 @@ class WorkerEnvironment:
 
     @contextlib.contextmanager
     def active(self) -> Iterator[None]:
-        """Set it up; what can be undone is undone."""
+        """Set up the environment, and undo afterwards as much as possible."""
         tune_garbage_collection()
         for folder in self.sys_path:
             if folder not in sys.path:

@@ -1,4 +1,4 @@
-"""Brings what a job takes along to Spark's Python workers, and chooses their interpreter."""
+"""Ships a job's dependencies to Spark's Python workers, and chooses their interpreter."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def spark_settings(configuration: Mapping[str, str]) -> dict[str, str]:
 
 
 def ship(session: SparkSession, configuration: Mapping[str, str]) -> ShippedDependencies:
-    """Let Spark bring to all workers what a job's configuration names.
+    """Have Spark ship the dependencies in a job's configuration to all workers.
 
     Raises:
         FileNotFoundError: if something that is named does not exist.
@@ -127,7 +127,7 @@ _shipped_package: set[str] = set()
 
 
 def ship_own_package(session: SparkSession) -> None:
-    """Let Spark bring this package, and what it needs beside pyarrow, to workers elsewhere.
+    """Have Spark ship this package, and its libraries beside pyarrow, to workers elsewhere.
 
     Theirs is then the driver's version, whatever they have. Nothing happens where workers are on
     the driver's machine.
@@ -140,7 +140,7 @@ def ship_own_package(session: SparkSession) -> None:
 
 
 def packed_package() -> Path:
-    """Return a zip file with this package and what it needs beside pyarrow."""
+    """Return a zip file with this package and its libraries beside pyarrow."""
     packed = scratch_subfolder("package") / f"pyflink_on_spark-{__version__}.zip"
     packages = (PACKAGE_ROOT / "pyflink_on_spark", Path(cloudpickle.__file__).parent)
     with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:

@@ -126,7 +126,7 @@ class FollowingQuery:
         return error
 
     def end(self) -> None:
-        """Stop the query; what it has written stays."""
+        """Stop the query; its files remain."""
         self._query.stop()
 
 

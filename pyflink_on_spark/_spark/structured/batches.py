@@ -86,7 +86,7 @@ class QueryCommits(CheckpointCoordinator):
     """The number of the checkpoint that the job began with, or 0."""
 
     def open(self, home: Folder, levels: int) -> None:
-        """Take the folder of the query, and write there what the state in it belongs to.
+        """Take the folder of the query, and record there the job of its state.
 
         Args:
             home: the folder.
@@ -113,14 +113,14 @@ class QueryCommits(CheckpointCoordinator):
             )
 
     def prepared(self, batch: int, things: Iterable[tuple[int, Any]]) -> None:
-        """Keep what a micro-batch has prepared, before Spark commits it."""
+        """Keep the committables of a micro-batch, before Spark commits it."""
         self._confirm_ownership()
         held = self._commits.with_held(self._commits.named(things))
         self._prepared.write(str(batch), serialize(held))
         step("query: what a micro-batch has prepared is kept")
 
     def committed(self, batch: int, *, final: bool = False, again: bool = False) -> None:
-        """Commit what a micro-batch has prepared, now that Spark has committed the micro-batch.
+        """Commit the committables of a micro-batch that Spark has committed.
 
         Args:
             batch: its number.

@@ -77,7 +77,7 @@ class ConnectJob(QueryJob):
         self._thread.start()
 
     def _shipped(self) -> ShippedDependencies:
-        """Bring to the server what the job's configuration names."""
+        """Ship the dependencies in the job's configuration to the server."""
         dependencies = PythonDependencies.of(self._job.settings.configuration)
         folders = lay_out(dependencies, scratch_subfolder("dependencies"), sys.executable)
         for each in folders:

@@ -19,7 +19,7 @@ _MASK = 0xFFFFFFFF
 
 @dataclass(frozen=True)
 class Level:
-    """Stages that run together, since what they exchange stays in its slot.
+    """Stages that run together, since rows between them stay in their slot.
 
     Args:
         stages: they follow each other.

@@ -50,7 +50,7 @@ class Resident:
     begin: Begin
 
     def run(self, request: Any, head: HeadState, chunks: ChunkState) -> Any:
-        """Let the slot answer a request, and write what it changes in its log.
+        """Let the slot answer a request, and write the changes of its log.
 
         Args:
             request: the request.
@@ -273,7 +273,7 @@ def _live(listener: socket.socket, place: _Place, parent: int, begin: Begin) -> 
 
 
 def _let_go(kept: int) -> None:
-    """Close what is open of the worker, whose connections must end with it.
+    """Close the connections of the worker, which must end with it.
 
     The numbers stay in use: objects of the worker, which still exist here, may close them.
 

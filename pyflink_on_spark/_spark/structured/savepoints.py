@@ -129,7 +129,7 @@ def from_query(job: Job, remote: SparkSession | None = None) -> Job:
 def savepoint_of(
     session: SparkSession, home: Folder, place: Folder, configuration: Mapping[str, str]
 ) -> None:
-    """Make a savepoint of what a query that does not run any more has left.
+    """Make a savepoint of the state of a query that has ended.
 
     Args:
         session: any.
@@ -198,7 +198,7 @@ class _SlotWriter:
         self._level, self._place, self._configuration = level, place, configuration
 
     def __call__(self, batches: Iterable[Any]) -> Iterator[Any]:
-        """Write the entries of logs, which follow each other; return what the files are."""
+        """Write the entries of logs, which follow each other; return the files."""
         import pyarrow
 
         place = folder(self._place, self._configuration)

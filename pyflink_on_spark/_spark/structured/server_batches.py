@@ -134,7 +134,7 @@ class ServerBatches:
         self._recipe, self._slots, self._environment = recipe, slots, environment
 
     def __call__(self, frame: Any, batch: int) -> None:
-        """Run a micro-batch, and leave what it has for the client."""
+        """Run a micro-batch, and store its results for the client."""
         with self._environment.active():
             if "_batches" not in self.__dict__:
                 self._begin()
@@ -155,7 +155,7 @@ class ServerBatches:
         self._batches = Batches(commits, self._slots, self._send, self._report)
 
     def _saved(self, session: Any, batch: int) -> None:
-        """Do what the client has asked for, before a micro-batch; the one before is committed."""
+        """Carry out the client's requests before a micro-batch; the previous one is committed."""
         asked = self._home.inside(ASKED)
         for name in asked.names() if batch > 0 else ():
             request: Asked = pickle.loads(asked.read(name))

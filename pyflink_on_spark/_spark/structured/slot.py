@@ -278,7 +278,7 @@ class QuerySlot:
         return any(subtask.hears_of_checkpoints for subtask in self._group)
 
     def _work(self) -> None:
-        """Process what came in, and read sources for a while."""
+        """Process the queued rows, and read sources for a while."""
         group, limits, now = self._group, self._plan.limits, self._now
         begun = now()
         found = False
@@ -323,7 +323,7 @@ class QuerySlot:
         return records
 
     def _save(self, records: list[Record], log: StateLog) -> None:
-        """Write what has changed, if anything has."""
+        """Write the changes, if there are any."""
         runtime = pickle.dumps(
             {"times": [subtask.save_time() for subtask in self._group], "done": self._done}, 5
         )
@@ -381,7 +381,7 @@ class QuerySlot:
 
 
 def wish(what: str, batch: int) -> str:
-    """Return the name of what the driver wants from a micro-batch on.
+    """Return the name of the driver's request from a micro-batch on.
 
     Args:
         what: ENDS or DRAINS.
@@ -424,7 +424,7 @@ class _Outlet:
         """Do nothing: no sender waits."""
 
     def take(self) -> list[OutRow]:
-        """Return, once, what was sent."""
+        """Return, once, the sent rows."""
         rows, self._rows, self.bytes = self._rows, [], 0
         return rows
 

@@ -1,1 +1,1 @@
-"""Gives names their meaning: what was written becomes a logical plan of typed expressions."""
+"""Resolves names: syntax becomes a logical plan of typed expressions."""

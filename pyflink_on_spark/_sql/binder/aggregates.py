@@ -46,7 +46,7 @@ def is_aggregate(node: Any, functions: Functions) -> bool:
 
 
 def parts(node: Any) -> Iterator[Any]:
-    """Yield an expression and what it is made of, without queries and windows of rows."""
+    """Yield an expression and its parts, without queries and windows of rows."""
     if isinstance(node, tuple):
         for item in node:
             yield from parts(item)

@@ -79,7 +79,7 @@ def invoke(
 
 
 def convert(expression: Typed, target: LogicalType) -> Typed:
-    """Return an expression of another type; what is NULL stays so."""
+    """Return an expression of another type; NULL stays NULL."""
     target = target.with_nullable(expression.type.nullable).plain()
     if isinstance(expression, Constant) and expression.value is None:
         return Constant(target.with_nullable(True), None)

@@ -1,4 +1,4 @@
-"""INSERT: what a query gives has to be what a table takes."""
+"""INSERT: the columns of a query have to fit those of a table."""
 
 from __future__ import annotations
 

@@ -16,7 +16,7 @@ from pyflink_on_spark._sql.syntax import expressions as syntax
 def sql_projection(
     node: Node, binder: ExpressionBinder, items: Sequence[syntax.Expression]
 ) -> Project:
-    """Return the projection of a SELECT; what has no name is called ``EXPR$0`` and so on."""
+    """Return the projection of a SELECT; unnamed columns are called ``EXPR$0`` and so on."""
     names: list[str] = []
     columns: list[Typed] = []
     for item in items:
@@ -33,7 +33,7 @@ def sql_projection(
 def dsl_projection(
     node: Node, binder: ExpressionBinder, items: Sequence[syntax.Expression]
 ) -> Project:
-    """Return the projection of ``select``; what has no name is called ``_c0`` and so on.
+    """Return the projection of ``select``; unnamed columns are called ``_c0`` and so on.
 
     Raises:
         ValidationError: two columns have one name, or something in an expression is wrong.

@@ -58,7 +58,7 @@ class AggregatedRows:
     Args:
         width: how many columns they have.
         time_zone: the session's, by name.
-        retracting: whether rows are taken back; then elements are pairs of the kind and the row.
+        retracting: whether rows are retracted; then elements are pairs of the kind and the row.
     """
 
     width: int
@@ -121,7 +121,7 @@ class AggregateCompiler:
             code = call.overload.code(self.expressions, types, call.type, rows.retracting)
             if rows.retracting and not code.reversible:
                 not_yet(
-                    f"{call.function.name} over rows that are taken back", None,
+                    f"{call.function.name} over rows that are retracted", None,
                     "Aggregate rows that are only added.",
                 )  # fmt: skip
             seen = None
@@ -371,11 +371,11 @@ def is_reversible(calls: Sequence[AggregateInvocation]) -> bool:
 def compile_frame(calls: Sequence[AggregateInvocation], rows: AggregatedRows) -> Program:
     """Return the parts of functions over a frame: ``create, add, retract, values``.
 
-    ``retract`` is None if rows are not taken back.
+    ``retract`` is None if rows are never retracted.
 
     Args:
         calls: the functions.
-        rows: the rows; those that leave the frame may be taken back.
+        rows: the rows; those that leave the frame may be retracted.
     """
     compiler = AggregateCompiler(calls, rows, reserved=0)
     taken_back = ["    pass"]

@@ -54,7 +54,7 @@ def decimal_to_integer(unscaled: int, scale: int, bits: int) -> int:
 
 
 def double_to_integer(number: float, bits: int) -> int:
-    """Drop what is after the point; beyond the range it is the nearest value."""
+    """Drop the fraction; beyond the range the result is the nearest value."""
     if number != number:  # noqa: PLR0124 - not a number
         return 0
     wide = max(bits, 32)

@@ -188,7 +188,7 @@ class ExpressionCompiler:
         return source if is_atom(source) else f"({source})"
 
     def condition(self, expression: Typed) -> str:
-        """Return the source of what is true in Python if, and only if, an expression is TRUE."""
+        """Return source that is true in Python if, and only if, an expression is TRUE."""
         if self._is_part(expression):
             return self._part(expression, ExpressionCompiler.condition)
         if isinstance(expression, Invocation) and expression.overload.condition is not None:

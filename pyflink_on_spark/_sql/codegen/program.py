@@ -60,7 +60,7 @@ class Program:
     own: bool = False
 
     def load(self, context: OperatorContext | None = None) -> LoadedProgram:
-        """Compile it.
+        """Compile the source.
 
         Args:
             context: the operator's, which bindings may need.
@@ -103,7 +103,7 @@ class LoadedProgram:
     opened: tuple[tuple[Binding, Any], ...] = ()
 
     def close(self) -> None:
-        """Release what was made for it."""
+        """Release the objects of the program."""
         for binding, loaded in self.opened:
             binding.close(loaded)
 

@@ -276,7 +276,7 @@ def _compared(compiler: ExpressionCompiler, key: SortKey, source: str) -> str:
 
 
 def folded(expression: Typed, time_zone: str) -> Typed:
-    """Return an expression with constants in place of what is made of constants only.
+    """Return an expression with its constant parts evaluated.
 
     What fails stays as it is, and fails when the query runs.
     """

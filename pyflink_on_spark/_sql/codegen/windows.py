@@ -228,7 +228,7 @@ def compile_session_aggregate(
     """Return the parts of an aggregate over sessions: ``create, add, merge, extend, rows``.
 
     ``extend`` is described at ``session_loop``. An accumulator is the row of keys, the start and
-    the end of the session, the number of rows if rows are taken back, and slots.
+    the end of the session, the number of rows if rows are retracted, and slots.
 
     Args:
         keys: the columns that the result begins with; the names ``start`` and ``end`` stand for
@@ -338,7 +338,7 @@ def compile_slices(
             the time of the window.
         slices: the windows.
         calls: what is computed.
-        rows: the rows. If they are taken back, an accumulator counts them, and a group without
+        rows: the rows. If they are retracted, an accumulator counts them, and a group without
             rows gives no result.
 
     Raises:

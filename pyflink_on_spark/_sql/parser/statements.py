@@ -191,7 +191,7 @@ class TableParser(QueryParser):
 
 
 class AlterationParser(TableParser):
-    """Reads statements that change what is in a catalog."""
+    """Reads statements that change the objects of a catalog."""
 
     def alter(self, first: Token) -> Statement:
         """Read what follows ALTER."""

@@ -87,7 +87,7 @@ class Constant(Typed):
 
 @dataclass(frozen=True, slots=True)
 class Invocation(Typed):
-    """A function of other expressions, each converted to what the function takes.
+    """A function of other expressions, each converted to the type of the parameter.
 
     Args:
         function: the function.

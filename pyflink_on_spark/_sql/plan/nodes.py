@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Schema:
-    """The columns of what a node of a plan gives.
+    """The columns of a node's rows.
 
     Args:
         names: of the columns, each different from all others.
@@ -114,7 +114,7 @@ class TableScan(Node):
 
 @dataclass(frozen=True, eq=False)
 class ExternalScan(Node):
-    """Reads what is no table of a catalog: a DataStream, or rows of the program.
+    """Reads rows outside of catalogs: a DataStream, or rows of the program.
 
     Args:
         rows: what it is.
@@ -296,7 +296,7 @@ class Sort(Unary):
 
 @dataclass(frozen=True, eq=False)
 class FlatAggregate(Unary):
-    """Gives any number of rows for each group of rows: the keys, then what a function gives.
+    """Emits any number of rows for each group: the keys, then the results of a function.
 
     Args:
         keys: what the groups are made of.

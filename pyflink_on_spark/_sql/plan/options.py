@@ -97,7 +97,7 @@ class TableOptions:
             ) from None
 
     def note(self, options: Iterable[Option[Any]]) -> None:
-        """Count options as understood, also those that play no part in what is done now.
+        """Count options as understood, also those without a part in the current use.
 
         Raises:
             ValidationError: the text of one is wrong.

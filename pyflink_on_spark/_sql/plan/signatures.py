@@ -129,7 +129,7 @@ class Generator(Protocol):
         ...
 
     def condition(self, expression: Typed) -> str:
-        """Return the source of what is true in Python if, and only if, an expression is TRUE."""
+        """Return source that is true in Python if, and only if, an expression is TRUE."""
         ...
 
     def bind(self, thing: Any, hint: str) -> str:
@@ -216,7 +216,7 @@ class CallSite:
         return [self.source(index) for index in range(len(self.args))]
 
     def condition(self, index: int) -> str:
-        """Return the source of what is true in Python if, and only if, an argument is TRUE."""
+        """Return source that is true in Python if, and only if, an argument is TRUE."""
         return self._generator.condition(self.args[index])
 
     def atom(self, index: int) -> str:
@@ -303,7 +303,7 @@ class AggregateCode:
 
 MakeCode = Callable[[Binder, Sequence[LogicalType], LogicalType, bool], AggregateCode]
 """Makes the code of a call: of the types of its arguments, that of its result, and whether rows
-are taken back."""
+are retracted."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -114,7 +114,7 @@ def _distance(
 
 
 def _moved(expression: Typed) -> tuple[InputRef, int] | None:
-    """Return a time attribute and what is added to it (microseconds)."""
+    """Return a time attribute and the amount added to it (microseconds)."""
     if isinstance(expression, InputRef):
         return None if expression.type.time is None else (expression, 0)
     if isinstance(expression, Conversion) and expression.type.root is expression.operand.type.root:

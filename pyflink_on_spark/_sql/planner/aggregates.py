@@ -222,7 +222,7 @@ class FlatAggregate(PhysicalNode):
         )
 
     def origins(self, inputs: tuple[Columns, ...]) -> Columns:
-        """Return the keys, and what the function gives."""
+        """Return the origins of the keys, and of the function's results."""
         node, columns = self.node, inputs[0]
         by = [told(key, columns) for key in node.keys]
         args = ", ".join(told(arg, columns) for arg in node.args)
@@ -247,7 +247,7 @@ class FlatAggregate(PhysicalNode):
 
 
 class ChangelogNormalize(PhysicalNode):
-    """Remembers the row of each key, so that updates say what a row was before.
+    """Remembers the row of each key, so that updates have their UPDATE_BEFORE rows.
 
     Args:
         source: the input.
@@ -265,7 +265,7 @@ class ChangelogNormalize(PhysicalNode):
         return ChangeKinds.ALL
 
     def needs_update_before(self, port: int, wanted: bool) -> bool:
-        """It knows what a row was."""
+        """Return False: the node has the former rows."""
         return False
 
     def translate(self, inputs: tuple[RowStream, ...], builder: GraphBuilder) -> RowStream:

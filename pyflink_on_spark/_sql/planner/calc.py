@@ -223,7 +223,7 @@ class Expand(PhysicalNode):
         self.node = node
 
     def needs_update_before(self, port: int, wanted: bool) -> bool:
-        """A row of each set is taken back where a row was."""
+        """A row of each set is retracted where a row was."""
         return True
 
     def translate(self, inputs: tuple[RowStream, ...], builder: GraphBuilder) -> RowStream:

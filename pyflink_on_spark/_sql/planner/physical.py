@@ -86,7 +86,7 @@ class GraphBuilder:
         return self._add(name, operator, tuple(edges), **settings)
 
     def aligned(self, name: str, edges: Iterable[Edge], operator: Operator) -> tuple[Edge, ...]:
-        """Add an operator that has as many subtasks as what it reads, and return its elements."""
+        """Add an operator with as many subtasks as its input, and return its elements."""
         return self._add(name, operator, tuple(edges), aligned=Aligned.INPUT)
 
     @staticmethod
@@ -187,7 +187,7 @@ class PhysicalNode(ABC):
 
     @abstractmethod
     def translate(self, inputs: tuple[RowStream, ...], builder: GraphBuilder) -> RowStream:
-        """Add operators, and return what they emit.
+        """Add operators, and return their output.
 
         Args:
             inputs: what the inputs have become.

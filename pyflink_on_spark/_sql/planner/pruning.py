@@ -1,4 +1,4 @@
-"""Computes what groups are made of, and what is aggregated, once for each row."""
+"""Computes the keys and arguments of groups once for each row."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ Places = dict[int, int]
 
 
 def pruned(roots: Sequence[Node]) -> tuple[Node, ...]:
-    """Return plans without the columns that nothing uses; what they share stays shared.
+    """Return plans without unused columns; shared nodes stay shared.
 
     Args:
         roots: the sinks.

@@ -324,7 +324,7 @@ class BatchJoinOperator(Operator):
         return iter(())
 
     def end_input(self) -> Iterable[Any]:
-        """Yield the pairs, and what has no partner."""
+        """Yield the pairs, and the rows without partners."""
         left_pad, right_pad = ((None,) * width for width in self._widths)
         for row, found in self._matched():
             for other in found:

@@ -153,7 +153,7 @@ class AsyncCalls(AsyncWaitOperator):
         self._begin(context)
 
     def close(self) -> None:
-        """Cancel what is in flight, close the function."""
+        """Cancel the calls in flight, close the function."""
         if self._event_loop is not None:
             self._event_loop.stop()
         if self._loaded is not None:

@@ -139,7 +139,7 @@ def _taking(number: int, target: _State, past: _State | None) -> _State:
 
 
 def _ways(state: _State) -> Iterable[tuple[tuple[int, ...], _Step]]:
-    """Yield the steps that take a row, and what has to hold up to each, in Flink's order."""
+    """Yield the steps that take a row, and the tests before each, in Flink's order."""
     todo: list[tuple[_State, tuple[int, ...]]] = [(state, ())]
     while todo:
         state, before = todo.pop()
@@ -257,7 +257,7 @@ class Automaton:
         return not known[1]
 
     def process(self, known: list[Any], row: Any, time: int) -> tuple[list[Any], bool]:
-        """Take the next row, and return what comes out, and whether a match may begin with it.
+        """Take the next row; return the matches, and whether a match may begin with the row.
 
         Args:
             known: what is known of the key.

@@ -46,7 +46,7 @@ class ProgramOperator(Operator):
         return loaded.function
 
     def close(self) -> None:
-        """Close what the programs hold."""
+        """Close the objects of the programs."""
         for loaded in self._programs:
             loaded.close()
 
@@ -81,7 +81,7 @@ class KeyedProgramOperator(ProgramOperator):
         return KeyedTimers(timers.event if event_time else timers.processing)
 
     def advance_processing_time(self, now: int) -> Iterable[Any]:
-        """Remove some of what has expired."""
+        """Remove some expired entries."""
         for rows in self._states:
             rows.check_some(now)
         return ()
@@ -120,7 +120,7 @@ class CalcOperator(Operator):
         return ()
 
     def close(self) -> None:
-        """Release what the function uses."""
+        """Close the objects of the function."""
         if self._loaded is not None:
             self._loaded.close()
 

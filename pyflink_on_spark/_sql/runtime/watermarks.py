@@ -91,7 +91,7 @@ class WatermarkOperator(AssignTimestamps):
         self._marks = self._row_watermarks.load(context)
 
     def process(self, elements: Iterator[Any]) -> Iterator[Any]:
-        """Yield the rows; what comes out is looked at by ``advances``."""
+        """Yield the rows; ``advances`` checks them afterwards."""
         return elements
 
     def advances(self, values: list[Any], emitted: int, most: int) -> Iterator[int]:

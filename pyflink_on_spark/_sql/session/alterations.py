@@ -1,4 +1,4 @@
-"""Statements that change what is in a catalog."""
+"""Statements that change the objects of a catalog."""
 
 from __future__ import annotations
 
@@ -160,7 +160,7 @@ def _describe_anew(
 
 
 def _check_placed(statement: syntax.AlterColumns, before: TableDescription) -> None:
-    """Check that what is added is new, and that what is changed is there."""
+    """Check that added columns are new, and that changed columns exist."""
     there = {column.name for column in before.columns}
     seen: set[str] = set()
     for placed in statement.columns:

@@ -108,7 +108,7 @@ Run = Callable[[Session, Any], "Listing | None"]
 
 
 def run_command(session: Session, statement: syntax.Statement) -> Listing | None:
-    """Carry out a statement that is no query and no INSERT; return what it shows, if anything.
+    """Carry out a statement other than a query or an INSERT; return its rows, if any.
 
     Raises:
         ValidationError: something in it is wrong.

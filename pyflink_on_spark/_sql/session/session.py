@@ -1,4 +1,4 @@
-"""A session: its catalogs, its functions, its settings, and what it makes of statements."""
+"""A session: its catalogs, its functions, its settings, and the plans of its statements."""
 
 from __future__ import annotations
 

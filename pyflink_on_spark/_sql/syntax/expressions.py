@@ -1,4 +1,4 @@
-"""Expressions before names are resolved: what the parser makes of SQL, and the DSL of its calls."""
+"""Expressions before names are resolved, from the parser or from calls of the DSL."""
 
 from __future__ import annotations
 

@@ -12,7 +12,7 @@ from pyflink_on_spark._sql.syntax.queries import Relation
 
 @dataclass(frozen=True, slots=True)
 class Pattern:
-    """A part of what stands after PATTERN.
+    """A part of the pattern after PATTERN.
 
     Args:
         span: where it is in a SQL text.

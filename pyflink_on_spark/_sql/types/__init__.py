@@ -1,1 +1,1 @@
-"""SQL's types: what they are, how they combine, and how their values look outside of a query."""
+"""SQL's types: their coercion, and their values outside of queries."""

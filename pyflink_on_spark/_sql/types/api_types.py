@@ -161,7 +161,7 @@ def to_type_info(kind: LogicalType) -> typeinfo.TypeInformation:
 
 
 def from_type_info(type_info: Any) -> LogicalType:
-    """Return SQL's type for what is known of a stream's elements; without a type it is RAW."""
+    """Return SQL's type for the type information of a stream; without one it is RAW."""
     simple = _SQL_TIMES.get(type(type_info).__name__)
     if simple is not None:
         return simple

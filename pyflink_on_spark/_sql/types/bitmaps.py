@@ -53,7 +53,7 @@ def to_bytes(numbers: frozenset[int]) -> bytes:
 
 
 def _container(lower: list[int]) -> tuple[bool, bytes]:
-    """Return whether a group is best written as runs, and what is written."""
+    """Return whether a group is smallest as runs, and its content."""
     runs = _runs(lower)
     usual = _BITS_SIZE if len(lower) > _LARGEST_ARRAY else 2 * len(lower)
     if 2 + 4 * len(runs) < usual:

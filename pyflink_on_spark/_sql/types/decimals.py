@@ -49,7 +49,7 @@ def to_decimal(unscaled: int, scale: int) -> decimal.Decimal:
 
 
 def parse_decimal(text: str, scale: int, precision: int) -> int | None:
-    """Return the number that stands for what a text means, or None if there is none."""
+    """Return the number that a text means, or None if the text is no number."""
     try:
         value = decimal.Decimal(text.strip())
     except decimal.InvalidOperation:

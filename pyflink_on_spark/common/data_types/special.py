@@ -1,4 +1,4 @@
-"""The data types of views in accumulators, of any Python object, and of the user's own."""
+"""The data types of views in accumulators, of any Python object, and of users' classes."""
 
 from __future__ import annotations
 
@@ -71,19 +71,19 @@ class RawType(DataType):
 
 
 def _declared(self, nullable=True) -> None:
-    """Declare values of a class of the user's."""
+    """Declare values of a user's class."""
 
 
 _declared.__qualname__ = "UserDefinedType.__init__"
 
 
 class UserDefinedType(DataType):
-    """Values of a class of the user's."""
+    """Values of a user's class."""
 
     __init__: Any = unsupported(
         _declared,
         kind=Gap.NOT_YET,
-        reason="columns cannot be of a class of the user's",
+        reason="columns cannot be of a user's class",
         instead="Declare a ROW of the object's fields, and make the object in the function.",
     )
 

@@ -1,4 +1,4 @@
-"""Single values: numbers, text, booleans, instants; and what is handed over as a pickle."""
+"""Single values: numbers, text, booleans, instants, and pickled objects."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Streams and what can be done with them."""
+"""Streams and their operations."""
 
 from __future__ import annotations
 

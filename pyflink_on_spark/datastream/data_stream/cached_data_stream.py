@@ -18,7 +18,7 @@ class CachedDataStream(WithoutOperator, DataStream):
     _class_name = "CachedDataStream"
 
     def invalidate(self) -> None:
-        """Forget what is kept, so that the next job computes it again.
+        """Drop the cached elements, so that the next job computes them again.
 
         On Spark: nothing is kept.
         """

@@ -1,4 +1,4 @@
-"""Iterates over what a job collects."""
+"""Iterates over the collected elements of a job."""
 
 from __future__ import annotations
 

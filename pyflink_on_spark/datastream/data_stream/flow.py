@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Flow:
-    """The elements that a stream stands for: where they come from, and of what type they are.
+    """The elements of a stream: their origin and their type.
 
     Args:
         environment: whose job it belongs to.
@@ -60,7 +60,7 @@ def add_operator(
     type_info: TypeInformation,
     **settings: Any,
 ) -> Flow:
-    """Record an operator of the user's program; return what it emits."""
+    """Record an operator of the program; return its output."""
     settings.setdefault("parallelism", environment._explicit_parallelism())
     transformation = Transformation(
         name=name,

@@ -1,4 +1,4 @@
-"""The functions that a user writes, and what they are given."""
+"""The functions that a user writes, and their contexts."""
 
 from __future__ import annotations
 

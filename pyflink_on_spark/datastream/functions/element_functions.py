@@ -60,7 +60,7 @@ class FlatMapFunction(Function):
 
     @abstractmethod
     def flat_map(self, value):
-        """Return an iterable of what becomes of an element, or be a generator."""
+        """Return an iterable of the results for an element, or be a generator."""
 
 
 class CoFlatMapFunction(Function):
@@ -68,11 +68,11 @@ class CoFlatMapFunction(Function):
 
     @abstractmethod
     def flat_map1(self, value):
-        """Return an iterable of what becomes of an element of the first stream."""
+        """Return an iterable of the results for an element of the first stream."""
 
     @abstractmethod
     def flat_map2(self, value):
-        """Return an iterable of what becomes of an element of the second stream."""
+        """Return an iterable of the results for an element of the second stream."""
 
 
 class ReduceFunction(Function):

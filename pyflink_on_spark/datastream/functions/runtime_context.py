@@ -54,7 +54,7 @@ class KeyedStateStore(ABC):
 
     @abstractmethod
     def get_reducing_state(self, state_descriptor: ReducingStateDescriptor) -> ReducingState:
-        """Return the state that reduces what is added to one value of the same type.
+        """Return the state that reduces added values to one value of the same type.
 
         Args:
             state_descriptor: its name, type and reduce function.
@@ -64,7 +64,7 @@ class KeyedStateStore(ABC):
     def get_aggregating_state(
         self, state_descriptor: AggregatingStateDescriptor
     ) -> AggregatingState:
-        """Return the state that aggregates what is added.
+        """Return the state that aggregates added values.
 
         Args:
             state_descriptor: its name, accumulator type and aggregate function.

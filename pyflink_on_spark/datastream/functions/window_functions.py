@@ -128,7 +128,7 @@ class ProcessAllWindowFunction(Function, Generic[IN, OUT, W]):
 
 
 class PassThroughWindowFunction(WindowFunction[IN, IN, KEY, W]):
-    """Emits what is in the window."""
+    """Emits the elements of the window."""
 
     def apply(self, key: KEY, window: W, inputs: Iterable[IN]) -> Iterable[IN]:
         """Yield the window's elements."""
@@ -136,7 +136,7 @@ class PassThroughWindowFunction(WindowFunction[IN, IN, KEY, W]):
 
 
 class PassThroughAllWindowFunction(AllWindowFunction[IN, IN, W]):
-    """Emits what is in the window of a stream without key."""
+    """Emits the elements of the window of a stream without key."""
 
     def apply(self, window: W, inputs: Iterable[IN]) -> Iterable[IN]:
         """Yield the window's elements."""

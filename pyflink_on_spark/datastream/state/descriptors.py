@@ -34,7 +34,7 @@ class StateDescriptor(ABC):
         return self.name
 
     def enable_time_to_live(self, ttl_config: StateTtlConfig):
-        """Let what is stored expire.
+        """Give the state a time to live.
 
         Args:
             ttl_config: when it expires, and what is seen of it then.

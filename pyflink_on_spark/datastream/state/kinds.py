@@ -33,7 +33,7 @@ class State(ABC):
 
     @abstractmethod
     def clear(self) -> None:
-        """Remove what is stored."""
+        """Remove the current key's content."""
 
 
 class ValueState(State, Generic[T]):

@@ -10,7 +10,7 @@ from pyflink_on_spark.common.time import Duration, Time
 
 
 class StateTtlConfig:
-    """When state expires, and what is seen of it after that; made with ``new_builder``.
+    """The time to live of state, and the visibility of expired state; made with ``new_builder``.
 
     It holds for the value of a ValueState, each element of a list, each entry of a map.
 
@@ -68,7 +68,7 @@ class StateTtlConfig:
         return self._update_type
 
     def get_state_visibility(self) -> StateTtlConfig.StateVisibility:
-        """Return whether what has expired may still be seen."""
+        """Return the visibility of expired state."""
         return self._state_visibility
 
     def get_ttl(self) -> Time:
@@ -125,18 +125,18 @@ class StateTtlConfig:
         def set_state_visibility(
             self, state_visibility: StateTtlConfig.StateVisibility
         ) -> StateTtlConfig.Builder:
-            """Set whether what has expired may still be seen."""
+            """Set the visibility of expired state."""
             self._state_visibility = state_visibility
             return self
 
         def return_expired_if_not_cleaned_up(self) -> StateTtlConfig.Builder:
-            """Let what has expired be seen until it is cleaned up."""
+            """Return expired values until they are cleaned up."""
             return self.set_state_visibility(
                 StateTtlConfig.StateVisibility.ReturnExpiredIfNotCleanedUp
             )
 
         def never_return_expired(self) -> StateTtlConfig.Builder:
-            """Let what has expired never be seen."""
+            """Never return expired values."""
             return self.set_state_visibility(StateTtlConfig.StateVisibility.NeverReturnExpired)
 
         def set_ttl_time_characteristic(

@@ -13,7 +13,7 @@ from pyflink_on_spark.datastream.window.trigger import Trigger
 
 
 def description_of(part: WindowAssigner | Trigger) -> str:
-    """Return an assigner or a trigger with its numbers; of a class of the user's the name only."""
+    """Return an assigner or a trigger with its numbers; of a user's class the name only."""
     name = type(part).__qualname__
     if not type(part).__module__.startswith(__name__.rpartition(".")[0]):
         return name

@@ -150,7 +150,7 @@ class Trigger(ABC, Generic[T, W]):
 
     @abstractmethod
     def on_merge(self, window: W, ctx: Trigger.OnMergeContext) -> None:
-        """Take over what was remembered for windows that became one.
+        """Merge the state of windows that became one.
 
         Args:
             window: the new window.

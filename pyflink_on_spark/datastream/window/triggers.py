@@ -202,7 +202,7 @@ class PurgingTrigger(Trigger[T, Window]):
 
 
 class NeverTrigger(Trigger[T, GlobalWindow]):
-    """Never fires: what is in a global window by default."""
+    """Never fires: the default trigger of a global window."""
 
     def on_element(
         self, element: T, timestamp: int, window: GlobalWindow, ctx: Trigger.TriggerContext

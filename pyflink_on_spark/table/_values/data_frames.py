@@ -73,7 +73,7 @@ def _moments(kind: LogicalType) -> str:
 
 
 def _last(changes: Iterable[Any]) -> list[Any]:
-    """Return the rows that were added and not taken back, in the order of their last addition."""
+    """Return the rows that were added and not retracted, in the order of their last addition."""
     kept: list[Any] = []
     removed: Counter[Any] = Counter()
     plain = True
@@ -169,7 +169,7 @@ _TYPES = {
 
 
 def elements_of(frame: pandas.DataFrame) -> list[tuple[Any, ...]]:
-    """Return the rows of a DataFrame; what is missing is None."""
+    """Return the rows of a DataFrame; missing values are None."""
     import pandas as pd
 
     columns = []

@@ -251,7 +251,7 @@ class FunctionLanguage(enum.Enum):
 
 
 class CatalogFunction:
-    """A function of a catalog: the name of what implements it.
+    """A function of a catalog: the name of its implementation.
 
     Args:
         j_catalog_function: use ``create_instance``.
@@ -282,7 +282,7 @@ class CatalogFunction:
         return CatalogFunction((class_name, FunctionLanguage[language]))
 
     def get_class_name(self) -> str:
-        """The name of what implements the function."""
+        """The name of the function's implementation."""
         return self._class_name
 
     def copy(self) -> CatalogFunction:

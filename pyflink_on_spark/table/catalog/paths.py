@@ -1,4 +1,4 @@
-"""The names of what is in a catalog."""
+"""The names of the objects of a catalog."""
 
 from __future__ import annotations
 

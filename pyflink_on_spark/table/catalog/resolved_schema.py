@@ -400,7 +400,7 @@ class ResolvedSchema:
 
     @classmethod
     def _of_rows(cls, schema: Schema) -> ResolvedSchema:
-        """Return the columns of what a query gives."""
+        """Return the columns of a query."""
         found = zip(schema.names, schema.types)
         return cls([column_object(catalog_objects.Column(n, kind)) for n, kind in found], [])
 
@@ -483,7 +483,7 @@ class ResolvedSchema:
         return self._row_type([column for column in self._columns if column.is_physical()])
 
     def to_sink_row_data_type(self):
-        """Return the type of what is written."""
+        """Return the type of the written rows."""
         return self._row_type([column for column in self._columns if column.is_persisted()])
 
     @staticmethod

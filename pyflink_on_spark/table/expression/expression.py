@@ -40,7 +40,7 @@ class Expression(
     MissingMethods,
     Generic[T],
 ):
-    """A column, a constant, or what is computed of them.
+    """A column, a constant, or a function of other expressions.
 
     Args:
         j_expr_or_property_name: use ``col`` and ``lit`` of ``expressions``.
@@ -197,11 +197,11 @@ class Expression(
         return Expression(syntax.Alias(self._unresolved, (name, *extra_names)))
 
     def cast(self, data_type: DataType) -> Expression:
-        """Convert it to another type."""
+        """The value, converted to another type."""
         return Expression(syntax.Cast(self._unresolved, logical_type(data_type)))
 
     def try_cast(self, data_type: DataType) -> Expression:
-        """Convert it to another type; what cannot be converted is NULL."""
+        """The value, converted to another type; NULL where the conversion fails."""
         return Expression(syntax.Cast(self._unresolved, logical_type(data_type), lenient=True))
 
     def get(self, name_or_index: str | int) -> Expression:
@@ -243,12 +243,12 @@ class Expression(
 
     @property
     def asc(self) -> Expression:
-        """It from the smallest value on, for ``order_by``."""
+        """Ascending order, for ``order_by``."""
         return _call("ASC", self)
 
     @property
     def desc(self) -> Expression:
-        """It from the largest value on, for ``order_by``."""
+        """Descending order, for ``order_by``."""
         return _call("DESC", self)
 
     def over(self, alias) -> Expression:

@@ -189,7 +189,7 @@ class TextMethods(Operand):
         return self._of("URL_DECODE")
 
     def url_encode(self) -> Expression[str]:
-        """Write it as a part of a URL."""
+        """The text, encoded as a part of a URL."""
         return self._of("URL_ENCODE")
 
     def parse_url(

@@ -1,4 +1,4 @@
-"""Tables, and what can be done with them."""
+"""Tables and their operations."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Runs what a TableEnvironment has planned."""
+"""Runs the plans of a TableEnvironment."""
 
 from __future__ import annotations
 

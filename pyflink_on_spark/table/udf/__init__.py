@@ -1,4 +1,4 @@
-"""Functions of the user's."""
+"""User functions."""
 
 from __future__ import annotations
 

@@ -14,7 +14,7 @@ ACC = TypeVar("ACC")
 
 
 class UserDefinedFunction(ABC):  # noqa: B024 - methods without a body may stay so
-    """A function of the user's, as an object."""
+    """A user function, as an object."""
 
     def open(self, function_context: FunctionContext):
         """Get ready; called once in each subtask."""

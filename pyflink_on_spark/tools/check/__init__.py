@@ -1,3 +1,3 @@
-"""``check``: what a script uses of PyFlink, and what of it works on Spark. Nothing is run."""
+"""``check``: the names of PyFlink that a script uses, and which of them work. Nothing is run."""
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Looks up what an expression reaches in PyFlink, and notes it as used."""
+"""Looks up an expression's value in PyFlink, and notes its use."""
 
 from __future__ import annotations
 

@@ -68,7 +68,7 @@ class Notes:
 
     @contextmanager
     def _unless(self, unused: bool) -> Iterator[None]:
-        """Note what is found meanwhile as not called, if that is so."""
+        """Note the findings of the block as not called, if a condition holds."""
         before = self._findings.called
         self._findings.called = before and not unused
         try:
@@ -78,7 +78,7 @@ class Notes:
 
     @contextmanager
     def _ignored(self) -> Iterator[None]:
-        """Note nothing of what is found meanwhile."""
+        """Drop the findings of the block."""
         before = self._findings, self._lookup
         self._findings = Findings("")
         self._lookup = Lookup(self._findings)

@@ -1,3 +1,3 @@
-"""``compare``: one script on both engines, and where what they print differs."""
+"""``compare``: one script on both engines, and the differences of their output."""
 
 from __future__ import annotations

@@ -147,7 +147,7 @@ class _LayingOut:
         self._ways.append((arrow, way))
 
     def _order(self) -> None:
-        """Order each column by what it is connected with, so that few arrows cross."""
+        """Order each column by its connections, so that few arrows cross."""
         best = self._crossings(), [list(column) for column in self._columns]
         for sweep in range(_SWEEPS):
             forward = sweep % 2 == 0

@@ -1,1 +1,1 @@
-"""``state``: what a checkpoint or savepoint holds."""
+"""``state``: the content of a checkpoint or savepoint."""

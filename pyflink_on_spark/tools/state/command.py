@@ -39,7 +39,7 @@ _CHANGES = (
 
 
 def main(arguments: list[str]) -> int:
-    """Show what a checkpoint or savepoint holds.
+    """Show the content of a checkpoint or savepoint.
 
     Returns:
         0, or 1 if it cannot be read or written.

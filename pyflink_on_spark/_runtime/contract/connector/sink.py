@@ -105,7 +105,7 @@ class SinkWriter(ABC):
         return []
 
     def restore(self, snapshots: Sequence[Any]) -> None:
-        """Continue from a share of what all writers returned from ``snapshot``.
+        """Continue from a share of all writers' snapshots.
 
         Called before the first element, with an empty sequence if there is nothing to restore.
 
@@ -203,7 +203,7 @@ class Sink(ABC):
         """Remove what the committables of a failed job describe, except LargeCommittables."""
 
     def job_ended(self) -> None:  # noqa: B027 - most sinks keep nothing open in the driver
-        """Release what the sink holds in the driver."""
+        """Release the sink's resources in the driver."""
 
 
 _STORED, _FAST = 0, 1

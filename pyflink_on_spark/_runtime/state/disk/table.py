@@ -191,7 +191,7 @@ class DiskNamespace:
         return len(self._old)
 
     def to_write(self) -> Iterator[Change | None]:
-        """Yield for each entry of the old generation what is to be written when its turn comes.
+        """Yield for each entry of the old generation its row, when its turn comes.
 
         None stands for nothing. The keys are in order, so that slices of them are neighbours in
         the database.

@@ -12,7 +12,7 @@ _EPOCH_DAY = datetime.date(1970, 1, 1).toordinal()
 
 
 def divide_integers(dividend: int, divisor: int) -> int:
-    """Divide, and drop what is after the point."""
+    """Divide, and drop the fraction."""
     if divisor == 0:
         raise ZeroDivisionError("/ by zero")
     quotient = abs(dividend) // abs(divisor)

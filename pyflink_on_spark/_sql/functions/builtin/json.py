@@ -54,7 +54,7 @@ def _escaped(match: re.Match[str]) -> str:
 
 
 def json_unquote(text: str) -> str:
-    """Return the text that a string of JSON stands for; what is no such string stays as it is."""
+    """Return the text of a JSON string; any other text is returned unchanged."""
     inner = text[1:-1]
     if len(text) < 2 or text[0] != '"' or text[-1] != '"' or not _WELL_FORMED.fullmatch(inner):
         return text

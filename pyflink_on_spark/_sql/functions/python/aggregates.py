@@ -174,7 +174,7 @@ def python_aggregate(
     result: LogicalType,
     row_names: tuple[str, ...] | None = None,
 ) -> AggregateFunction:
-    """Return an aggregate function of the user's.
+    """Return an aggregate function in Python.
 
     Args:
         name: for messages.
@@ -194,7 +194,7 @@ def python_aggregate(
 
 @dataclass(frozen=True, eq=False)
 class PythonTableAggregate(TableAggregateFunction):
-    """A function of the user's that gives any number of rows for the rows of a group.
+    """A user function that emits any number of rows for the rows of a group.
 
     Args:
         name: for messages.

@@ -101,7 +101,7 @@ def python_scalar(
     deterministic: bool,
     row_names: tuple[str, ...] | None = None,
 ) -> ScalarFunction:
-    """Return a scalar function of the user's.
+    """Return a scalar function in Python.
 
     Args:
         name: for messages.
@@ -143,7 +143,7 @@ def python_table(
     deterministic: bool,
     row_names: tuple[str, ...] | None = None,
 ) -> TableFunction:
-    """Return a table function of the user's.
+    """Return a table function in Python.
 
     Args:
         name: for messages.

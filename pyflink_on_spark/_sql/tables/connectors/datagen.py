@@ -348,7 +348,7 @@ def _field(options: TableOptions, name: str, kind: LogicalType) -> Field:
 
 
 def _check_length(options: TableOptions, name: str, kind: LogicalType) -> None:
-    """Refuse what is said of the length of a column whose type does not let it be said.
+    """Refuse a length for a column whose type has none.
 
     Raises:
         ValidationError: there is such an option.

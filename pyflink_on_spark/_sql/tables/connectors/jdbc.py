@@ -126,7 +126,7 @@ def dialect_of(url: str) -> Dialect:
 
 
 class FromDatabase(Operator):
-    """Makes rows of what a driver returns.
+    """Makes rows of a driver's values.
 
     Args:
         schema: the columns.
@@ -149,7 +149,7 @@ class FromDatabase(Operator):
 
 
 class ToDatabase(Operator):
-    """Makes of rows what a driver takes.
+    """Makes a driver's values of rows.
 
     Args:
         schema: the columns.

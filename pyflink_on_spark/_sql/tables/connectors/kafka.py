@@ -263,7 +263,7 @@ class ValueReader:
 
 @dataclass(frozen=True)
 class RowRecords:
-    """Makes records of what ``EncodeRecords`` gives.
+    """Makes records of the results of ``EncodeRecords``.
 
     Args:
         topic: where they are written.

@@ -281,7 +281,7 @@ class RecordReader(DataReader):
 
 @dataclass(frozen=True)
 class DataWriter:
-    """Takes the data of what ``EncodeRecords`` gives."""
+    """Takes the data of the results of ``EncodeRecords``."""
 
     def _serializer(self) -> Callable[[Any], Any]:
         return lambda element: element[1]

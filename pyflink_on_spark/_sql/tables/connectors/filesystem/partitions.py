@@ -325,7 +325,7 @@ class TableFileSink(PartFileSink):
 
 
 class OverwritingSink(TableFileSink):
-    """Removes what is there when the job commits. Only for jobs that commit once.
+    """Replaces the table's files when the job commits. Only for jobs that commit once.
 
     Of a partitioned table the partitions that the job has written are replaced, else all files.
     """
@@ -336,7 +336,7 @@ class OverwritingSink(TableFileSink):
         super().commit(committables)
 
     def commit_again(self, committables: list[PendingFile]) -> None:
-        """Remove what is left of the old files, then make the new ones visible."""
+        """Remove the remaining old files, then make the new ones visible."""
         self._remove_others(committables)
         super().commit_again(committables)
 
