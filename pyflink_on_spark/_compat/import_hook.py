@@ -54,7 +54,7 @@ class PyFlinkFinder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
     def exec_module(self, module: ModuleType) -> None:
         """Do nothing: our module was run when it was imported under its own name.
 
-        The import system has just written PyFlink's name into it; the finder removes the name, so that
+        The import system has just written PyFlink's name into it; the old name comes back, so that
         pickles name our module, which workers find without this hook.
         """
         spec = module.__spec__

@@ -274,7 +274,7 @@ class Subtask(LogPlace):
         self._opened_for(self._parts)
 
     def _opened_for(self, parts: list[Subtask]) -> None:
-        """Give the parts of an open subtask its identity and sources, and release their builders."""
+        """Give the parts of an open subtask its identity and sources; release the builders."""
         for part in parts:
             part.identity = self.identity
             part.sources = {i: source for i, source in self.sources.items() if i in part._places}

@@ -78,7 +78,7 @@ class AlignedWindows:
         return (self._contents,)
 
     def write_lines(self, code: LoopCode) -> None:
-        """Write the lines that add an element to its windows, and emit the results of late elements."""
+        """Write the lines that add elements to windows and emit the results of late ones."""
         windows, cursor = code.bind("windows", self), code.bind("cursor", self._operation.cursor)
         timestamp, key, value = code.new_value(), code.key, code.value
         code.before += [f"{windows}.forget_panes()", "start = end = 0"]
