@@ -454,6 +454,11 @@ class TableEnvironment(FormerMethods, Catalogs, Modules, FunctionDependencies, N
         self._session.catalog.add(path, CatalogView(node), temporary=True)
         return name
 
+    def _use_mode(self, *, batch: bool) -> None:
+        """Carry out later statements in batch or in streaming mode."""
+        self._session.batch = batch
+        self._print_kinds = not batch
+
     def _done(self) -> TableResult:
         return TableResult(
             StatementResult(_OK, ResultKind.SUCCESS, lambda: iter([(INSERT, ("OK",))]))

@@ -1,0 +1,145 @@
+"""``python -m pyflink_on_spark sql``."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+import traceback
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from pyflink_on_spark._compat.import_hook import install
+from pyflink_on_spark.tools.commands import parser_of
+from pyflink_on_spark.tools.operate.run import EndAsked, SignalsAsk, configure
+from pyflink_on_spark.tools.operate.run_options import UsageError, help_lines, parse
+from pyflink_on_spark.tools.sql.client import Quit, SqlClient, say
+
+_DESCRIPTION = """\
+Carry out SQL: of a file, or at a prompt with completion and history, which needs the packages of
+the extra 'sql'. Jobs run in this process: it waits for them at its end, and Ctrl-C cancels them."""
+
+
+def main(arguments: list[str]) -> int:
+    """Carry out SQL; return the exit status."""
+    parser = parser_of(
+        "sql",
+        _DESCRIPTION,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        epilog="\n".join(["further options:", *help_lines()]),
+    )
+    parser.add_argument("-f", "--file", help="the statements; - for standard input")
+    parser.add_argument("-i", "--init", help="statements to begin with, CREATE and SET for example")
+    parser.add_argument("--history", help="the file of the prompt's history")
+    given, rest = parser.parse_known_args(_without_mode(arguments))
+    try:
+        options = parse(rest)
+        if options.script is not None:
+            raise UsageError(f"which option is {options.script}? Give a file with -f {rest[-1]}")
+        for path in (given.init, given.file):
+            if path is not None and path != "-" and not os.path.isfile(path):
+                raise UsageError(f"there is no file {path}")
+        configure(options, None)
+    except UsageError as error:
+        print(error, file=sys.stderr)
+        return 2
+    install()
+    sys.path.insert(0, os.path.dirname(os.path.abspath(given.file or given.init or "x")))
+    client = SqlClient(say, live=sys.stdout.isatty())
+    if given.file is None and sys.stdin.isatty():
+        return _at_prompt(client, given.init, given.history)
+    return _run_files(client, given.init, given.file or "-")
+
+
+def _without_mode(arguments: list[str]) -> list[str]:
+    """Return arguments without the word of Flink's client that says where it runs."""
+    return arguments[1:] if arguments[:1] == ["embedded"] else arguments
+
+
+def _run_files(client: SqlClient, init: str | None, file: str) -> int:
+    SignalsAsk().install()
+    try:
+        with _told(client) as ended:
+            if init is not None:
+                client.run_text(_read(init), echo=False)
+            client.run_text(_read(file), echo=True)
+        if not ended:
+            client.wait()
+    except KeyboardInterrupt as asked:
+        client.cancel()
+        return asked.status if isinstance(asked, EndAsked) else EndAsked(2).status
+    except Exception as error:  # noqa: BLE001 - told as an error of the job
+        tell(error, verbose=client.verbose)
+        return 1
+    return 1 if ended else 0
+
+
+def _at_prompt(client: SqlClient, init: str | None, history: str | None) -> int:
+    try:
+        from pyflink_on_spark.tools.sql.prompt import Prompt
+    except ModuleNotFoundError as error:
+        print(
+            f"the prompt needs the package {error.name}: pip install 'pyflink_on_spark[sql]'; "
+            "files of statements need nothing: -f FILE",
+            file=sys.stderr,
+        )
+        return 2
+    if init is not None:
+        with _told(client) as ended:
+            client.run_text(_read(init), echo=False)
+        if ended:
+            return 1
+    prompt = Prompt(client, history)
+    for statement in prompt.statements():
+        try:
+            with _told(client):
+                client.run(statement)
+        except KeyboardInterrupt:
+            say("[INFO] Interrupted.")
+        except Quit:
+            break
+    return _wait_at_end(client)
+
+
+def _wait_at_end(client: SqlClient) -> int:
+    count = client.running()
+    if count:
+        say(f"[INFO] {count} job(s) run in this process; it ends with them. Ctrl-C cancels them.")
+    try:
+        client.wait()
+    except KeyboardInterrupt:
+        client.cancel()
+    return 0
+
+
+@contextmanager
+def _told(client: SqlClient) -> Iterator[list[str]]:
+    """Print an error; then the list that is given has its text."""
+    ended: list[str] = []
+    try:
+        yield ended
+    except Quit:
+        raise
+    except Exception as error:  # noqa: BLE001 - errors are all printed in the same way
+        tell(error, verbose=client.verbose)
+        ended.append(str(error))
+
+
+def tell(error: Exception, *, verbose: bool) -> None:
+    """Print an error of a statement.
+
+    Args:
+        error: the error.
+        verbose: whether its traceback is printed, too.
+    """
+    if verbose:
+        traceback.print_exception(error)
+    name = type(error).__name__
+    print(f"[ERROR] Could not execute SQL statement. Reason:\n{name}: {error}", file=sys.stderr)
+
+
+def _read(path: str) -> str:
+    if path == "-":
+        return sys.stdin.read()
+    with open(path, encoding="utf-8") as file:
+        return file.read()

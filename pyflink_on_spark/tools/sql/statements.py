@@ -1,0 +1,50 @@
+"""Divides the text of a file or of a prompt into statements."""
+
+from __future__ import annotations
+
+import re
+
+_PART = re.compile(
+    r"""
+    (?P<blank>\s+|--[^\n]*|/\*(?!\+).*?(?:\*/|\Z))
+  | (?P<quoted>'(?:[^']|'')*(?:'|\Z)|`(?:[^`]|``)*(?:`|\Z)|"[^"]*(?:"|\Z))
+  | (?P<word>[^\W\d][\w$]*)
+  | (?P<other>.)
+    """,
+    re.VERBOSE | re.DOTALL,
+)
+_BLOCKS = re.compile(
+    r"(EXPLAIN (\w+ )*)?(EXECUTE )?STATEMENT SET BEGIN|EXECUTE STATEMENT SET|"
+    r"(EXPLAIN (\w+ )*)STATEMENT SET|BEGIN STATEMENT SET"
+)
+_LONGEST_BEGINNING = 6
+
+
+def split_statements(text: str) -> tuple[list[str], str]:
+    """Return the statements of a text, and what follows the last one that has ended.
+
+    A statement ends with a semicolon; a statement set ends with the one after END. A statement has
+    no comment at its beginning.
+
+    Args:
+        text: statements, comments and blanks.
+    """
+    found: list[str] = []
+    begin: int | None = None
+    words: list[str] = []
+    for part in _PART.finditer(text):
+        if part.lastgroup == "blank":
+            continue
+        if begin is None and part.group() == ";":
+            continue
+        begin = part.start() if begin is None else begin
+        if part.lastgroup == "word":
+            words.append(part.group().upper())
+        elif part.group() == ";" and (not _is_block(words) or words[-1] == "END"):
+            found.append(text[begin : part.start()].strip())
+            begin, words = None, []
+    return found, "" if begin is None else text[begin:].strip()
+
+
+def _is_block(words: list[str]) -> bool:
+    return _BLOCKS.match(" ".join(words[:_LONGEST_BEGINNING])) is not None
