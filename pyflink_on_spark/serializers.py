@@ -1,4 +1,4 @@
-"""How Python objects become bytes."""
+"""Serializers of Python objects."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where in the user's script an operator was added."""
+"""The place in the user's script where an operator was added."""
 
 from __future__ import annotations
 

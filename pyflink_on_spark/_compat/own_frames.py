@@ -1,4 +1,4 @@
-"""Which frames of a traceback are this package's own, and say nothing to a user."""
+"""The frames of a traceback that belong to this package, and are hidden from users."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""Where files are: on this machine, or on a file system that fsspec reaches."""
+"""Files on this machine, or on a file system that fsspec reaches."""

@@ -14,7 +14,7 @@ _AZURE = "core.windows.net"
 
 @dataclass(frozen=True)
 class S3Options:
-    """How to reach S3. None: the environment variables of the library decide.
+    """The access to S3. None: the environment variables of the library decide.
 
     Args:
         access_key: the access key of the account.

@@ -71,7 +71,7 @@ class PhysicalNode:
 
 @dataclass(eq=False)
 class PhysicalEdge:
-    """How elements get from one step to another.
+    """An edge between two steps.
 
     Args:
         sender: from where.

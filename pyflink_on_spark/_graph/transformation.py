@@ -17,7 +17,7 @@ _numbers = itertools.count(1)
 
 
 class Chaining(enum.Enum):
-    """How an operator may be chained to the one before it."""
+    """The chaining of an operator to the one before it."""
 
     ALWAYS = "always"
     HEAD = "head"
@@ -25,7 +25,7 @@ class Chaining(enum.Enum):
 
 
 class Aligned(enum.Enum):
-    """Whose parallelism an operator takes over that the user did not add."""
+    """The source of an added operator's parallelism: the operator before or after it."""
 
     INPUT = "input"
     READER = "reader"

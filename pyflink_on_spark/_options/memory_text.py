@@ -1,4 +1,4 @@
-"""How Flink writes amounts of memory as text, and reads them."""
+"""Amounts of memory as text, as Flink writes and reads them."""
 
 from __future__ import annotations
 

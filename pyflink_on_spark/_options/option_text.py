@@ -1,4 +1,4 @@
-"""How Flink writes the values of options as text, and reads them."""
+"""Values of options as text, as Flink writes and reads them."""
 
 from __future__ import annotations
 

@@ -22,7 +22,7 @@ __all__ = ["ConfigOptions", "ConfigOption"]
 
 
 class ConfigOptions:
-    """Where the description of an option begins: ``ConfigOptions.key("a.b").int_type()...``.
+    """The first part of an option's description: ``ConfigOptions.key("a.b").int_type()...``.
 
     Args:
         j_config_options: nothing that this package uses.

@@ -1,4 +1,4 @@
-"""How a job is to be run: a view of the configuration, with a method for each option."""
+"""The execution settings of a job: a view of the configuration, with a method for each option."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ _CHECKED_BY_CONFIGURE: tuple[Option[Any], ...] = (
 
 
 class ExecutionConfig(OptionsView):
-    """How a job is to be run; what ``env.get_config()`` returns.
+    """The execution settings of a job; the result of ``env.get_config()``.
 
     Args:
         j_execution_config: the environment's ``Configuration``, where every setting is kept.

@@ -1,4 +1,4 @@
-"""How batch programs exchanged data in Flink 1.x."""
+"""The exchange modes of batch programs in Flink 1.x."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""When Flink 1.x scheduled a task."""
+"""The condition under which Flink 1.x scheduled a task."""
 
 from __future__ import annotations
 

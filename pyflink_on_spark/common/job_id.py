@@ -11,7 +11,7 @@ __all__ = ["JobID"]
 
 
 class JobID:
-    """Which job it is.
+    """The id of a job.
 
     Args:
         j_job_id: 32 hexadecimal digits.

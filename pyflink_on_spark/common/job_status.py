@@ -10,7 +10,7 @@ __all__ = ["JobStatus"]
 
 
 class JobStatus(Enum):
-    """Where a job is in its life."""
+    """The status of a job."""
 
     CREATED = 0
     RUNNING = 1

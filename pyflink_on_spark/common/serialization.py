@@ -1,4 +1,4 @@
-"""How elements become bytes on their way out, and bytes become elements on their way in."""
+"""Schemas that serialize elements to bytes, and deserialize bytes to elements."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How a stream gets its timestamps and watermarks."""
+"""Strategies for the timestamps and watermarks of a stream."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class WatermarkSpec:
 
 
 class WatermarkStrategy:
-    """How elements get timestamps, and how watermarks follow from the timestamps.
+    """The timestamps of elements, and the watermarks that follow from the timestamps.
 
     Args:
         j_watermark_strategy: this package's description; use the static methods.

@@ -1,4 +1,4 @@
-"""How often, and after which time, an asynchronous call is tried again."""
+"""Retries of asynchronous calls: their number, and the time between them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""When and how checkpoints are made."""
+"""The settings of checkpoints."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where checkpoints are stored."""
+"""The storage of checkpoints."""
 
 from __future__ import annotations
 

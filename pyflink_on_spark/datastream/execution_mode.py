@@ -10,7 +10,7 @@ __all__ = ["RuntimeExecutionMode"]
 
 
 class RuntimeExecutionMode(Enum):
-    """How a job runs.
+    """The execution mode of a job.
 
     STREAMING emits results as elements come, BATCH only final ones, sorted by key and time;
     AUTOMATIC is BATCH if all sources are bounded.

@@ -1,4 +1,4 @@
-"""Which time a program of Flink 1.x works with."""
+"""The notion of time in programs of Flink 1.x."""
 
 from __future__ import annotations
 

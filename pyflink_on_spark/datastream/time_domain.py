@@ -1,4 +1,4 @@
-"""Which clock a timer follows."""
+"""The clock that a timer follows."""
 
 from __future__ import annotations
 

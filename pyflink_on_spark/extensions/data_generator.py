@@ -37,7 +37,7 @@ class GeneratorFunction(Function, ABC):
 
 
 class RateLimiterStrategy:
-    """How fast elements are made; made with the methods below.
+    """The rate of generated elements; made with the methods below.
 
     Args:
         limit: the engine's, or None.

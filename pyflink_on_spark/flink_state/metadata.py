@@ -15,7 +15,7 @@ _MODES = ("split", "union", "broadcast")
 
 
 class Format(enum.Enum):
-    """How the entries of keyed state are written."""
+    """The format of keyed state's entries."""
 
     CANONICAL = "canonical"
     HASHMAP = "native, of the hashmap backend"

@@ -64,7 +64,7 @@ class Counter(Metric, ABC):
 
 
 class Meter(Metric, ABC):
-    """How many events happen in a second."""
+    """The rate of events per second."""
 
     @abstractmethod
     def mark_event(self, value: int = 1) -> None:

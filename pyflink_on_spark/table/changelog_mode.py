@@ -1,4 +1,4 @@
-"""Which changes a changelog has."""
+"""The kinds of changes in a changelog."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class _Mode:
 
 
 class ChangelogMode:
-    """Which kinds of changes there are.
+    """The kinds of changes in a changelog.
 
     Args:
         j_changelog_mode: use ``insert_only``, ``upsert`` or ``all``.

@@ -24,7 +24,7 @@ _unsupported = unsupported_class(
 
 @_unsupported
 class PlanReference:
-    """Where a compiled plan is."""
+    """The place of a compiled plan."""
 
     def __init__(self, j_plan_reference): ...
 

@@ -1,4 +1,4 @@
-"""When jobs in this process take checkpoints, and what becomes of them."""
+"""The checkpoints of jobs in this process, and the restarts from them."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class CheckpointRule:
-    """When a test takes checkpoints.
+    """The points at which a test takes checkpoints.
 
     Args:
         each_turn: whether a job with checkpoints takes one whenever its sources have handed over

@@ -118,7 +118,7 @@ _leave = os._exit  # which is refused while functions run
 
 @dataclass(frozen=True)
 class HostReport:
-    """How far a host is.
+    """The progress of a host.
 
     Args:
         ended: whether all its subtasks have processed all their input.

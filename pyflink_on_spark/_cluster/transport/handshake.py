@@ -33,7 +33,7 @@ _LISTENER, _DIALER = b"listener", b"dialer"
 
 @dataclass(frozen=True)
 class Address:
-    """Where something listens.
+    """The address of a server.
 
     Args:
         host: its address.
@@ -50,7 +50,7 @@ class Address:
 
 @dataclass(frozen=True)
 class Endpoint:
-    """Where to listen.
+    """The interface and the ports on which a server listens.
 
     Args:
         host: the address that others use.

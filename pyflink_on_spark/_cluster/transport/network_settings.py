@@ -11,7 +11,7 @@ from pyflink_on_spark._options.port_ranges import parse_ports
 
 @dataclass(frozen=True)
 class NetworkSettings:
-    """How the processes of a job connect.
+    """The settings of connections between the processes of a job.
 
     Args:
         heartbeat_interval: how often the driver asks whether a host is alive, in s.

@@ -39,7 +39,7 @@ class ChannelFailed(PyFlinkOnSparkError, ConnectionError):
 
 @dataclass(frozen=True)
 class ChannelAddress(Address):
-    """Where and how a worker reaches the driver's `ResultServer`; travels inside a task.
+    """The address of the driver's `ResultServer` for a worker; travels inside a task.
 
     Args:
         window: how many messages a producer may have on the way before it waits for the driver.

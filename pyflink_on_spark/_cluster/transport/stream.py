@@ -34,7 +34,7 @@ def unanswered(connection: socket.socket) -> float:
 
 
 class Silence:
-    """How long a peer has owed an answer, from looks that may be far apart.
+    """The time for which a peer has owed an answer, from looks that may be far apart.
 
     Without data under way a connection that is cut off looks like one that is quiet. TCP itself
     closes the connection only a quarter of an hour after something was sent.

@@ -49,7 +49,7 @@ class IdenticalCopy(Compactor):
 
 @dataclass(frozen=True)
 class CompactionStrategy:
-    """When files are compacted.
+    """The rule that decides when files are compacted.
 
     Args:
         size_threshold: files of a bucket are compacted as soon as they have this size together, in

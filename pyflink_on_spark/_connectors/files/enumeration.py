@@ -22,7 +22,7 @@ class Enumeration(enum.Enum):
 
 
 class SplitAssignment(enum.Enum):
-    """Which subtask reads a split."""
+    """The assignment of splits to subtasks."""
 
     LOCALITY_AWARE = enum.auto()
 

@@ -23,7 +23,7 @@ _ESCAPED = {"n": "\n", "r": "\r", "t": "\t", "0": "\0"}
 
 @dataclass(frozen=True)
 class CsvDialect:
-    """How records are written.
+    """The dialect of CSV records.
 
     Attributes:
         delimiter: the character between fields.
@@ -345,7 +345,7 @@ class CsvRowFormat:
 
     @property
     def dialect(self) -> CsvDialect:
-        """How the fields are separated."""
+        """The dialect of the fields."""
         return CsvDialect(self.field_delimiter, self.quote, self.escape, self.comments)
 
 

@@ -29,7 +29,7 @@ class SourceShares:
 
 @dataclass(frozen=True)
 class SourceProgress:
-    """How far one subtask has read one source.
+    """The progress of one subtask in one source.
 
     Args:
         begun: whether the subtask has started the source.

@@ -8,7 +8,7 @@ from typing import Any
 
 @dataclass(frozen=True)
 class JdbcConnection:
-    """How to connect to a database.
+    """The connection to a database.
 
     Args:
         url: ``jdbc:<kind of database>://<host>:<port>/<database>``.
@@ -25,7 +25,7 @@ class JdbcConnection:
 
 @dataclass(frozen=True)
 class JdbcExecution:
-    """When a statement is executed.
+    """The batches and retries of statements.
 
     Args:
         batch_size: the largest number of rows in a batch.

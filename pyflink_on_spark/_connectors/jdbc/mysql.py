@@ -62,7 +62,7 @@ _PARAMETERS: dict[str, tuple[str, Callable[[str], Any]] | None] = {
 
 
 class Tls(Enum):
-    """How a connection is encrypted."""
+    """The encryption of a connection."""
 
     NEVER = "never"
     AS_OFFERED = "as the server offers it"

@@ -50,7 +50,7 @@ class Subscription:
 
 @dataclass(frozen=True)
 class OffsetRule:
-    """How to find one offset in each partition.
+    """The rule for one offset in each partition.
 
     Args:
         kind: which offset.

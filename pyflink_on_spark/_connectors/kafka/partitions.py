@@ -25,7 +25,7 @@ BEGINNING = -2
 
 @dataclass(frozen=True)
 class PartitionPosition:
-    """How far one partition is read.
+    """The position of the reader in one partition.
 
     Args:
         topic: the name of the topic.

@@ -1,4 +1,4 @@
-"""How elements become Kafka records."""
+"""The conversion of elements to Kafka records."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class RecordMaker(Protocol):
 
 @dataclass(frozen=True)
 class RecordFormat:
-    """How elements become records.
+    """The format of records.
 
     Args:
         topic: the topic of all records. None: each element is a row of a topic and the value.

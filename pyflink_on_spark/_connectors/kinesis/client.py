@@ -26,7 +26,7 @@ _VARIABLES = ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY")
 
 @dataclass(frozen=True)
 class Credentials:
-    """How to get credentials.
+    """The credentials, or the way to get them.
 
     Args:
         properties: of Flink's client.

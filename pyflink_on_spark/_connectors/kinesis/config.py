@@ -8,7 +8,7 @@ from typing import Any
 
 
 class ShardAssignment(Enum):
-    """Which subtask reads a shard.
+    """The assignment of shards to subtasks.
 
     Attributes:
         BY_HASH: by the hash code of the shard.
@@ -21,7 +21,7 @@ class ShardAssignment(Enum):
 
 @dataclass(frozen=True)
 class WatermarkSharing:
-    """How subtasks share their watermarks.
+    """The exchange of watermarks between subtasks.
 
     Args:
         name: the name of the shared aggregate.
@@ -88,7 +88,7 @@ class PartitionKeys(Enum):
 
 @dataclass(frozen=True)
 class Batching:
-    """When a sink sends its buffered elements.
+    """The limits of a sink's batches.
 
     Args:
         elements: the largest number of elements in a request.

@@ -28,7 +28,7 @@ _JAVA_FORMAT = "yyyy-MM-dd'T'HH:mm:ss.SSSXXX"
 
 
 class Start(Enum):
-    """Where in a shard reading begins or resumes; the values are Kinesis's own."""
+    """The position in a shard at which reading begins or resumes; the values are Kinesis's own."""
 
     LATEST = "LATEST"
     TRIM_HORIZON = "TRIM_HORIZON"
@@ -39,7 +39,7 @@ class Start(Enum):
 
 @dataclass(frozen=True)
 class ShardPosition:
-    """How far a shard is read.
+    """The position of the reader in a shard.
 
     Args:
         stream: the name of the stream.

@@ -11,7 +11,7 @@ from typing import Any
 
 @dataclass(frozen=True)
 class RMQConnection:
-    """How to connect to a broker: with a URI, or with a host, a port and credentials.
+    """The connection to a broker: a URI, or a host, a port and credentials.
 
     None stands for the default of the client.
 

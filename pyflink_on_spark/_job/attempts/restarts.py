@@ -1,4 +1,4 @@
-"""When a job that failed is started again."""
+"""The restarts of a failed job."""
 
 from __future__ import annotations
 

@@ -236,7 +236,7 @@ def keyed_operators(stages: Iterable[StagePlan], slot: int) -> int:
 
 @dataclass(frozen=True)
 class CheckpointSettings:
-    """How checkpoints are made; times in ms.
+    """The settings of checkpoints; times in ms.
 
     Args:
         interval: from the beginning of one to the next; None for none.

@@ -1,4 +1,4 @@
-"""Which run of a program owns the checkpoints in a folder.
+"""The ownership of the checkpoints in a folder: which run of a program may write there.
 
 A run that starts from a checkpoint takes over what the run that wrote it would still have
 committed. It leaves its job id, and the name of the checkpoint, in a file beside that checkpoint.
@@ -118,7 +118,7 @@ class Ownership:
 
 @dataclass(frozen=True)
 class _Owner:
-    """Who owns checkpoints.
+    """The record of the owner of checkpoints.
 
     Args:
         job_id: the id of the job.

@@ -78,7 +78,7 @@ class FailureRecord:
 
 @dataclass
 class CheckpointCounts:
-    """How many checkpoints and savepoints there were."""
+    """The numbers of checkpoints and savepoints, by their end."""
 
     restored: int = 0
     total: int = 0
@@ -131,7 +131,7 @@ class JobHistory:
 
     @property
     def times(self) -> dict[JobStatus, int]:
-        """When the job last got each status that it has had (ms since the epoch)."""
+        """The time of the last change to each status (ms since the epoch)."""
         with self._lock:
             return dict(self._times)
 

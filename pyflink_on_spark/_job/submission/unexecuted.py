@@ -1,4 +1,4 @@
-"""Which environments have sinks that no job has run: somebody may have forgotten ``execute``."""
+"""Environments with sinks that no job has run: somebody may have forgotten ``execute``."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
 
 class Unexecuted:
-    """Where the first sink was added of each environment that waits to be executed."""
+    """The place of the first sink in each environment that waits to be executed."""
 
     def __init__(self) -> None:
         self._sinks: dict[int, CallSite | None] = {}

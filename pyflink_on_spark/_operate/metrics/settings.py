@@ -1,4 +1,4 @@
-"""Which reporters a configuration asks for, by Flink's keys."""
+"""The reporters in a configuration, by Flink's keys."""
 
 from __future__ import annotations
 

@@ -34,7 +34,7 @@ class NetworkServer:
 
     @property
     def url(self) -> str | None:
-        """Where it serves; None if it does not."""
+        """The URL of the server; None while it does not run."""
         if self._server is None:
             return None
         host, port = self._server.server_address[:2]

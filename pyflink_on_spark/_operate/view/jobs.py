@@ -187,12 +187,12 @@ class OperatedJob:
 
     @property
     def status(self) -> JobStatus:
-        """Where the job is in its life."""
+        """The status of the job."""
         return self.handle.status()
 
     @property
     def state(self) -> str:
-        """Where the job is in its life, with the state that PyFlink's ``JobStatus`` lacks."""
+        """The status of the job, or the state that PyFlink's ``JobStatus`` lacks."""
         status = self.status
         if status is JobStatus.CREATED and self.history.initialized is not None:
             return INITIALIZING
@@ -200,12 +200,12 @@ class OperatedJob:
 
     @property
     def since(self) -> int:
-        """When the job got its present state, in ms since the epoch."""
+        """The time when the job got its present state, in ms since the epoch."""
         return self.timestamps[self.state] or self.started
 
     @property
     def timestamps(self) -> dict[str, int]:
-        """When the job last got each state, in ms since the epoch; 0 for never."""
+        """The time of the last change to each state, in ms since the epoch; 0 for never."""
         times = self.history.times
         begun = {INITIALIZING: self.history.initialized or 0}
         return begun | {status.name: times.get(status, 0) for status in JobStatus}
@@ -222,29 +222,29 @@ class OperatedJob:
 
     @property
     def started(self) -> int:
-        """When the job was submitted, in ms since the epoch."""
+        """The time of the submission, in ms since the epoch."""
         return self.history.times[JobStatus.CREATED]
 
     @property
     def ended(self) -> int | None:
-        """When the job ended, in ms since the epoch; None while it runs."""
+        """The time of the end, in ms since the epoch; None while the job runs."""
         return self.history.times.get(self.status) if self.over else None
 
     @property
     def duration(self) -> int:
-        """How long the job runs or has run, in ms."""
+        """The duration of the job so far, in ms."""
         ended = self.ended
         return (round(time.time() * 1000) if ended is None else ended) - self.started
 
     @property
     def progress(self) -> JobProgress | None:
-        """How far the job is; None before the first report, and for a job in BATCH mode."""
+        """The progress of the job; None before the first report, and for a job in BATCH mode."""
         progress: JobProgress | None = getattr(self.handle, "progress", None)
         return progress
 
     @property
     def parts(self) -> Sequence[TaskProgress]:
-        """How far each chain of each subtask is."""
+        """The progress of each chain of each subtask."""
         parts: Sequence[TaskProgress] = getattr(self.handle, "parts", ())
         return parts
 

@@ -476,7 +476,7 @@ class CheckpointContents:
 
 
 class _Counts:
-    """How many entries states have, and of which types keys and values are."""
+    """The number of entries of states, and the types of their keys and values."""
 
     def __init__(self) -> None:
         self._entries: Counter[tuple[str, str, bool]] = Counter()

@@ -61,7 +61,7 @@ class TaskStateSnapshot:
 
     @property
     def entries(self) -> int:
-        """How many entries of keyed state there are, of those that are not made yet."""
+        """The number of entries in keyed state that is not serialized yet."""
         return sum(part.entries for part in self._chunks())
 
     @property
@@ -108,7 +108,7 @@ class OperatorPart:
 
     @property
     def size(self) -> int:
-        """How many bytes it has."""
+        """The size in bytes."""
         return len(self.operator) + sum(len(c) for pieces in self.keyed.values() for c in pieces)
 
 

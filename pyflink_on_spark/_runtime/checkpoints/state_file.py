@@ -43,7 +43,7 @@ Record = tuple[RecordHead, bytes]
 
 
 class StateFileStream(Protocol):
-    """Where the bytes of records go."""
+    """A stream that takes the bytes of records."""
 
     def write(self, content: bytes, /) -> object:
         """Write."""

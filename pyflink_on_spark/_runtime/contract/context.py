@@ -87,7 +87,7 @@ class OperatorContext:
 
 @dataclass(frozen=True)
 class TaskInfo:
-    """Who a subtask is.
+    """The identity of a subtask, and of its task.
 
     Args:
         task_name: the names of the chained operators, joined by `` -> ``.

@@ -1,4 +1,4 @@
-"""How the elements of an exchange are spread over the subtasks that receive them."""
+"""Partitioners: the distribution of elements over the receivers of an exchange."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 
 @dataclass(frozen=True)
 class Partitioner:
-    """Which subtasks one sender can reach, and how it chooses among them.
+    """The receivers that one sender can reach, and the choice among them.
 
     ``strategy`` is the name of it in an execution plan.
     """

@@ -1,4 +1,4 @@
-"""When a watermark follows the elements: after a number of them, or after a time."""
+"""The rhythm of periodic watermarks: by the number of elements, or by time."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ _AFTER_MULTIPLE = 4
 
 @dataclass(frozen=True)
 class WatermarkRhythm:
-    """How often watermarks are emitted; without both limits only the end of input emits one.
+    """The rhythm of watermarks; without both limits only the end of input emits one.
 
     Args:
         elements: the number of elements after which a watermark is due; None for no such limit.

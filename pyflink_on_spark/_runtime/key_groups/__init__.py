@@ -1,1 +1,1 @@
-"""Which key group a key belongs to, and which subtask a key group belongs to, as Flink has them."""
+"""The key group of a key, and the subtask of a key group, as in Flink."""

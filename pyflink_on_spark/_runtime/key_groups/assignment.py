@@ -1,4 +1,4 @@
-"""Which key group a key belongs to: Flink's murmur hash, of 32 bits, of the key's hash code."""
+"""The key group of a key: Flink's murmur hash, of 32 bits, of the key's hash code."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where a user function registers its metrics: what ``get_metrics_group()`` returns."""
+"""The metric group of a user function: the result of ``get_metrics_group()``."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class CounterValue(Counter):
 
 
 class MeterValue(Meter):
-    """How many events there were, and how many in a second of late.
+    """The number of events, and their recent rate per second.
 
     Args:
         time_span_in_seconds: over which time the rate is averaged.

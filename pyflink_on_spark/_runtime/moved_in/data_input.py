@@ -31,7 +31,7 @@ class DataInput:
 
     @property
     def left(self) -> int:
-        """How many bytes are left."""
+        """The number of bytes left."""
         return len(self.content) - self.position
 
     def offset(self, position: int) -> int:

@@ -9,7 +9,7 @@ from pyflink_on_spark._options.own import REFUSE
 
 @dataclass(frozen=True)
 class DiskSettings:
-    """How much memory and which disk keyed state gets.
+    """The memory and the folders of keyed state on disk.
 
     Args:
         memory: how many bytes the recent entries of one operator may take, about.
@@ -24,7 +24,7 @@ class DiskSettings:
 
 @dataclass(frozen=True)
 class StateSettings:
-    """How keyed state is kept.
+    """The settings of keyed state.
 
     Args:
         disk: memory and disk of a state backend that may be larger than memory; None for memory.

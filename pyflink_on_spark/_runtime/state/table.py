@@ -1,4 +1,4 @@
-"""Where the entries of one keyed state are: a dict by key for each namespace."""
+"""The entries of one keyed state: a dict by key for each namespace."""
 
 from __future__ import annotations
 

@@ -119,7 +119,7 @@ class Sweep:
 
 
 class Stamps(Protocol):
-    """Where the entries of a kind of state have their stamps (ms)."""
+    """The place of the stamps (ms) in the entries of a kind of state."""
 
     def stamped(self, entry: Any, now: int) -> Any:
         """Return an entry with stamps."""

@@ -36,7 +36,7 @@ class ChannelRow(NamedTuple):
 
 
 class Outlet(Protocol):
-    """Where rows go whose receivers are in other processes."""
+    """The transport of rows to receivers in other processes."""
 
     def send(self, row: ChannelRow, stage: int) -> None:
         """Take a row for a subtask of a stage; never waits."""

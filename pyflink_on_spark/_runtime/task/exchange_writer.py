@@ -143,7 +143,7 @@ class ExchangeWriter:
 
     @property
     def fan_out(self) -> int:
-        """How many subtasks it sends to."""
+        """The number of receiving subtasks."""
         return len(self._buffers)
 
     def write_bundle(self, bundle: Bundle) -> None:

@@ -1,4 +1,4 @@
-"""Where the elements of an operator chain go inside a subtask."""
+"""The outputs of an operator chain inside a subtask."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How far a job is: what each task has read, its event time, its state."""
+"""The progress of a job: the elements that each task has read, its event time, its state."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pyflink_on_spark._runtime.elements.bundle import MIN_TIMESTAMP
 
 @dataclass(frozen=True)
 class StateEntries:
-    """How many entries a keyed state has in memory.
+    """The number of entries that a keyed state has in memory.
 
     Args:
         operator: the name of the operator.
@@ -64,7 +64,7 @@ class TaskProgress:
 
 @dataclass(frozen=True)
 class JobProgress:
-    """How far a job is.
+    """The progress of a job.
 
     Args:
         job_name: the job's name.

@@ -1,4 +1,4 @@
-"""Which subtask of a process works next: as if each had a processor of its own."""
+"""The order in which the subtasks of a process work: as if each had a processor of its own."""
 
 from __future__ import annotations
 

@@ -70,7 +70,7 @@ class SourceInput:
 
     @property
     def backlog(self) -> int | None:
-        """How many elements wait, if that is known."""
+        """The number of waiting elements, if it is known."""
         return self._reader.backlog() if self.reading else None
 
     def poll(self) -> tuple[int, bool]:

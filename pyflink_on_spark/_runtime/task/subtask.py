@@ -29,7 +29,7 @@ from pyflink_on_spark._runtime.task.subtask_builder import SubtaskBuilder, Subta
 
 
 class BusyTime:
-    """How long a subtask has worked, and how long backpressure has held it up, in s.
+    """The time for which a subtask has worked, and for which backpressure has stopped it, in s.
 
     In the rest of the time it was idle, or another subtask of its host worked.
     """
@@ -371,7 +371,7 @@ class Subtask(LogPlace):
 
     @property
     def channels_out(self) -> int:
-        """How many channels begin here."""
+        """The number of channels that begin here."""
         return sum(writer.fan_out for writer in self._writers)
 
     def flush(self) -> None:

@@ -49,7 +49,7 @@ Ask = Callable[[int, int, int], None]
 
 @dataclass(frozen=True)
 class SubtaskContext:
-    """Which subtask of which job.
+    """The place of a subtask in its job, and the services that it uses.
 
     Args:
         vertex: what it runs.

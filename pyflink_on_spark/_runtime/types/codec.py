@@ -99,7 +99,7 @@ def _no_parts(_: Any) -> Iterable[Part]:
 
 @dataclass(frozen=True)
 class Codec:
-    """How the values of a declared type are converted and written. No function here takes None.
+    """The conversions of a declared type's values. No function here takes None.
 
     Args:
         name: the type's text.

@@ -37,12 +37,12 @@ class StatefulJob(RunningJob):
 
     @property
     def progress(self) -> JobProgress | None:
-        """How far the job is; None before the first report."""
+        """The progress of the job; None before the first report."""
         return self._progress.latest
 
     @property
     def parts(self) -> Sequence[TaskProgress]:
-        """How far each chain of each subtask is."""
+        """The progress of each chain of each subtask."""
         return self._progress.parts
 
     def cancel(self) -> None:

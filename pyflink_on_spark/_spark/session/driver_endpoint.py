@@ -1,4 +1,4 @@
-"""Where the driver listens for the processes of its jobs."""
+"""The endpoint on which the driver listens for the processes of its jobs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How many processes a job may have, by what Spark has room for."""
+"""The number of processes that Spark has room for."""
 
 from __future__ import annotations
 

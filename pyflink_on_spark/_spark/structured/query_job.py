@@ -302,7 +302,7 @@ class QueryJob(StatefulJob):
         return writer.start()
 
     def _deliver(self, channel: str, things: list[Any]) -> None:
-        """Hand over what a subtask has sent; who reads it may let this wait."""
+        """Pass on the elements that a subtask has sent; a slow reader may delay this."""
         found = self._channels.get(channel)
         if found is not None and not self._cancelled.is_set():
             start = self._delivered.get(channel, 0)

@@ -155,7 +155,7 @@ class Changes:
 
 @dataclass(frozen=True)
 class _Place:
-    """Where workers find a process.
+    """The address at which workers find a process.
 
     Args:
         address: the socket.

@@ -44,7 +44,7 @@ OutRow = tuple[int, int, int, int, bytes]
 
 @dataclass(frozen=True)
 class Limits:
-    """How long a slot reads its sources in a micro-batch.
+    """The time for which a slot reads its sources in a micro-batch.
 
     Args:
         seconds: at most.

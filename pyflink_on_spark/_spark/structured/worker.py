@@ -14,7 +14,7 @@ from pyflink_on_spark._spark.structured.state_log import Head, StateLog
 
 @dataclass(frozen=True)
 class _Place:
-    """Which slot of which run of a query."""
+    """A slot in a run of a query."""
 
     attempt: int
     level: int

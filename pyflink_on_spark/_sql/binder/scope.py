@@ -1,4 +1,4 @@
-"""Which columns an expression can use."""
+"""Scopes: the columns that an expression can use."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ class Scope:
 
     @property
     def width(self) -> int:
-        """How many columns a row has."""
+        """The number of columns of a row."""
         return sum(len(table.schema) for table in self.tables)
 
     def joined(self, other: Scope, span: Span | None = None) -> Scope:

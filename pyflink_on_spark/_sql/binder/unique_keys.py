@@ -1,4 +1,4 @@
-"""Which columns no two rows of a node have in common."""
+"""Finds unique keys: the columns that identify a row of a node."""
 
 from __future__ import annotations
 

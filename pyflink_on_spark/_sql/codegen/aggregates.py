@@ -31,7 +31,7 @@ def indented(lines: Iterable[str], depth: int = 1) -> list[str]:
 
 @dataclass
 class _Slots:
-    """Where a call keeps what it knows.
+    """The slots of an accumulator in which a call keeps its values.
 
     Args:
         call: the call.

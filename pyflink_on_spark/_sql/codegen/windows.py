@@ -303,7 +303,7 @@ class Slices:
 
     @property
     def length(self) -> int:
-        """How long a slice is, microseconds."""
+        """The length of a slice, in microseconds."""
         return gcd(self.size, self.step)
 
     def first_end(self, end: int) -> int:

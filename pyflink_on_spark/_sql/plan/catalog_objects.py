@@ -71,7 +71,7 @@ class Column:
 
 @dataclass(frozen=True)
 class Watermark:
-    """How a table makes watermarks.
+    """The watermark of a table.
 
     Args:
         column: the name of the rowtime attribute.

@@ -1,4 +1,4 @@
-"""Which kinds of changes the rows of a node can be."""
+"""The kinds of changes in the rows of a node."""
 
 from __future__ import annotations
 

@@ -35,7 +35,7 @@ class PatternVariable:
 
 
 class Skip(enum.Enum):
-    """Where the search continues after a match."""
+    """The row with which the search continues after a match."""
 
     PAST_LAST_ROW = "SKIP PAST LAST ROW"
     TO_NEXT_ROW = "SKIP TO NEXT ROW"

@@ -521,7 +521,7 @@ class TemporalJoin(TwoInputs):
 
 @dataclass(frozen=True)
 class Frame:
-    """Which rows around a row count for it.
+    """The frame of rows around a row.
 
     Args:
         rows: whether the bounds count rows; else they are distances of the value in order.

@@ -47,7 +47,7 @@ class TableContext:
 
 @dataclass(frozen=True)
 class Reading:
-    """How a table is read.
+    """The source of a table, and the conversion of its elements to rows.
 
     Args:
         source: the runtime's.
@@ -100,7 +100,7 @@ class TableSource(ABC):
 
 @dataclass(frozen=True)
 class Writing:
-    """How a table is written.
+    """The sink of a table, and the conversion of rows to its elements.
 
     Args:
         sink: the runtime's.

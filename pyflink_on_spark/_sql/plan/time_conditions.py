@@ -32,7 +32,7 @@ _MILLI = 1000
 
 @dataclass(frozen=True)
 class TimeBounds:
-    """When two rows can be partners.
+    """The bounds between the times of two rows that can be partners.
 
     Args:
         left: the position of the time attribute of the left rows.

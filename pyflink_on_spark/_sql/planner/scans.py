@@ -1,4 +1,4 @@
-"""Where rows come from and go to."""
+"""Physical nodes for the inputs and outputs of a plan."""
 
 from __future__ import annotations
 

@@ -348,7 +348,7 @@ class RankedColumn:
 
 @dataclass(frozen=True)
 class FrameBounds:
-    """Which rows count for a row.
+    """The bounds of a row's frame.
 
     Args:
         rows: whether the bounds count rows, and not the distance of values.

@@ -108,7 +108,7 @@ class KeyedBundlingOperator(BundlingOperator, KeyedProgramOperator):
 
 @dataclass(frozen=True)
 class AsyncSettings:
-    """How calls are made.
+    """The settings of asynchronous calls.
 
     Args:
         capacity: how many may be in flight.

@@ -1,4 +1,4 @@
-"""How a query is carried out, as text."""
+"""Commands of a session, and explanations of plans as text."""
 
 from __future__ import annotations
 

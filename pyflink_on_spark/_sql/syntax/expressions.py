@@ -199,7 +199,7 @@ class Alias(Expression):
 
 
 class Quantifier(enum.Enum):
-    """How an expression uses a query."""
+    """The use of a query in an expression."""
 
     SCALAR = "scalar"
     EXISTS = "EXISTS"

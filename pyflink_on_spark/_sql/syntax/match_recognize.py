@@ -99,7 +99,7 @@ class Chosen(Pattern):
 
 
 class After(enum.Enum):
-    """Where the search continues after a match."""
+    """The row with which the search continues after a match."""
 
     PAST_LAST_ROW = "PAST LAST ROW"
     TO_NEXT_ROW = "TO NEXT ROW"

@@ -77,7 +77,7 @@ class GroupItem:
 
 
 class SetOperator(enum.Enum):
-    """How two queries become one."""
+    """The set operators."""
 
     UNION = "UNION"
     INTERSECT = "INTERSECT"

@@ -71,7 +71,7 @@ class StatementSet(Statement):
 
 
 class ColumnKind(enum.Enum):
-    """Where a column's values come from."""
+    """The kinds of columns: stored, computed or metadata."""
 
     PHYSICAL = "physical"
     COMPUTED = "computed"

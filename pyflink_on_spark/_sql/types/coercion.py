@@ -1,4 +1,4 @@
-"""Which type several types have in common, and which values fit where."""
+"""The common type of several types, and the types that a column accepts."""
 
 from __future__ import annotations
 

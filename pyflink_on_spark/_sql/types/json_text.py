@@ -1,4 +1,4 @@
-"""How values look as JSON, for formats and for the functions of JSON."""
+"""Values as JSON, for formats and for the functions of JSON."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ Write = Callable[[Any], str]
 
 @dataclass(frozen=True)
 class Style:
-    """How values are written.
+    """The style of values in JSON.
 
     Args:
         iso: whether there is a T between date and time.

@@ -1,4 +1,4 @@
-"""How values look as text: CAST to STRING, TableResult.print, the print connector, and formats."""
+"""Values as text: CAST to STRING, TableResult.print, the print connector, and formats."""
 
 from __future__ import annotations
 

@@ -39,7 +39,7 @@ class Resolution:
 
     @property
     def precision(self):
-        """How many digits; -1 if the unit has no choice."""
+        """The number of digits; -1 if the unit has no choice."""
         return self._precision
 
     def __str__(self):
@@ -84,7 +84,7 @@ class YearMonthIntervalType(AtomicType):
 
     @property
     def precision(self):
-        """How many digits the years have."""
+        """The number of digits of the years."""
         return self._precision
 
 
@@ -147,12 +147,12 @@ class DayTimeIntervalType(_ConvertedType):
 
     @property
     def day_precision(self) -> int:
-        """How many digits the days have."""
+        """The number of digits of the days."""
         return self._day_precision
 
     @property
     def fractional_precision(self) -> int:
-        """How many digits a fraction of a second has."""
+        """The number of digits of a second's fraction."""
         return self._fractional_precision
 
     def to_sql_type(self, timedelta):

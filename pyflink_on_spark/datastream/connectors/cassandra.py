@@ -23,7 +23,7 @@ _not_yet = without_client("Cassandra")
 
 
 class ConsistencyLevel(Enum):
-    """How many replicas have to answer."""
+    """The number of replicas that have to answer."""
 
     ANY = 0
     ONE = 1
@@ -40,7 +40,7 @@ class ConsistencyLevel(Enum):
 
 @_not_yet
 class MapperOptions:
-    """How objects are written."""
+    """The options for writing objects."""
 
     def __init__(self): ...
 

@@ -24,7 +24,7 @@ _not_yet = without_client("Elasticsearch")
 
 
 class FlushBackoffType(Enum):
-    """How long to wait before a failed request is sent again."""
+    """The growth of the time before a failed request is sent again."""
 
     # The tuples are PyFlink's values.
     CONSTANT = (0,)

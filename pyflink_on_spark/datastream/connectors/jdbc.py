@@ -96,7 +96,7 @@ class JdbcSink(SinkFunction):
 
 
 class JdbcConnectionOptions:
-    """How to connect to a database; made with ``JdbcConnectionOptionsBuilder()``.
+    """The connection to a database; made with ``JdbcConnectionOptionsBuilder()``.
 
     Args:
         j_jdbc_connection_options: made by the builder.
@@ -168,7 +168,7 @@ class JdbcConnectionOptions:
 
 
 class JdbcExecutionOptions:
-    """When a statement is executed; made with ``builder()``.
+    """The batches and retries of statements; made with ``builder()``.
 
     Args:
         j_jdbc_execution_options: made by the builder.

@@ -1,4 +1,4 @@
-"""Which types keys can have."""
+"""The types that keys can have."""
 
 from __future__ import annotations
 

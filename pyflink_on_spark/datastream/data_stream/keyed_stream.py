@@ -86,7 +86,7 @@ class KeyedStream(WithoutOperator, DataStream):
         return self._then("Reduce", RollingReduceOperator(function, type_info), type_info)
 
     class AccumulateType(Enum):
-        """How ``sum`` and its like combine elements."""
+        """The ways in which ``sum`` and its like combine elements."""
 
         MIN = 1
         MAX = 2

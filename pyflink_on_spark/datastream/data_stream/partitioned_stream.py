@@ -1,4 +1,4 @@
-"""How the elements of a stream reach the subtasks of the next operator."""
+"""The distribution of a stream's elements over the subtasks of the next operator."""
 
 from __future__ import annotations
 

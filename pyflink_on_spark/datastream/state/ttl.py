@@ -1,4 +1,4 @@
-"""How long state lives."""
+"""The time to live of state."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class StateTtlConfig:
     """
 
     class UpdateType(Enum):
-        """Which accesses restart the time to live."""
+        """The accesses that restart the time to live."""
 
         Disabled = 0
         OnCreateAndWrite = 1
@@ -223,7 +223,7 @@ class StateTtlConfig:
             )
 
     class CleanupStrategies:
-        """How expired state is found.
+        """The strategies that find expired state.
 
         Args:
             strategies: the settings of each strategy that was chosen.

@@ -1,4 +1,4 @@
-"""Where keyed state is kept while a job runs."""
+"""State backends: the storage of keyed state while a job runs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which state backend a configuration describes."""
+"""The state backend that a configuration describes."""
 
 from __future__ import annotations
 

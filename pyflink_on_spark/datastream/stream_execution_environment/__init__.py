@@ -1,4 +1,4 @@
-"""Where a program begins and from where it is run."""
+"""The environment in which a program is built and executed."""
 
 from __future__ import annotations
 

@@ -450,11 +450,11 @@ class CatalogTableStatistics:
         return CatalogTableStatistics(j_catalog_table_statistics=_Size())
 
     def get_row_count(self) -> int:
-        """How many rows there are."""
+        """Return the number of rows."""
         return self._size.rows
 
     def get_field_count(self) -> int:
-        """How many files there are."""
+        """Return the number of files."""
         return self._size.files
 
     def get_total_size(self) -> int:

@@ -275,7 +275,7 @@ class _Key:
 
 
 class WatermarkSpec:
-    """How a table makes watermarks.
+    """The watermark of a table.
 
     Args:
         j_watermark_spec: use ``of``.

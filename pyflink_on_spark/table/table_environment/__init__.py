@@ -1,4 +1,4 @@
-"""Where a program over tables begins."""
+"""The environment of a program over tables."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which functions and classes of a script are used when the script is run."""
+"""The functions and classes of a script that are used when the script is run."""
 
 from __future__ import annotations
 

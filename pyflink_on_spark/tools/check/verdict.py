@@ -21,7 +21,7 @@ _DEVIATION = re.compile(r"On Spark:\s*(.*?)(?=\n\s*\n|\n\s*[A-Z]\w+:|\Z)", re.DO
 
 
 class Status(enum.Enum):
-    """How a use of PyFlink fares on Spark; the worst last."""
+    """The status of a use of PyFlink on Spark; the worst last."""
 
     WORKS = "works"
     DIFFERS = "differs"

@@ -1,4 +1,4 @@
-"""Where two outputs differ."""
+"""The differences of two outputs."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _LOGGED_BY_ENGINES = (
 
 @dataclass(frozen=True)
 class Reading:
-    """How outputs are to be compared.
+    """The rules for the comparison of outputs.
 
     Args:
         ordered: whether the order of lines counts.

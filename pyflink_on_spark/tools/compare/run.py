@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Run:
-    """How a script's process ended.
+    """The output and the end of a script's process.
 
     Args:
         engine: which engine it ran on.

@@ -60,7 +60,7 @@ class Box:
 
 @dataclass(eq=False)
 class Arrow:
-    """How elements get from one operator to another.
+    """An arrow from one operator to another.
 
     Args:
         sender: the operator that emits.

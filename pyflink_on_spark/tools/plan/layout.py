@@ -1,4 +1,4 @@
-"""Where everything of a picture is: stages are columns, arrows go from left to right."""
+"""The layout of a picture: stages are columns, arrows lead from left to right."""
 
 from __future__ import annotations
 

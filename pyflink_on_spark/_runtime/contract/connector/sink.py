@@ -126,7 +126,7 @@ class SinkWriter(ABC):
 
 
 class Sink(ABC):
-    """Where elements go: a picklable description. See the module for the contract."""
+    """A picklable description of a sink. See the module for the contract."""
 
     @abstractmethod
     def writer(self, context: OperatorContext) -> SinkWriter:

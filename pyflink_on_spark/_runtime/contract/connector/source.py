@@ -67,7 +67,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class WatermarkRule:
-    """How a source generates watermarks from the timestamps of its records, or of rows.
+    """The rule by which a source generates watermarks from timestamps of its records, or of rows.
 
     Args:
         delay: how much later than the largest timestamp a record may arrive, in ms; None for a
@@ -181,7 +181,7 @@ class SourceReader(ABC):
 
 
 class Source(ABC):
-    """Where elements come from: a picklable description. See the module for the contract."""
+    """A picklable description of a source. See the module for the contract."""
 
     bounded: bool = True
     """True for a source that ends."""

@@ -113,7 +113,7 @@ class DiskStore:
 
     @property
     def cached(self) -> int:
-        """How many entries are in memory."""
+        """The number of entries in memory."""
         return sum(namespace.cached for namespace in {*_alive(self._young), *_alive(self._old)})
 
     def close(self) -> None:

@@ -182,12 +182,12 @@ class DiskNamespace:
 
     @property
     def cached(self) -> int:
-        """How many entries are in memory."""
+        """The number of entries in memory."""
         return len(self._stored)
 
     @property
     def old(self) -> int:
-        """How many entries the old generation has."""
+        """The number of entries in the old generation."""
         return len(self._old)
 
     def to_write(self) -> Iterator[Change | None]:

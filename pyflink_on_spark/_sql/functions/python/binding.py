@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 class FunctionContext:
-    """Where a user's function runs.
+    """The context of a user function: its task, its metrics and the job's parameters.
 
     Args:
         base_metric_group: the metrics of the subtask; None if metrics are off.

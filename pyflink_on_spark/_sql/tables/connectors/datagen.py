@@ -86,7 +86,7 @@ class SequenceField(Field):
 
     @property
     def rows(self) -> int:  # type: ignore[override]
-        """How many numbers there are."""
+        """The number of generated numbers."""
         return self.end - self.start + 1
 
     def maker(self, seed: random.Random, now: Callable[[], int]) -> Make:

@@ -54,7 +54,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Dialect:
-    """How a database writes names, and how it replaces rows.
+    """The dialect of a database: quoted names, and the replacement of rows.
 
     Args:
         quote: what stands around a name.
@@ -220,7 +220,7 @@ def _parser(kind: LogicalType) -> Callable[[str], Any] | None:
 
 @dataclass(frozen=True)
 class Ranges:
-    """How a table is split: by ranges of a column.
+    """The ranges of a column by which a table is split.
 
     Args:
         count: how many there are.

@@ -26,7 +26,7 @@ _MICROS_PER_MILLI = 1000
 
 @dataclass(frozen=True)
 class RowShape:
-    """How the key and the value of a record make a row.
+    """The columns of a row in the key and in the value of a record.
 
     Args:
         key: the positions of the key's columns in a row.

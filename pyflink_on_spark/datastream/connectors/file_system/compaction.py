@@ -1,4 +1,4 @@
-"""How a sink compacts part files into fewer, larger ones."""
+"""The compaction of a sink's part files into fewer, larger ones."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pyflink_on_spark.common.utils import JavaObjectWrapper
 
 
 class FileCompactStrategy(JavaObjectWrapper):
-    """When part files are compacted.
+    """The rule that decides when part files are compacted.
 
     Args:
         j_file_compact_strategy: made by the builder.
@@ -70,7 +70,7 @@ class FileCompactStrategy(JavaObjectWrapper):
 
 
 class FileCompactor(JavaObjectWrapper):
-    """How part files are compacted.
+    """The way in which part files are compacted.
 
     Args:
         j_file_compactor: made by the static methods of this class.

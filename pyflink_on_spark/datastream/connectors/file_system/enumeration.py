@@ -1,4 +1,4 @@
-"""How a file source finds files and assigns them to subtasks."""
+"""The search of a file source for files, and their assignment to subtasks."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pyflink_on_spark.common._java_handles import own_handle
 
 
 class FileEnumeratorProvider:
-    """How files are found and split.
+    """The search for files, and their division into splits.
 
     Args:
         j_file_enumerator_provider: made by the static methods of this class.
@@ -34,7 +34,7 @@ class FileEnumeratorProvider:
 
 
 class FileSplitAssignerProvider:
-    """Which subtask reads which file.
+    """The assignment of files to subtasks.
 
     Args:
         j_file_split_assigner: made by the static method of this class.

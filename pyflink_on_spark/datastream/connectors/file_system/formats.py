@@ -1,4 +1,4 @@
-"""How a file source reads a file."""
+"""The formats in which a file source reads files."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""When a sink finishes a part file."""
+"""The rules by which a sink finishes a part file."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pyflink_on_spark.common.utils import JavaObjectWrapper
 
 
 class RollingPolicy(JavaObjectWrapper):
-    """When a part file is finished and the next one begins.
+    """The rule that finishes a part file and begins the next one.
 
     Args:
         j_rolling_policy: made by the static methods of this class.

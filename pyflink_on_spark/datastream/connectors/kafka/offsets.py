@@ -1,4 +1,4 @@
-"""Where in the partitions of a topic reading begins or ends."""
+"""The offsets at which reading the partitions of a topic begins or ends."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class KafkaTopicPartition:
 
 
 class KafkaOffsetResetStrategy(Enum):
-    """Where reading begins in a partition in which the requested offset does not exist.
+    """The offset at which reading begins where the requested one does not exist.
 
     Attributes:
         LATEST: after the last record.

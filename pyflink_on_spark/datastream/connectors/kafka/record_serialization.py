@@ -1,4 +1,4 @@
-"""How an element becomes a record of a topic."""
+"""The serialization of an element as a record of a topic."""
 
 from __future__ import annotations
 

@@ -339,7 +339,7 @@ def _compaction(
 
 @dataclass(frozen=True)
 class _Partitioning:
-    """Which columns are in the files, and which in the names of folders.
+    """The columns in the files, and those in the names of folders.
 
     Args:
         schema: all columns.

@@ -380,7 +380,7 @@ def _second(pair: Any) -> Any:
 
 @dataclass(frozen=True)
 class Reached:
-    """How far the time of a writer is at a checkpoint: a committable.
+    """The time of a writer at a checkpoint: a committable.
 
     Args:
         watermark: event time in ms.
