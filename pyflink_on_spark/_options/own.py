@@ -10,6 +10,7 @@ from pyflink_on_spark._options.kinds import (
     integer,
     memory,
     text,
+    text_list,
     text_map,
 )
 from pyflink_on_spark._options.option import recorded, works
@@ -116,6 +117,14 @@ REST_TOKEN = text(
     "pyflink-on-spark.rest.token",
     None,
     effect=works("what clients of the REST API send as `Authorization: Bearer TOKEN`"),
+)
+REST_SAVEPOINT_FOLDERS = text_list(
+    "pyflink-on-spark.rest.savepoint-folders",
+    effect=works(
+        "the folders below which requests may write and remove savepoints, by their URIs; without "
+        "any, all folders. The folder `execution.checkpointing.savepoint-dir` need not be among "
+        "them for savepoints that name no folder"
+    ),
 )
 REST_LINGER = duration(
     "pyflink-on-spark.rest.linger",

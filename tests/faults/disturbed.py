@@ -241,7 +241,12 @@ class DisturbedJob(ABC):
         return what
 
     def _come_back(self) -> None:
-        """Suspend the driver until another one has taken over the job."""
+        """Suspend the driver until another one has taken over the job.
+
+        A driver that is suspended before it has read its checkpoint is no old one: it would start
+        from that checkpoint afterwards, as a user may.
+        """
+        self._wait_for_progress()
         old, family = self._driver, descendants(self._driver.pid)
         old.send_signal(signal.SIGSTOP)
         self._driver = self._start()

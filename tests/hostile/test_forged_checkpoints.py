@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import os
 import pickle
+import resource
 import zlib
 from pathlib import Path
 
@@ -15,7 +16,7 @@ import pytest
 
 from pyflink_on_spark._compat.errors import CheckpointError
 from pyflink_on_spark._runtime.checkpoints.checkpoint import _checksum
-from pyflink_on_spark._runtime.checkpoints.contents import CheckpointContents
+from pyflink_on_spark._runtime.checkpoints.contents import CheckpointContents, load_safely
 from pyflink_on_spark._runtime.checkpoints.state_file import _PREFIX
 from pyflink_on_spark.common import Types
 from pyflink_on_spark.datastream.state import (
@@ -147,3 +148,27 @@ def test_a_file_of_another_folder_is_not_read(savepoint, tmp_path):
     sign(savepoint, metadata)
     with pytest.raises(CheckpointError, match="names a file in another folder"):
         read_all(savepoint)
+
+
+LARGE = [
+    b"\x80\x05Nr\xff\xff\xff\x7f.",  # the memo of 2**31 objects
+    b"Np2147483647\n.",
+    b"\x80\x05\x96\xff\xff\xff\xff\xff\x00\x00\x00.",  # a bytearray of 2**40 bytes
+    b"\x80\x05\x8e\xff\xff\xff\xff\xff\x00\x00\x00.",
+    b"\x80\x05\x8b\xff\xff\xff\x7f.",
+]
+
+
+@pytest.mark.parametrize("content", LARGE)
+def test_a_number_in_a_small_pickle_allocates_nothing(content):
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    with pytest.raises(CheckpointError, match="larger than the pickle"):
+        load_safely(content)
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 64 * 1024
+
+
+@pytest.mark.parametrize("protocol", range(3, pickle.HIGHEST_PROTOCOL + 1))
+def test_pickles_with_such_numbers_are_read(protocol):
+    shared = ["report", b"r" * 300, bytearray(b"p\n.") * 100, 2**80, 1.5, {"r": ("p", None)}]
+    value = {"first": shared, "second": shared, "text": "\n".join("pr") * 100}
+    assert load_safely(pickle.dumps(value, protocol)) == value

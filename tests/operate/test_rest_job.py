@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import pytest
 
+from pyflink_on_spark._operate.server.rest.control import is_below
 from pyflink_on_spark._operate.server.rest.overview import ProcessRoutes
 from pyflink_on_spark._operate.server.rest.routing import Request, Router
 from pyflink_on_spark._operate.view.job_log import LogTail
@@ -340,3 +341,40 @@ def test_accumulators(ask):
         {"name": "seen", "type": "int", "value": "3"}
     ]
     assert ask("/status") == {"status": "RUNNING"}
+
+
+@pytest.mark.parametrize(
+    ("place", "allowed"),
+    [
+        ("file:///data/savepoints", True),
+        ("/data/savepoints/mine", True),
+        ("file:/data/savepoints/../other", False),
+        ("/data/savepoints-of-others", False),
+        ("/data", False),
+        ("s3://bucket/jobs/a", True),
+        ("s3://bucket/jobs/../other", False),
+        ("s3://other/jobs", False),
+    ],
+)
+def test_savepoints_below_the_allowed_folders(place, allowed):
+    assert is_below(place, ["file:///data/savepoints", "s3://bucket/jobs/"]) is allowed
+
+
+def test_a_link_does_not_lead_out_of_the_allowed_folders(tmp_path):
+    (tmp_path / "in").mkdir()
+    (tmp_path / "in" / "link").symlink_to(tmp_path)
+    assert not is_below(str(tmp_path / "in" / "link" / "x"), [str(tmp_path / "in")])
+
+
+def test_savepoints_elsewhere_are_refused(driver, start, tmp_path):
+    handle = start(configuration={"pyflink-on-spark.rest.savepoint-folders": "/data/savepoints"})
+    path = f"/jobs/{handle.job.settings.job_id}"
+    for rest, name in (("/savepoints", "target-directory"), ("/stop", "targetDirectory")):
+        status, told = send(driver, "POST", path + rest, **{name: str(tmp_path)})
+        assert status == 403
+        assert "/data/savepoints (pyflink-on-spark.rest.savepoint-folders)" in told["errors"][0]
+    assert send(driver, "POST", "/savepoint-disposal", **{"savepoint-path": "/x"})[0] == 403
+    assert handle.asked == []
+    assert send(driver, "POST", f"{path}/savepoints")[0] == 202
+    driver._operations.wait(10)
+    assert handle.asked == [("savepoint", None)]

@@ -13,6 +13,7 @@ from typing import Any, Protocol
 
 from pyflink_on_spark._compat import registry
 from pyflink_on_spark._graph.stream_graph import StreamGraph
+from pyflink_on_spark._options.secrets import masked_text
 from pyflink_on_spark._runtime.contract.connector import Sink, Source
 from pyflink_on_spark._runtime.contract.plan import (
     JobSettings,
@@ -195,7 +196,7 @@ class JobHistory:
         try:
             yield record
         except BaseException as error:
-            record.error = str(error) or repr(error)
+            record.error = masked_text(str(error) or repr(error))
             self._ended(record, FAILED)
             raise
         self._ended(record, COMPLETED)
@@ -209,7 +210,8 @@ class JobHistory:
         self._notify("checkpoint_ended", record)
 
     def _note_failure(self, error: BaseException) -> FailureRecord:
-        failure = FailureRecord(self._clock.now(), self.attempt, str(error) or repr(error))
+        text = masked_text(str(error) or repr(error))
+        failure = FailureRecord(self._clock.now(), self.attempt, text)
         self._failures.append(failure)
         return failure
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import io
 import pickle
+import pickletools
+import re
 from collections import Counter, OrderedDict, deque
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
@@ -219,6 +221,50 @@ def _key(value: bytes, identity: Hashable) -> Key:
     return Key(load_safely(value), identity)
 
 
+_SUSPICIOUS = re.compile(rb"[pr\x8b\x8d\x8e\x96]")
+"""Codes with which a pickle may ask for more memory than the pickle has bytes."""
+_ARGUMENTS = {ord(each.code): 0 if each.arg is None else each.arg.n for each in pickletools.opcodes}
+_TWO_LINES = frozenset(b"ci")
+_LENGTHS = {
+    pickletools.TAKEN_FROM_ARGUMENT1: 1,
+    pickletools.TAKEN_FROM_ARGUMENT4: 4,
+    pickletools.TAKEN_FROM_ARGUMENT4U: 4,
+    pickletools.TAKEN_FROM_ARGUMENT8U: 8,
+}
+_PUT, _LONG_PUT, _STOP = ord("p"), ord("r"), ord(".")
+
+
+def _check_sizes(content: bytes) -> None:
+    """Look at the numbers in a pickle for which Python would allocate memory before it reads.
+
+    Raises:
+        ValueError: a number is larger than the pickle.
+    """
+    place, end = 0, len(content)
+    while place < end:
+        code = content[place]
+        kind, place = _ARGUMENTS.get(code, 0), place + 1
+        if kind >= 0:
+            number = int.from_bytes(content[place : place + kind], "little")
+            place += kind
+            too_large = code == _LONG_PUT and number > end
+        elif kind == pickletools.UP_TO_NEWLINE:
+            line_end = content.find(b"\n", place) + 1 or end
+            too_large = code == _PUT and int(content[place : line_end - 1] or b"0") > end
+            place = line_end
+            if code in _TWO_LINES:
+                place = content.find(b"\n", place) + 1 or end
+        else:
+            width = _LENGTHS[kind]
+            number = int.from_bytes(content[place : place + width], "little")
+            place += width + number
+            too_large = place > end
+        if too_large:
+            raise ValueError("a number in the pickle is larger than the pickle")
+        if code == _STOP:
+            return
+
+
 def load_safely(content: bytes) -> Any:
     """Return the pickled object; objects of the job's own classes are ``Opaque``.
 
@@ -226,6 +272,8 @@ def load_safely(content: bytes) -> Any:
         CheckpointError: the content is no pickle, or is damaged.
     """
     try:
+        if _SUSPICIOUS.search(content) is not None:
+            _check_sizes(content)
         return _SafeUnpickler(io.BytesIO(content)).load()
     except CheckpointError:
         raise

@@ -20,6 +20,7 @@ from pyflink_on_spark._cluster.transport.rpc import HostLost
 from pyflink_on_spark._compat.errors import JobCancelledError, JobExecutionError
 from pyflink_on_spark._job.attempts.restarts import check_may_restart, restart_strategy
 from pyflink_on_spark._job.submission.job import Job
+from pyflink_on_spark._options.secrets import masked_text
 from pyflink_on_spark._runtime.diagnosis.failure import SubtaskFailure
 from pyflink_on_spark._runtime.elements.clock import SteadyClock
 from pyflink_on_spark._runtime.elements.immutability import deserialize
@@ -312,7 +313,7 @@ class RunningJob(ABC):
             self._job.name,
             delay,
             self._job.history.attempt,
-            told,
+            masked_text(str(told)),
         )
         self._cancelled.wait(delay / 1000)
         self._check_cancelled()

@@ -4,17 +4,23 @@ from __future__ import annotations
 
 import functools
 import logging
+import os
+import posixpath
 import threading
 import time
 import uuid
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
+from urllib.parse import urlsplit
 
 from pyflink_on_spark._compat.errors import CheckpointError
+from pyflink_on_spark._filesystem.local_path import local_path
+from pyflink_on_spark._filesystem.location import is_remote
 from pyflink_on_spark._operate.server.rest.routing import (
     ACCEPTED,
     BAD_REQUEST,
     CONFLICT,
+    FORBIDDEN,
     NOT_FOUND,
     Answer,
     Request,
@@ -22,6 +28,8 @@ from pyflink_on_spark._operate.server.rest.routing import (
     Router,
 )
 from pyflink_on_spark._operate.view.jobs import OperatedJob, OperatedJobs
+from pyflink_on_spark._options.own import REST_SAVEPOINT_FOLDERS
+from pyflink_on_spark._options.secrets import masked_text
 from pyflink_on_spark._runtime.checkpoints.checkpoint import find_checkpoint, read_metadata
 
 _ANSWER_SECONDS = 0.2
@@ -91,7 +99,8 @@ class Operations:
         try:
             result = {"location": call()}
         except BaseException as error:  # noqa: BLE001 - the caller gets it
-            result = {"failure": str(error) or repr(error), "class": type(error).__name__}
+            text = masked_text(str(error) or repr(error))
+            result = {"failure": text, "class": type(error).__name__}
         try:
             self._finished(*place, result)
         except OSError as error:
@@ -126,7 +135,7 @@ class ControlRoutes:
     def savepoint(self, request: Request, job_id: str) -> Answer:
         """Begin a savepoint; with ``cancel-job`` the job ends with it."""
         job = self._running(job_id)
-        place = _text(request, "target-directory")
+        place = self._allowed(_text(request, "target-directory"), job.job.settings.configuration)
         if request.body.get("cancel-job"):
             return self._begin(request, job, lambda: job.handle.stop_with_savepoint(False, place))
         return self._begin(request, job, lambda: job.handle.trigger_savepoint(place))
@@ -134,7 +143,8 @@ class ControlRoutes:
     def stop(self, request: Request, job_id: str) -> Answer:
         """Begin to stop a job with a savepoint."""
         job = self._running(job_id)
-        place, drain = _text(request, "targetDirectory"), bool(request.body.get("drain"))
+        place = self._allowed(_text(request, "targetDirectory"), job.job.settings.configuration)
+        drain = bool(request.body.get("drain"))
         return self._begin(request, job, lambda: job.handle.stop_with_savepoint(drain, place))
 
     def checkpoint(self, request: Request, job_id: str) -> Answer:
@@ -165,6 +175,7 @@ class ControlRoutes:
         path = _text(request, "savepoint-path")
         if path is None:
             raise RestError(BAD_REQUEST, "savepoint-path has to say which savepoint.")
+        self._allowed(path, self._configuration())
         call = functools.partial(dispose_savepoint, path, self._configuration())
         trigger = _text(request, "triggerId")
         return Answer({"request-id": self._operations.begin(_NO_JOB, call, trigger)}, ACCEPTED)
@@ -177,6 +188,21 @@ class ControlRoutes:
         if told["operation"] is not None and "location" in told["operation"]:
             told["operation"] = {}
         return Answer(told)
+
+    def _allowed(self, place: str | None, configuration: Mapping[str, str]) -> str | None:
+        """The place of a savepoint, if requests may use it.
+
+        Raises:
+            RestError: the place is not below the folders that the job allows.
+        """
+        folders = REST_SAVEPOINT_FOLDERS.read(configuration)
+        if place is None or not folders or is_below(place, folders):
+            return place
+        raise RestError(
+            FORBIDDEN,
+            f"Requests may use the folders {', '.join(folders)} "
+            f"({REST_SAVEPOINT_FOLDERS.key}), and {place} is not below them.",
+        )
 
     def _configuration(self) -> dict[str, str]:
         """The options of the last job, which say how its file systems are reached."""
@@ -223,6 +249,28 @@ def operation_status(result: dict[str, Any] | None) -> dict[str, Any]:
         return {"status": {"id": "COMPLETED"}, "operation": {"location": result["location"]}}
     cause = {"class": result["class"], "stack-trace": result["failure"]}
     return {"status": {"id": "COMPLETED"}, "operation": {"failure-cause": cause}}
+
+
+def is_below(place: str, folders: Iterable[str]) -> bool:
+    """True if a place is one of some folders, or below one; links and dots are followed.
+
+    Args:
+        place: a URI, or a local path.
+        folders: URIs, or local paths.
+    """
+    steps = _steps(place)
+    return any(steps[: len(above)] == above for above in map(_steps, folders))
+
+
+def _steps(place: str) -> list[str]:
+    if is_remote(place):
+        parts = urlsplit(place)
+        return [parts.scheme, parts.netloc, *_path_steps(posixpath.normpath(parts.path))]
+    return ["file", "", *_path_steps(os.path.realpath(local_path(place)))]
+
+
+def _path_steps(path: str) -> list[str]:
+    return [step for step in path.split("/") if step]
 
 
 def dispose_savepoint(path: str, configuration: Mapping[str, str] | None = None) -> str:

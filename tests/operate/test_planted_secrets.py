@@ -1,0 +1,95 @@
+"""A secret is planted in every place that takes one, and searched for in all output."""
+
+from __future__ import annotations
+
+import json
+import logging
+from dataclasses import replace
+
+import pytest
+
+from pyflink_on_spark._operate.server.rest.routing import Request
+from pyflink_on_spark._operate.view.job_log import JobLog
+from pyflink_on_spark._operate.view.jobs import OperatedJob
+from pyflink_on_spark._options.registry import OPTIONS
+from pyflink_on_spark._options.secrets import masked
+from pyflink_on_spark.common import JobStatus
+from pyflink_on_spark.tools.operate.commands import run_operation
+from tests.operate.operated import Handle
+from tests.operate.operated import job as job_of
+
+PLANTED = "pl4nted-s3cret"
+KEYS = [
+    *(each.key for each in OPTIONS if masked(each.key, PLANTED) != PLANTED),
+    "s3.access-key", "s3.secret-key", "fs.azure.account.key.x", "security.ssl.key-password",
+    "properties.sasl.jaas.config", "db.password", "my.apikey", "private_key", "MY_TOKEN",
+    "aws.credentials.basic.secretkey", "ssl.passphrase", "service-key", "user_pwd",
+]  # fmt: skip
+TEXTS = [
+    f"jdbc:postgresql://me:{PLANTED}@host/db",
+    f"jdbc:mysql://host/db?user=me&password={PLANTED}",
+    f'PlainLoginModule required username="me" password="{PLANTED}";',
+    f"secret = '{PLANTED}'",
+    f"https://me:{PLANTED}@registry:8081/subjects",
+]
+
+
+@pytest.fixture
+def planted(driver, caplog):
+    """A job with secrets in its options, parameters, failures and checkpoints."""
+    caplog.set_level(logging.DEBUG)
+    values = dict.fromkeys(KEYS, PLANTED) | {f"url{n}": text for n, text in enumerate(TEXTS)}
+    values.pop("pyflink-on-spark.rest.token", None)
+    made = job_of(configuration=values)
+    parameters = {f"parameter.{n}.password": PLANTED for n in range(3)} | {"place": TEXTS[0]}
+    made = replace(made, settings=replace(made.settings, job_parameters=parameters))
+    handle = Handle(made)
+    operated = OperatedJob(made, handle)
+    made.history.listen(JobLog(operated))
+    driver.offer(operated)
+    made.history.begins()
+    for text in TEXTS:
+        made.history.attempt_failed(RuntimeError(f"cannot connect to {text}"), 100)
+        handle.enter(JobStatus.RESTARTING)
+        with pytest.raises(OSError, match="full"), made.history.checkpoint(1, None, False):
+            raise OSError(f"full: {text}")
+        handle.error = RuntimeError(f"no savepoint: {text}")
+    return handle
+
+
+def routes(driver, job_id):
+    """The answers to all requests that only read."""
+    tasks = driver.jobs.get(job_id).tasks
+    values = {"job_id": job_id, "task_id": tasks[0].id, "subtask": "0", "attempt": "5",
+              "number": "1", "manager": "driver", "name": "driver", "request_id": "r"}  # fmt: skip
+    for method, pattern, _ in driver.router._routes:
+        if method == "GET" and "." not in pattern.pattern.replace("[^/]+", ""):
+            path = pattern.pattern
+            for name, value in values.items():
+                path = path.replace(f"(?P<{name}>[^/]+)", value)
+            yield path, driver.router.answer(Request("GET", path)).content
+
+
+def text_of(content):
+    return content.decode() if isinstance(content, bytes) else json.dumps(content)
+
+
+def test_no_answer_log_file_or_command_tells_a_secret(planted, driver, home, caplog, capsys):
+    job_id = planted.job.settings.job_id
+    asked = driver._operations.begin(job_id, lambda: planted.trigger_savepoint("x"))
+    driver._operations.wait(10)
+    seen = dict(routes(driver, job_id))
+    assert len(seen) > 30
+    seen["savepoint"] = driver._operations.result(job_id, asked)
+    for command in (["list"], ["exceptions", "counter", "-n", "0"], ["checkpoints", "counter"]):
+        run_operation(command[0], command[1:])
+    planted.enter(JobStatus.FAILED, RuntimeError(TEXTS[1]))
+    for command in (["list", "-a"], ["exceptions", "counter"], ["logs", "counter"]):
+        run_operation(command[0], command[1:])
+    seen["commands"] = "".join(capsys.readouterr())
+    seen["log"] = caplog.text
+    files = [path for path in home.rglob("*") if path.is_file()]
+    assert len(files) >= 2
+    seen |= {str(path): path.read_text() for path in files}
+    assert "cannot connect to" in text_of(seen[f"/jobs/{job_id}/exceptions"])
+    assert [name for name, content in seen.items() if PLANTED in text_of(content)] == []
