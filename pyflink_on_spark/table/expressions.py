@@ -14,6 +14,7 @@ from pyflink_on_spark.common.data_types import DataType
 from pyflink_on_spark.table.expression import Expression, JsonOnNull, TimePointUnit
 from pyflink_on_spark.table.expression.expression import _call
 from pyflink_on_spark.table.expression.parts import literal, logical_type, written_operand
+from pyflink_on_spark.table.expression.texts import FLAT
 
 __all__ = [
     "col",
@@ -87,8 +88,23 @@ def lit(v: Any, data_type: DataType = None) -> Expression:
     Args:
         v: its value.
         data_type: its type, which must not have NULL; that of the value if not given.
+
+    Raises:
+        ValidationError: the value is None without a type, or the type is nullable.
     """
-    return Expression(literal(v, None if data_type is None else logical_type(data_type)))
+    if data_type is None:
+        if v is None:
+            raise ValidationError(
+                "Cannot derive a data type for value 'null'. The data type must be specified "
+                "explicitly."
+            )
+        return Expression(literal(v))
+    kind = logical_type(data_type)
+    if v is not None and kind.nullable:
+        raise ValidationError(
+            "Literals that have a non-null value must not have a nullable data type."
+        )
+    return Expression(literal(v, kind))
 
 
 def null_of(data_type: DataType) -> Expression:
@@ -101,7 +117,8 @@ def and_(predicate0: bool | Expression[bool], predicate1: bool | Expression[bool
     """True if all conditions hold."""
     joined = _call("AND", predicate0, predicate1)
     for predicate in predicates:
-        joined = _call("AND", joined, predicate)
+        args = (joined._unresolved, written_operand(predicate))
+        joined = Expression(syntax.Call("AND", args, symbols=FLAT))
     return joined
 
 
@@ -110,7 +127,8 @@ def or_(predicate0: bool | Expression[bool], predicate1: bool | Expression[bool]
     """True if any condition holds."""
     joined = _call("OR", predicate0, predicate1)
     for predicate in predicates:
-        joined = _call("OR", joined, predicate)
+        args = (joined._unresolved, written_operand(predicate))
+        joined = Expression(syntax.Call("OR", args, symbols=FLAT))
     return joined
 
 
@@ -271,7 +289,7 @@ def uuid() -> Expression[str]:
 
 def log(v, base=None) -> Expression[float]:
     """Return a logarithm, the natural one without a base."""
-    return _call("LN", v) if base is None else _call("LOG", base, v)
+    return _call("LOG", v) if base is None else _call("LOG", base, v)
 
 
 def source_watermark() -> Expression:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from pyflink_on_spark._compat.missing_names import missing_name
@@ -34,7 +34,15 @@ class _Description:
     columns: tuple[ColumnDefinition, ...] = ()
     watermarks: tuple[WatermarkDefinition, ...] = ()
     primary_key: PrimaryKey | None = None
-    lines: tuple[str, ...] = field(default=(), compare=True)
+    column_lines: tuple[str, ...] = ()
+    watermark_lines: tuple[str, ...] = ()
+    key_line: str | None = None
+
+    @property
+    def lines(self) -> tuple[str, ...]:
+        """The text of the schema, a line for each part."""
+        key = () if self.key_line is None else (self.key_line,)
+        return (*self.column_lines, *self.watermark_lines, *key)
 
 
 class Schema:
@@ -90,7 +98,9 @@ class Schema:
                 columns=own.columns + other.columns,
                 watermarks=own.watermarks + other.watermarks,
                 primary_key=other.primary_key or own.primary_key,
-                lines=own.lines + other.lines,
+                column_lines=own.column_lines + other.column_lines,
+                watermark_lines=own.watermark_lines + other.watermark_lines,
+                key_line=other.key_line or own.key_line,
             )
             return self
 
@@ -138,7 +148,7 @@ class Schema:
             """
             kind = logical_type(data_type)
             definition = ColumnDefinition(column_name, ColumnKind.PHYSICAL, kind)
-            return self._with(f"`{column_name}` {kind}", definition)
+            return self._with(f"`{column_name}` {_type_text(data_type)}", definition)
 
         def column_by_expression(self, column_name: str, expr: str | Expression) -> Schema.Builder:
             """Add a column that is computed of others.
@@ -149,7 +159,7 @@ class Schema:
             """
             written, text = _unresolved(expr)
             definition = ColumnDefinition(column_name, ColumnKind.COMPUTED, expression=written)
-            return self._with(f"`{column_name}` AS [{text}]", definition)
+            return self._with(f"`{column_name}` AS {text}", definition)
 
         def column_by_metadata(
             self,
@@ -176,7 +186,8 @@ class Schema:
             )
             source = "" if metadata_key is None else f" FROM '{metadata_key}'"
             virtual = " VIRTUAL" if is_virtual else ""
-            return self._with(f"`{column_name}` METADATA{source}{virtual}", definition)
+            line = f"`{column_name}` {_type_text(data_type)} METADATA{source}{virtual}"
+            return self._with(line, definition)
 
         def watermark(self, column_name: str, watermark_expr: str | Expression) -> Schema.Builder:
             """Make a column the rowtime attribute.
@@ -191,7 +202,10 @@ class Schema:
             self._described = replace(
                 own,
                 watermarks=(*own.watermarks, definition),
-                lines=(*own.lines, f"WATERMARK FOR `{column_name}` AS [{text}]"),
+                watermark_lines=(
+                    *own.watermark_lines,
+                    f"WATERMARK FOR `{column_name}` AS {text}",
+                ),
             )
             return self
 
@@ -205,8 +219,7 @@ class Schema:
             key = PrimaryKey(tuple(Name((name,)) for name in column_names), constraint_name)
             listed = ", ".join(f"`{name}`" for name in column_names)
             line = f"CONSTRAINT `{constraint_name}` PRIMARY KEY ({listed}) NOT ENFORCED"
-            own = self._described
-            self._described = replace(own, primary_key=key, lines=(*own.lines, line))
+            self._described = replace(self._described, primary_key=key, key_line=line)
             return self
 
         def build(self) -> Schema:
@@ -216,7 +229,9 @@ class Schema:
         def _with(self, line: str, definition: ColumnDefinition) -> Schema.Builder:
             own = self._described
             self._described = replace(
-                own, columns=(*own.columns, definition), lines=(*own.lines, line)
+                own,
+                columns=(*own.columns, definition),
+                column_lines=(*own.column_lines, line),
             )
             return self
 
@@ -224,7 +239,12 @@ class Schema:
 def _unresolved(given: str | Expression) -> tuple[Written, str]:
     if isinstance(given, Expression):
         return given._unresolved, str(given)
-    return parse_expression(given), given
+    return parse_expression(given), f"[{given}]"
+
+
+def _type_text(given: DataType | str) -> str:
+    """The text of a type; one that was given as text stands in brackets, as it was written."""
+    return f"[{given}]" if isinstance(given, str) else str(logical_type(given))
 
 
 __getattr__ = missing_name(__name__)

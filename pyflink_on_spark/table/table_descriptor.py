@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, replace
 
 from pyflink_on_spark._compat.missing_names import missing_name
 from pyflink_on_spark._options.option_text import option_text
+from pyflink_on_spark._runtime.java_hashes.objects import in_hash_map
 from pyflink_on_spark.common import ConfigOption
 from pyflink_on_spark.common._java_handles import own_handle
 from pyflink_on_spark.table.schema import Schema
@@ -19,6 +20,10 @@ class _Described:
     schema: Schema | None = None
     partition_keys: tuple[str, ...] = ()
     comment: str | None = None
+
+
+def _quoted(text: str) -> str:
+    return "'" + text.replace("'", "''") + "'"
 
 
 def _key(key: str | ConfigOption) -> str:
@@ -51,7 +56,7 @@ class TableDescriptor:
 
     def get_options(self) -> dict[str, str]:
         """Return the options."""
-        return dict(self._described.options)
+        return in_hash_map(self._described.options)
 
     def get_partition_keys(self) -> list[str]:
         """Return the columns that partitions are made of."""
@@ -66,6 +71,19 @@ class TableDescriptor:
 
     def __hash__(self):
         return hash(tuple(sorted(self._described.options.items())))
+
+    def __str__(self):
+        described = self._described
+        text = "" if described.schema is None else str(described.schema)
+        if described.comment is not None:
+            text += f"\nCOMMENT '{described.comment}'"
+        if described.partition_keys:
+            text += (
+                f"\nPARTITIONED BY ({', '.join(f'`{key}`' for key in described.partition_keys)})"
+            )
+        given = in_hash_map(described.options).items()
+        options = [f"  {_quoted(key)} = {_quoted(value)}" for key, value in given]
+        return f"{text}\nWITH (\n" + ",\n".join(options) + "\n)"
 
     class Builder:
         """Collects the properties of a table; ``build`` returns the descriptor.
@@ -149,10 +167,11 @@ class FormatDescriptor:
 
     def get_options(self) -> dict[str, str]:
         """Return the options."""
-        return dict(self._options)
+        return in_hash_map(self._options)
 
     def __str__(self):
-        return f"{self._format}{self._options}"
+        options = [f"{key}={value}" for key, value in in_hash_map(self._options).items()]
+        return f"{self._format}[{{{', '.join(options)}}}]"
 
     def __eq__(self, other):
         return isinstance(other, FormatDescriptor) and str(self) == str(other)

@@ -7,12 +7,12 @@ import math
 import pickle
 import re
 import sys
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from decimal import Decimal
 from functools import lru_cache
 from operator import mul
 from struct import Struct
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from pyflink_on_spark._runtime.elements.keys import canonical_pickle, wrap_key
 from pyflink_on_spark.common.typeinfo import (
@@ -47,6 +47,8 @@ _WEIGHTS: tuple[int, ...] = tuple(pow(31, _WIDTH - 1 - place, 1 << 32) for place
 _SHORT = 64
 _WEIGHTS_OF_SHORT = tuple(_WEIGHTS[_WIDTH - size :] for size in range(_SHORT + 1))
 MOST_AT_ONCE = 1 << 20
+
+T = TypeVar("T")
 
 
 def polynomial(items: Sequence[int]) -> int:
@@ -505,3 +507,16 @@ _BUILDERS: dict[type, Callable[[Any], JavaHash]] = {
     PickledBytesTypeInfo: lambda _: JavaHash(pickle_hash),
     ExternalTypeInfo: lambda type_info: java_hash(type_info._type_info),
 }
+
+
+def in_hash_map(values: Mapping[str, T]) -> dict[str, T]:
+    """The entries of a mapping in the order in which Java's ``HashMap`` gives them."""
+    buckets = 16
+    while len(values) > buckets * 3 // 4:
+        buckets *= 2
+
+    def bucket(key: str) -> int:
+        code = string_hash(key) & 0xFFFFFFFF
+        return (code ^ code >> 16) & (buckets - 1)
+
+    return {key: values[key] for key in sorted(values, key=bucket)}

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from pyflink_on_spark._compat.unsupported import Gap, unsupported_class
+from pyflink_on_spark._runtime.java_hashes.objects import in_hash_map
 from pyflink_on_spark._sql.types.api_types import to_data_type
 from pyflink_on_spark.common import Configuration
 from pyflink_on_spark.common._java_handles import own_handle
@@ -391,7 +392,7 @@ class CatalogPartitionSpec:
         )
 
     def __str__(self):
-        values = ", ".join(f"{name}={value}" for name, value in self._values.items())
+        values = ", ".join(f"{name}={value}" for name, value in in_hash_map(self._values).items())
         return f"CatalogPartitionSpec{{{{{values}}}}}"
 
     def __hash__(self):

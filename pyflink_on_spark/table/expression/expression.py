@@ -16,8 +16,9 @@ from pyflink_on_spark.table.expression.number_methods import (
     BitmapMethods,
     NumberMethods,
 )
-from pyflink_on_spark.table.expression.parts import expression_text, logical_type, written_operand
+from pyflink_on_spark.table.expression.parts import logical_type, written_operand
 from pyflink_on_spark.table.expression.text_methods import TextMethods
+from pyflink_on_spark.table.expression.texts import expression_text
 from pyflink_on_spark.table.expression.time_methods import (
     TimeMethods,
 )
@@ -123,7 +124,7 @@ class Expression(
         return _call("*", self, other)
 
     def __rmul__(self, other: Any) -> Expression:
-        return _call("*", other, self)
+        return _call("*", self, other)
 
     def __truediv__(self, other: Any) -> Expression:
         return _call("/", self, other)

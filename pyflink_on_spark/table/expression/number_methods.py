@@ -40,7 +40,7 @@ class NumberMethods(Operand):
     def log(self, base=None) -> Expression[float]:
         """Return the logarithm to a base; the natural one without a base."""
         if base is None:
-            return self._of("LN")
+            return self._of("LOG")
         return self._new(syntax.Call("LOG", (written_operand(base), self._unresolved)))
 
     def round(self, places: int | Expression[int]):
@@ -72,7 +72,7 @@ class AggregateMethods(Operand):
 
     def list_agg(self, separator: str | Expression[str] | None = None) -> Expression[str]:
         """Return all texts as one, with a separator between them."""
-        return self._of("LISTAGG", separator)
+        return self._of("LISTAGG", "," if separator is None else separator)
 
     def percentile(self, percentage, frequency=None) -> Expression:
         """Return the value that a part of the rows, or several parts, do not exceed."""

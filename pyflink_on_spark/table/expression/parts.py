@@ -1,4 +1,4 @@
-"""The parts of expressions: operands, constants, types, and their text."""
+"""The parts of expressions: operands, constants and types."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import datetime
 import decimal
 from typing import TYPE_CHECKING, Any
 
-from pyflink_on_spark._sql.depth import at_any_depth
 from pyflink_on_spark._sql.errors import ValidationError
 from pyflink_on_spark._sql.parser import parse_type
 from pyflink_on_spark._sql.syntax import expressions as syntax
@@ -16,7 +15,6 @@ from pyflink_on_spark._sql.types.api_types import to_logical
 from pyflink_on_spark._sql.types.decimals import from_decimal
 from pyflink_on_spark._sql.types.external import from_python
 from pyflink_on_spark._sql.types.logical import LogicalType
-from pyflink_on_spark._sql.types.text import sql_text
 from pyflink_on_spark.common.data_types import DataType
 
 if TYPE_CHECKING:
@@ -122,59 +120,3 @@ def function(name: str, document: str) -> Any:
         return self._of(name)
 
     return property(get, doc=document)
-
-
-_WORDS = {
-    "+": "plus",
-    "-": "minus",
-    "*": "times",
-    "/": "divide",
-    "%": "mod",
-    "=": "equals",
-    "<>": "notEquals",
-    "<": "lessThan",
-    ">": "greaterThan",
-    "<=": "lessThanOrEqual",
-    ">=": "greaterThanOrEqual",
-    "UNARY -": "minusPrefix",
-    "IF": "ifThenElse",
-    "DOT": "get",
-    "ITEM": "at",
-    "CHAR_LENGTH": "charLength",
-}
-
-
-@at_any_depth
-def expression_text(written: syntax.Expression) -> str:
-    """Return the text of an expression, ``plus(a, 1)`` for example."""
-    if isinstance(written, syntax.Name):
-        return ".".join(written.parts)
-    if isinstance(written, syntax.Literal):
-        return _literal_text(written)
-    if isinstance(written, syntax.Alias):
-        names = ", ".join(f"'{name}'" for name in written.names)
-        return f"as({expression_text(written.operand)}, {names})"
-    if isinstance(written, syntax.Cast):
-        word = "TRY_CAST" if written.lenient else "cast"
-        return f"{word}({expression_text(written.operand)}, {written.type})"
-    if isinstance(written, syntax.Call):
-        args = ", ".join(map(expression_text, written.args))
-        return f"{_word(written.name)}({args})"
-    return "*" if isinstance(written, syntax.Star) else str(written)
-
-
-def _word(name: str) -> str:
-    known = _WORDS.get(name)
-    if known is not None:
-        return known
-    first, *rest = name.replace("_", " ").lower().split()
-    return first + "".join(word.capitalize() for word in rest)
-
-
-def _literal_text(literal: syntax.Literal) -> str:
-    if literal.value is None:
-        return "null"
-    if isinstance(literal.value, bool):
-        return "true" if literal.value else "false"
-    text = sql_text(literal.type)(literal.value)
-    return f"'{text}'" if literal.type.root in logical.CHARACTERS else text

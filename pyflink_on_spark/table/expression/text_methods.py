@@ -59,7 +59,7 @@ class TextMethods(Operand):
         length: int | Expression[int] | None = None,
     ) -> Expression[str]:
         """Return a part of it, from a position on."""
-        return self._of("SUBSTRING", begin_index, length)
+        return self._of("SUBSTR", begin_index, length)
 
     def trim_leading(self, character: str | Expression[str] | None = None) -> Expression[str]:
         """Remove a character at the beginning; blanks if not given."""
