@@ -110,7 +110,8 @@ class ExpressionCompiler:
         """The names of the values that are kept, by the structures of what they are of."""
         self._names = itertools.count(1)
         self._heights = Heights()
-        self._whole: Typed | None = None
+        self.whole: Typed | None = None
+        """The expression of which this compiler makes a function, if it is a part."""
 
     def bind(self, thing: Any, hint: str) -> str:
         """Make an object known to the code, and return its name there."""
@@ -148,7 +149,7 @@ class ExpressionCompiler:
 
     def _is_part(self, expression: Typed) -> bool:
         """True for an expression that is compiled as a function of its own."""
-        return expression is not self._whole and self._heights.of(expression) % PART_HEIGHT == 0
+        return expression is not self.whole and self._heights.of(expression) % PART_HEIGHT == 0
 
     def _part(self, expression: Typed, make: Callable[[ExpressionCompiler, Typed], str]) -> str:
         """Return a call of a function that has the source of an expression.
@@ -162,7 +163,7 @@ class ExpressionCompiler:
         for index in used:
             columns[index] = f"c{index}"
         inner = self.over(columns)
-        inner._whole = expression
+        inner.whole = expression
         name = f"part_{len(self.bindings)}"
         self.bindings[name] = None  # takes the name
         parameters = ", ".join(columns[index] for index in used)
