@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 from pathlib import Path
 
@@ -15,7 +16,7 @@ from pyflink_on_spark._runtime.checkpoints.checkpoint import (
     find_checkpoint,
     read_metadata,
 )
-from pyflink_on_spark._runtime.checkpoints.checkpoint_files import folder
+from pyflink_on_spark._runtime.checkpoints.checkpoint_files import Folder, folder
 from pyflink_on_spark._runtime.checkpoints.slot_state import (
     OperatorSubtaskState,
     SlotState,
@@ -625,3 +626,34 @@ def test_a_sink_that_wants_to_keeps_what_a_savepoint_has_of_its_writers(tmp_path
     in_writers = ["continued in 0", "continued in 1"] if wanted else []
     assert sink.kept == [["1-0", "1-1", *in_writers]]
     assert read_metadata(find_checkpoint(path)).checkpoint_id == 1
+
+
+def test_a_folder_for_checkpoints_is_probed_and_left_as_it_was(tmp_path):
+    with_sink(tmp_path / "new", NeverTwice(), **{"execution.checkpointing.interval": "1 s"}).probe()
+    assert list((tmp_path / "new").iterdir()) == []
+
+
+@pytest.mark.parametrize("code", [errno.ENOSPC, errno.EROFS, errno.EACCES, errno.EMFILE])
+def test_a_folder_that_cannot_be_written_is_refused_before_the_job_begins(
+    tmp_path, monkeypatch, code
+):
+    def fail(*_):
+        raise OSError(code, os.strerror(code))
+
+    job = with_sink(tmp_path, NeverTwice(), **{"execution.checkpointing.interval": "1 s"})
+    monkeypatch.setattr(Folder, "write", fail)
+    with pytest.raises(CheckpointError, match=os.strerror(code)) as refused:
+        job.probe()
+    assert "execution.checkpointing.dir" in str(refused.value)
+
+
+def test_a_file_in_place_of_the_folder_of_checkpoints(tmp_path):
+    (tmp_path / "file").write_text("")
+    job = with_sink(tmp_path / "file", NeverTwice(), **{"execution.checkpointing.interval": "1 s"})
+    with pytest.raises(CheckpointError, match="cannot write checkpoints to"):
+        job.probe()
+
+
+def test_a_job_without_checkpoints_needs_no_folder(tmp_path):
+    (tmp_path / "file").write_text("")
+    with_sink(tmp_path / "file", NeverTwice()).probe()

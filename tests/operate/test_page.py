@@ -4,12 +4,20 @@ from __future__ import annotations
 
 import shutil
 import subprocess
+from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
 from pyflink_on_spark._operate.server.network import NetworkServer
+from pyflink_on_spark._operate.server.rest import server
 from pyflink_on_spark._operate.view.jobs import OperatedJob
-from pyflink_on_spark._runtime.task.progress import JobProgress, TaskProgress, combine
+from pyflink_on_spark._runtime.task.progress import (
+    JobProgress,
+    StateEntries,
+    TaskProgress,
+    combine,
+)
 from tests.operate.operated import Handle
 from tests.runtime.rounds import CutSource, job_of
 
@@ -85,3 +93,37 @@ def test_the_page_has_names_for_all_that_it_shows(shown, operated):
     assert "<svg" in page
     assert all("aria-label=" in part.split(">")[0] for part in page.split("<svg")[1:])
     assert page.count("<th ") == page.count('<th scope="col"')
+
+
+HOSTILE = "<img src=x onerror=\"document.title='owned'\">'&amp;`${1}"
+
+
+def test_hostile_names_are_texts(shown, driver):
+    """Names, errors, paths, options and elements come from programs and data."""
+    job = job_of(
+        lambda stream: stream.map(str).name(HOSTILE),
+        CutSource([1]),
+        configuration={"option": HOSTILE, HOSTILE: "value"},
+    )
+    job = replace(job, name=HOSTILE)
+    operated = OperatedJob(job, Handle(job))
+    with pytest.raises(OSError, match="img"), job.history.checkpoint(1, HOSTILE, savepoint=False):
+        raise OSError(HOSTILE)
+    job.history.attempt_failed(RuntimeError(f"{HOSTILE}\n{HOSTILE}"), 0)
+    task = operated.tasks[0]
+    states = (StateEntries(HOSTILE, HOSTILE, 3),)
+    parts = [TaskProgress(task.name, 1, 1, 5_000, 1, None, 2.0, 0, states=states)]
+    operated.handle.parts = parts
+    operated.handle.progress = JobProgress(HOSTILE, 0, None, combine(parts))
+    driver.offer(operated)
+    for page in (shown(), shown(operated.id)):
+        assert "<img" not in page
+        assert "<title>owned" not in page
+        assert page.count("&lt;img") >= 1
+    assert shown(operated.id).count("&lt;img") >= 6
+
+
+def test_the_script_makes_no_elements_of_texts():
+    script = (Path(server.__file__).parent / "page_files" / "page.js").read_text()
+    for word in ("innerHTML", "outerHTML", "insertAdjacentHTML", "document.write", "eval("):
+        assert word not in script

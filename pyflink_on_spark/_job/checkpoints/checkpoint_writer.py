@@ -170,6 +170,26 @@ class CheckpointWriter:
         """Return the folder of a checkpoint."""
         return self._folder(f"{self._settings.directory}/{self._job_id}/chk-{number}")
 
+    def probe(self) -> None:
+        """Write a file where checkpoints will be, and remove the file again.
+
+        Raises:
+            CheckpointError: nothing can be written there.
+        """
+        if self._settings.directory is None or self._settings.interval is None:
+            return
+        home = self._folder(f"{self._settings.directory}/{self._job_id}")
+        try:
+            home.write(_PROBE, b"")
+            home.remove(_PROBE)
+            if not home.names():
+                home.remove()
+        except OSError as error:
+            raise CheckpointError(
+                f"cannot write checkpoints to {home.shown}, which execution.checkpointing.dir "
+                f"names: {error}"
+            ) from error
+
     def savepoint_folder(self, directory: str | None) -> Folder:
         """Return a new folder for a savepoint, once it is known that it can be written to.
 

@@ -153,6 +153,14 @@ class CheckpointCoordinator:
             partial(move_in, job),
         )
 
+    def probe(self) -> None:
+        """Find out, before the job begins, if its checkpoints can be written.
+
+        Raises:
+            CheckpointError: nothing can be written in their folder.
+        """
+        self._writer.probe()
+
     def restore_given(self) -> None:
         """Begin with the checkpoint that the user names, if there is one.
 

@@ -60,9 +60,10 @@ class StreamingJob(StatefulJob):
         """Find a session, open the channels, begin.
 
         Raises:
-            CheckpointError: if the checkpoint to begin with does not fit.
+            CheckpointError: if the checkpoint to begin with does not fit, or none can be written.
             EnvironmentSetupError: if there is no session, or what the job takes along is not there.
         """
+        self._coordinator.probe()
         self._coordinator.restore_given()
         counts = self._coordinator.key_groups
         self._job = replace(self._job, stages=with_key_groups(self._job.stages, counts))
