@@ -147,13 +147,13 @@ _START_AND_END = struct.Struct(">qq")
 _COLUMNS = ["key", "namespace", "value"]
 
 
-def to_pandas(contents: CheckpointContents, operator: str, state: str) -> pd.DataFrame:
+def to_pandas(contents: CheckpointContents, operator: str, state: Any) -> pd.DataFrame:
     """Return a state as a DataFrame with the columns ``key``, ``namespace`` and ``value``.
 
     Args:
         contents: the checkpoint or savepoint.
         operator: the operator's id, or an unambiguous part of it.
-        state: the state's name.
+        state: the state's name; of a savepoint of Flink the descriptor, which says its type.
 
     Raises:
         CheckpointError: there is no such operator or state.
@@ -164,7 +164,7 @@ def to_pandas(contents: CheckpointContents, operator: str, state: str) -> pd.Dat
 
 
 def to_spark(
-    spark: Any, contents: CheckpointContents, operator: str, state: str, schema: Any
+    spark: Any, contents: CheckpointContents, operator: str, state: Any, schema: Any
 ) -> Any:
     """Return a state as a Spark DataFrame with the columns ``key``, ``namespace`` and ``value``.
 
@@ -174,7 +174,7 @@ def to_spark(
         spark: the SparkSession.
         contents: the checkpoint or savepoint.
         operator: the operator's id, or an unambiguous part of it.
-        state: the state's name.
+        state: the state's name; of a savepoint of Flink the descriptor, which says its type.
         schema: the columns in Spark's notation, for example ``"key string, namespace string, value
             bigint"``.
 
@@ -188,5 +188,11 @@ def to_spark(
     return spark.createDataFrame(rows, schema)
 
 
-def _rows(contents: CheckpointContents, operator: str, state: str) -> Iterator[tuple[Any, ...]]:
-    return ((e.key, e.namespace, e.value) for e in contents.entries(operator, state))
+def _rows(contents: CheckpointContents, operator: str, state: Any) -> Iterator[tuple[Any, ...]]:
+    if isinstance(state, str):
+        entries = contents.entries(operator, state)
+    elif isinstance(contents, MovedInContents):
+        entries = contents.typed_entries(operator, state)
+    else:
+        entries = contents.entries(operator, state.get_name())
+    return ((e.key, e.namespace, e.value) for e in entries)

@@ -69,7 +69,7 @@ def _heirs(job: Job, checkpoint: FlinkCheckpoint) -> dict[str, Heir]:
             names[node],
             key_types.get(names[node]),
             None if node.source is None else node.source.positions_of_flink,
-            node.sink is not None,
+            None if node.sink is None else node.sink.snapshots_of_flink,
         )
         for hashed, node in found.items()
     }

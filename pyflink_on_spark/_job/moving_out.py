@@ -35,7 +35,6 @@ from pyflink_on_spark.flink_state.conversion import Conversion
 from pyflink_on_spark.flink_state.key_writers import key_serializer
 from pyflink_on_spark.flink_state.savepoint_files import (
     NO_NAMESPACE,
-    OTHER_WINDOWS,
     WINDOWS,
     OperatorFiles,
     key_groups_file,
@@ -46,7 +45,6 @@ from pyflink_on_spark.flink_state.state_values import (
     Pair,
     StateWriter,
     broadcast_pairs,
-    place_of,
     timer_pair,
     timers_text,
 )
@@ -276,7 +274,7 @@ class _Operator:
         namespaces, pairs_of = self._namespaces, writer.pairs_of
         for namespace, table in contents.tables.get(name, {}).items():
             for key, entry in table.items():
-                place = namespaces.place(self._key.write(key), namespace)
+                place = self._key.write(key) + namespaces.write(namespace)
                 pairs += [(place + rest, value) for rest, value in pairs_of(entry)]
         return pairs
 
@@ -315,10 +313,6 @@ class _NoWindows:
             raise ValueError(f"it has state of the namespace {namespace!r}, and no windows")
         return b"\0"
 
-    def place(self, key: bytes, namespace: Any) -> bytes:
-        """Write the key and the namespace of an entry."""
-        return key + self.write(namespace)
-
 
 class _Windows(_NoWindows):
     """The windows of an operator.
@@ -332,8 +326,9 @@ class _Windows(_NoWindows):
         description = self._description = operator.description()
         self._serializer = description.window_serializer
         kind = type(self._serializer).__name__.removesuffix("Serializer")
-        self.snapshot = WINDOWS.get(kind, OTHER_WINDOWS)
-        self._of_any_length = self.snapshot == OTHER_WINDOWS
+        if kind not in WINDOWS:
+            raise TypeError(f"PyFlink cannot keep windows that {kind!r} writes")
+        self.snapshot = WINDOWS[kind]
         self.contents_name = description.window_state_descriptor.get_name()
         self.contents_type = description.window_state_descriptor.type_info
 
@@ -359,13 +354,7 @@ class _Windows(_NoWindows):
         """Write a namespace, which is a window or None."""
         if namespace is None:
             return super().write(None)
-        content = self._bytes(namespace)
-        return sized(content) if self._of_any_length else content
-
-    def place(self, key: bytes, namespace: Any) -> bytes:
-        """Write the key and the namespace of an entry."""
-        lengths = self._of_any_length and namespace is not None
-        return place_of(key, self.write(namespace), of_any_length=lengths)
+        return self._bytes(namespace)
 
     def _bytes(self, window: Any) -> bytes:
         if isinstance(window, bytes):

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import re
 import struct
 import uuid
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -16,11 +17,12 @@ from pyflink_on_spark._runtime.checkpoints.checkpoint_files import (
     state_file,
 )
 from pyflink_on_spark._runtime.checkpoints.state_file import KEYED, OPERATOR, SOURCE, RecordHead
-from pyflink_on_spark._runtime.contract.connector import FlinkSplits
+from pyflink_on_spark._runtime.contract.connector import FlinkSplits, Versioned
 from pyflink_on_spark._runtime.elements.clock import SystemClock
 from pyflink_on_spark._runtime.elements.immutability import serialize
 from pyflink_on_spark._runtime.elements.keys import wrap_key
 from pyflink_on_spark._runtime.moved_in.data_input import DataInput
+from pyflink_on_spark._runtime.operators.sink import WRITER
 from pyflink_on_spark._runtime.state.moved_in import ENCODED, MAP, PIECES
 from pyflink_on_spark._runtime.state.operator_state import OperatorSnapshot
 from pyflink_on_spark._runtime.state.snapshot import KeyGroupState, StateMeta
@@ -46,7 +48,17 @@ _WINDOW = {"time": ">qq", "count": ">q", "global": ">x"}
 _FILE = "slot-0"
 _READER_STATE = "SourceReaderState"
 _COORDINATOR = 1
-_COMMITTER = "streaming_committer_raw_states"
+_COMMITTER, _WRITERS = "streaming_committer_raw_states", "writer_raw_states"
+_COMMITTER_VERSION, _COMMITTABLES = 2, 0xB91F252C - (1 << 32)
+_CHECKPOINT = 16
+"""The bytes before the subtasks of a checkpoint: its number, and two of the format's."""
+_NODE = re.compile(r"\[\d+\]$")
+"""The end of the name of an operator of tables: the number of the node in the plan."""
+_OF_TABLES = (
+    "it is one of a table or of SQL: Flink has neither the names of its columns nor its "
+    "expressions, so nothing could tell a changed query from the same one; begin that query again "
+    "from its source"
+)
 _UNFINISHED = (
     "it is a sink that may have files or transactions which are not finished, and what is in those "
     "would be missing: stop the job of Flink with --drain, which finishes them, or make sure that "
@@ -62,13 +74,13 @@ class Heir:
         name: its stable name.
         key_type: the declared type of its keys; None if untyped.
         positions: makes the positions of a source; None for an operator that is no source.
-        sink: whether it is a sink.
+        unfinished: makes the snapshots of a sink's writers; None for an operator that is no sink.
     """
 
     name: str
     key_type: Any = None
     positions: Callable[[FlinkSplits], list[Any]] | None = None
-    sink: bool = False
+    unfinished: Callable[[Sequence[Versioned]], list[Any]] | None = None
 
 
 ReadKey = Callable[[Any], Any]
@@ -161,17 +173,16 @@ class _Operator:
             return
         lists = list(self._checkpoint.lists(operator))
         keyed = any(state.keyed for state in operator.subtasks.values())
-        if any(state.name == _COMMITTER and elements for _, state, _, elements in lists):
-            self._refuse(_UNFINISHED)
+        if any(state.name == _COMMITTER for _, state, *_ in lists):
+            if not all(
+                _commits_nothing(DataInput(element, self._checkpoint.path))
+                for *_, elements in lists
+                for element in elements
+            ):
+                self._refuse(_UNFINISHED)
             return
-        if heir is None:
-            if keyed or any(elements for *_, elements in lists):
-                self._refuse(
-                    "the job has no operator of its uid or name; an operator with "
-                    f'set_uid_hash("{operator.hash}") gets its state'
-                )
-            elif any(state.name == _READER_STATE for _, state, *_ in lists):
-                self._refuse("the job has no source of this uid or id")
+        if heir is None or (_NODE.search(operator.name or "") and not operator.uid):
+            self._refuse_unowned(lists, keyed)
             return
         is_source = operator.coordinator is not None or any(
             state.name == _READER_STATE for _, state, *_ in lists
@@ -182,12 +193,30 @@ class _Operator:
         if heir.positions is not None:
             self._write_positions(file, heir, lists)
             return
-        if heir.sink and any(elements for *_, elements in lists):
-            self._refuse(_UNFINISHED)
+        if heir.unfinished is not None:
+            self._write_unfinished(file, heir, heir.unfinished, lists)
             return
         if keyed or lists:
             self._write_keyless(file, heir, lists)
             self._write_keyed(file, heir)
+
+    def _refuse_unowned(
+        self, lists: list[tuple[int, StateHeader, str, list[Any]]], keyed: bool
+    ) -> None:
+        """Refuse state that no operator of the job may take over."""
+        operator = self._operator
+        has_state = keyed or any(elements for *_, elements in lists)
+        is_source = any(state.name == _READER_STATE for _, state, *_ in lists)
+        if _NODE.search(operator.name or "") and not operator.uid:
+            if has_state or is_source:
+                self._refuse(_OF_TABLES)
+        elif has_state:
+            self._refuse(
+                "the job has no operator of its uid or name; an operator with "
+                f'set_uid_hash("{operator.hash}") gets its state'
+            )
+        elif is_source:
+            self._refuse("the job has no source of this uid or id")
 
     def _write_positions(
         self,
@@ -207,6 +236,31 @@ class _Operator:
             return
         file.write((RecordHead(SOURCE, heir.name, 0, 0), serialize(positions)))
         self._found.taken[heir.name] = "its positions"
+
+    def _write_unfinished(
+        self,
+        file: StateFileWriter,
+        heir: Heir,
+        make: Callable[[Sequence[Versioned]], list[Any]],
+        lists: list[tuple[int, StateHeader, str, list[Any]]],
+    ) -> None:
+        where = f"{self._checkpoint.path}: the sink {shown(self._operator)}"
+        if any(state.name != _WRITERS and elements for _, state, _, elements in lists):
+            self._refuse(_UNFINISHED)
+            return
+        written = [
+            _versioned(DataInput(element, where)) for *_, elements in lists for element in elements
+        ]
+        try:
+            snapshots = make(written) if written else []
+        except (ValueError, UnicodeDecodeError, struct.error) as error:
+            self._refuse(f"{error}; {_UNFINISHED}")
+            return
+        if not snapshots:
+            return
+        self._entries += len(snapshots)
+        head = RecordHead(OPERATOR, heir.name, 0, self._operator.max_parallelism)
+        file.write((head, serialize(OperatorSnapshot(split={WRITER: snapshots}))))
 
     def _write_keyless(
         self,
@@ -370,6 +424,26 @@ def splits_of(
     if version != _COORDINATOR:
         raise data.refused(f"the state of an enumerator of version {version} is not known", 0)
     return FlinkSplits(splits, _versioned(data))
+
+
+def _commits_nothing(data: DataInput) -> bool:
+    """Tell it if the committer of a sink has nothing to commit, as far as that can be seen."""
+    try:
+        version, content = _versioned(data)
+        if version != _COMMITTER_VERSION or content.integer() != _COMMITTABLES:
+            return False
+        content.integer()
+        for _ in range(content.count("checkpoints", 8)):
+            piece = DataInput(content.take(content.count("bytes")), content.where)
+            piece.take(_CHECKPOINT)
+            for _ in range(piece.count("subtasks", 4)):
+                if any(piece.take(piece.count("bytes"))):
+                    return False
+            if piece.left:
+                return False
+    except CheckpointError:
+        return False
+    return not content.left
 
 
 def _versioned(data: DataInput) -> tuple[int, DataInput]:

@@ -40,7 +40,6 @@ WINDOWS = {
     for kind in ("TimeWindow", "CountWindow", "GlobalWindow")
 }
 """The serializers of namespaces, by the kind of window."""
-OTHER_WINDOWS = _WRAPPED
 
 
 @dataclass(frozen=True)

@@ -62,19 +62,6 @@ def timer_pair(time: int, key: bytes, namespace: bytes) -> Pair:
     return (time + _FIRST_TIME).to_bytes(8, "big") + key + namespace, b""
 
 
-def place_of(key: bytes, namespace: bytes, *, of_any_length: bool) -> bytes:
-    """Write the key and the namespace of an entry.
-
-    Args:
-        key: as Flink's serializer has written it.
-        namespace: as Flink's serializer has written it.
-        of_any_length: whether namespaces have different lengths, so that lengths follow both.
-    """
-    if not of_any_length:
-        return key + namespace
-    return key + _length(key) + namespace + _length(namespace)
-
-
 def broadcast_pairs(entries: Mapping[Any, Any], type_info: Any) -> list[Pair]:
     """Write the entries of a broadcast state.
 
@@ -87,11 +74,6 @@ def broadcast_pairs(entries: Mapping[Any, Any], type_info: Any) -> list[Pair]:
     """
     write_key, write_value = _map_writers(type_info)
     return [(write_key(key), write_value(value)) for key, value in entries.items()]
-
-
-def _length(content: bytes) -> bytes:
-    size = len(content)
-    return size.to_bytes(max(1, (size.bit_length() + 7) // 8), "little")
 
 
 def _map_writers(type_info: Any) -> tuple[Write, Write]:

@@ -35,11 +35,18 @@ from pyflink.datastream.state import (
     ValueStateDescriptor,
 )
 from pyflink.datastream.window import (
+    CountSlidingWindowAssigner,
     CountTrigger,
     CountTumblingWindowAssigner,
     EventTimeSessionWindows,
+    GlobalWindows,
+    PurgingTrigger,
+    SessionWindowTimeGapExtractor,
     SlidingEventTimeWindows,
+    Trigger,
+    TriggerResult,
     TumblingEventTimeWindows,
+    TumblingProcessingTimeWindows,
 )
 
 LINE = Types.TUPLE([Types.STRING(), Types.LONG(), Types.INT()])
@@ -438,6 +445,65 @@ def file_sink(env, folder, output, parallelism):
     lines.map(Append(output, "line"), Types.STRING()).sink_to(sink).uid("files")
 
 
+def file_sinks(env, folder, output, parallelism):
+    """Has a sink in several subtasks."""
+    sink = FileSink.for_row_format(f"{output}-files", Encoder.simple_string_encoder()).build()
+    lines = lines_of(env, folder).map(lambda line: str(line[2]), Types.STRING())
+    shown = lines.map(Append(output, "line"), Types.STRING())
+    shown.sink_to(sink).uid("files").set_parallelism(parallelism)
+
+
+class Thirds(Trigger):
+    """Fires for each third element of a window, and at the end of time."""
+
+    def on_element(self, element, timestamp, window, context):
+        descriptor = ReducingStateDescriptor("seen", Sum(), Types.LONG())
+        seen = context.get_partitioned_state(descriptor)
+        seen.add(1)
+        return TriggerResult.FIRE if seen.get() % 3 == 0 else TriggerResult.CONTINUE
+
+    def on_event_time(self, time, window, context):
+        return TriggerResult.CONTINUE
+
+    def on_processing_time(self, time, window, context):
+        return TriggerResult.CONTINUE
+
+    def on_merge(self, window, context):
+        raise NotImplementedError
+
+    def clear(self, window, context):
+        pass
+
+
+class Numbers(ProcessWindowFunction):
+    def process(self, key, context, elements):
+        yield f"{key} {[e[2] for e in elements]}"
+
+
+def assigners(env, folder, output, parallelism):
+    keyed = lines_of(env, folder).key_by(lambda line: line[0], Types.STRING())
+
+    def show(windowed, name):
+        results = windowed.process(Numbers(), Types.STRING()).uid(name)
+        found = results.set_parallelism(parallelism)
+        found.map(Append(output, name), Types.STRING()).print()
+
+    show(keyed.window(GlobalWindows.create()).trigger(CountTrigger.of(5)), "global")
+    days = TumblingProcessingTimeWindows.of(Time.days(3650))
+    show(keyed.window(days).trigger(CountTrigger.of(3)), "days")
+    purged = keyed.window(TumblingEventTimeWindows.of(Time.days(1)))
+    show(purged.trigger(PurgingTrigger.of(CountTrigger.of(3))), "purged")
+    gap = EventTimeSessionWindows.with_dynamic_gap(Gap())
+    show(keyed.window(gap).allowed_lateness(400), "gaps")
+    show(keyed.window(CountSlidingWindowAssigner.of(4, 2)), "sliding counts")
+    show(keyed.window(GlobalWindows.create()).trigger(Thirds()), "thirds")
+
+
+class Gap(SessionWindowTimeGapExtractor):
+    def extract(self, element):
+        return 400 + element[2] % 2 * 100
+
+
 QUERIES = {
     "grouped": """
         SELECT k, COUNT(*), SUM(n), MIN(n), MAX(n), AVG(n), COUNT(DISTINCT n / 6)
@@ -496,6 +562,8 @@ JOBS = {
         half_read,
         nameless,
         file_sink,
+        file_sinks,
         tables,
+        assigners,
     )
 }

@@ -24,6 +24,7 @@ JOBS = {
     "states-rocksdb": ("states", 2, {"state.backend.type": "rocksdb"}),
     "windows": ("windows", 2, {}),
     "types": ("types", 1, {}),
+    "assigners": ("assigners", 3, {}),
     "keys": ("keys", 2, {}),
     "functions": ("functions", 3, {}),
     "numbers": ("numbers", 2, {}),

@@ -37,12 +37,14 @@ MADE = {
     "windows": ("windows", "CANONICAL", {}),
     "windows-native": ("windows", "NATIVE", {}),
     "types": ("types", "CANONICAL", {}),
+    "assigners": ("assigners", "CANONICAL", {}),
     "keys": ("keys", "CANONICAL", {}),
     "functions": ("functions", "CANONICAL", {}),
     "numbers": ("numbers", "CANONICAL", BUNDLES),
     "half-read": ("half_read", "CANONICAL", BUNDLES),
     "nameless": ("nameless", "CANONICAL", {}),
     "tables": ("tables", "CANONICAL", {}),
+    "file-sinks": ("file_sinks", "CANONICAL", {}),
     "file-sink": ("file_sink", "CANONICAL", {}),
 }
 STOPPED_EARLY = {"numbers", "half-read"}

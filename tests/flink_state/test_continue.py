@@ -9,7 +9,7 @@ from tests.flink_state.samples import all_results, continued, first_results
 
 
 @pytest.mark.parametrize("parallelism", [1, 3])
-@pytest.mark.parametrize("job", ["states", "windows", "types", "keys", "functions"])
+@pytest.mark.parametrize("job", ["states", "windows", "assigners", "types", "keys", "functions"])
 def test_both_halves_give_what_flink_gives_without_a_stop(local_engine, job, parallelism):
     second = continued(job, local_engine, parallelism=parallelism)
     assert second

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 
 import pytest
 
@@ -13,7 +14,7 @@ from pyflink_on_spark.datastream.state import (
     MapStateDescriptor,
     ValueStateDescriptor,
 )
-from pyflink_on_spark.state import CheckpointContents, MovedInContents, open_checkpoint
+from pyflink_on_spark.state import CheckpointContents, MovedInContents, open_checkpoint, to_pandas
 from pyflink_on_spark.tools.check.command import check_savepoint
 from pyflink_on_spark.tools.state.command import main as state_command
 from tests.flink_state.samples import (
@@ -22,6 +23,7 @@ from tests.flink_state.samples import (
     continued,
     first_results,
     home,
+    metadata_of,
     prepare,
     unpacked,
 )
@@ -62,10 +64,54 @@ def test_state_that_nothing_owns_may_be_left_out(local_engine):
     assert "long -2 3" not in lines  # the first half is not there
 
 
-def test_a_sink_with_unfinished_files_is_refused(local_engine):
-    text = refusal("file-sink", local_engine)
-    assert "the operator 'files' of Flink: it is a sink that may have files" in text
-    assert "--drain" in text
+def bucket_of(path, content):
+    """Write the hidden part file of the savepoint; return the folder."""
+    bucket = path / "out-files" / "2026-11-24--04"
+    bucket.mkdir(parents=True)
+    name = re.search(rb"/(\.part-[\w-]+-0\.inprogress\.[\w-]+)", metadata_of("file-sink"))[1]
+    (bucket / name.decode()).write_text(content)
+    return bucket
+
+
+HALF = "".join(f"{n}\n" for n in range(12))
+
+
+@pytest.mark.parametrize("parallelism", [1, 3])
+def test_part_files_that_are_not_finished_continue(local_engine, parallelism):
+    with home() as path:
+        bucket_of(path, HALF + "lost since the savepoint")
+        env = prepare("file-sink", path, parallelism=parallelism)
+        client = env.execute_async("file-sink")
+        local_engine.wait_until_idle(60)
+        client.stop_with_savepoint(True, str(path / "drained")).result()
+        files = [file for file in (path / "out-files").rglob("part-*") if file.is_file()]
+        found = [int(line) for file in files for line in file.read_text().splitlines()]
+    assert sorted(found) == list(range(24))
+
+
+def test_a_part_file_that_is_gone_ends_the_job(local_engine):
+    with home() as path:
+        client = prepare("file-sink", path).execute_async("file-sink")
+        with pytest.raises(Exception, match=r"FileNotFoundError: .* which is gone"):
+            client.get_job_execution_result().result()
+
+
+def test_files_that_wait_for_their_commit_are_refused(tmp_path):
+    content = metadata_of("file-sink")
+    at = content.index(bytes.fromhex("b91f252c"))
+    damaged = content[: at + 48] + b"\1" + content[at + 49 :]
+    (tmp_path / "_metadata").write_bytes(damaged)
+    (reason,) = [why for why in open_checkpoint(str(tmp_path)).left_out if "sink" in why]
+    assert "--drain" in reason
+
+
+def test_state_of_tables_is_refused(tmp_path):
+    contents = open_checkpoint(unpacked("tables", tmp_path))
+    reasons = [why for why in contents.left_out if "nothing could tell a changed query" in why]
+    kinds = ("GroupAggregate", "Join", "Rank", "Deduplicate", "GlobalWindowAggregate", "Source")
+    for kind in kinds:
+        assert any(f"'{kind}" in why for why in reasons), kind
+    assert contents.operators() == []
 
 
 def test_another_type_is_refused(local_engine, monkeypatch):
@@ -127,6 +173,13 @@ def test_pickles_are_loaded_and_other_values_are_bytes(contents):
 def test_a_descriptor_says_what_values_are(contents, descriptor, values):
     found = {e.key: e.value for e in contents.typed_entries("all", descriptor)}
     assert found["k0"] == values
+
+
+def test_a_state_becomes_a_data_frame(contents):
+    frame = to_pandas(contents, "all", ValueStateDescriptor("count", Types.LONG()))
+    assert frame.columns.tolist() == ["key", "namespace", "value"]
+    assert sorted(zip(frame["key"], frame["value"])) == [("k0", 4), ("k1", 4), ("k2", 4)]
+    assert set(to_pandas(contents, "all", "mean")["value"]) == {(18, 4), (22, 4), (26, 4)}
 
 
 def test_timers_and_windows_are_entries_too(contents, tmp_path):

@@ -78,7 +78,9 @@ def out_and_back(name, engine, path, **settings):
     return moved_out(ours, name, path, leaves_out=True, **settings)
 
 
-@pytest.mark.parametrize("name", ["states", "windows", "types", "keys", "functions", "states-4096"])
+@pytest.mark.parametrize(
+    "name", ["states", "windows", "assigners", "types", "keys", "functions", "states-4096"]
+)
 def test_flink_gets_back_what_it_has_given(local_engine, name, tmp_path):
     options = {"pipeline.max-parallelism": "4096"} if "4096" in name else None
     with home() as path:

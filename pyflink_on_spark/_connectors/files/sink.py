@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import logging
+import struct
 import uuid
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -14,7 +15,8 @@ from pyflink_on_spark._connectors.files.part_file import InProgressFile, Pending
 from pyflink_on_spark._connectors.files.writer import FileSinkWriter
 from pyflink_on_spark._connectors.formats.charset import LineEncoder
 from pyflink_on_spark._filesystem.location import absolute, locate
-from pyflink_on_spark._runtime.contract.connector import Sink
+from pyflink_on_spark._runtime.contract.connector import Sink, Versioned
+from pyflink_on_spark._runtime.moved_in.data_input import DataInput
 from pyflink_on_spark._runtime.types import java_text
 from pyflink_on_spark.common._charset import find_charset
 from pyflink_on_spark.common.typeinfo import PickledBytesTypeInfo
@@ -24,6 +26,11 @@ if TYPE_CHECKING:
     from pyflink_on_spark.common.typeinfo import TypeInformation
 
 _log = logging.getLogger(__name__)
+
+_BUCKET, _BUCKET_VERSION = 0x1E764B79, 3
+_PART, _PART_VERSION = 0xB3A4073D - (1 << 32), 2
+_LOCAL = 0x1E744B57
+_LENGTH = 4
 
 
 class PartFileSink(Sink):
@@ -78,6 +85,15 @@ class PartFileSink(Sink):
 
     def with_configuration(self, configuration: Mapping[str, str]) -> PartFileSink:
         return type(self)(self._config, self._input_type, configuration)
+
+    def snapshots_of_flink(self, written: Sequence[Versioned]) -> list[Any]:
+        found = [part for version, data in written for part in _unfinished(version, data)]
+        if found and not self.keeps_snapshots:
+            raise ValueError(
+                "part files that are not finished can be continued in local folders only, and "
+                "those of bulk formats nowhere"
+            )
+        return found
 
     def writer(self, context: OperatorContext) -> FileSinkWriter:
         config = self._config
@@ -154,3 +170,34 @@ class PartFileSink(Sink):
     def abort(self, committables: list[PendingFile]) -> None:
         for file in committables:
             file.discard(self._files)
+
+
+def _unfinished(version: int, data: DataInput) -> list[InProgressFile]:
+    """Read the part file of a bucket of Flink's ``FileSink``, if there is one.
+
+    Raises:
+        ValueError: it is of another version, or not in a local folder.
+    """
+    if version != _BUCKET_VERSION or data.integer() != _BUCKET:
+        raise ValueError(f"buckets of version {version} are not known")
+    data.integer()
+    bucket = data.take(data.count("bytes"))[_LENGTH:].decode("utf-8")
+    data.utf()  # the folder of the bucket
+    created = data.long()
+    if not data.boolean():
+        return []
+    version, size = data.integer(), data.count("bytes")
+    if version != _PART_VERSION or data.integer() != _PART:
+        raise ValueError(f"part files of version {version} are not known")
+    if data.boolean():
+        data.utf()
+    _, size = data.integer(), data.count("bytes")
+    place = data.take(size)
+    if int.from_bytes(place[:_LENGTH], "little") != _LOCAL:
+        raise ValueError("the part file is not in a local folder")
+    size, final, hidden = struct.unpack_from("<qii", place, _LENGTH)
+    paths = place[_LENGTH + 16 :]
+    if len(paths) != final + hidden:
+        raise ValueError("the place of a part file is damaged")
+    path, in_progress = (text.decode("utf-8") for text in (paths[:final], paths[final:]))
+    return [InProgressFile(bucket, in_progress, path, size, created, created)]

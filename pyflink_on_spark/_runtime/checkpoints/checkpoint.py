@@ -160,7 +160,8 @@ def read_metadata(place: Folder) -> Metadata:
             f"there is no complete checkpoint in {place.shown}: {METADATA} is missing"
         ) from error
     except (ValueError, KeyError, TypeError, AttributeError) as error:
-        raise CheckpointError(f"{place.shown}/{METADATA} is damaged: {error!r}") from error
+        reason = f"{type(error).__name__}({str(error)!r})"
+        raise CheckpointError(f"{place.shown}/{METADATA} is damaged: {reason}") from error
 
 
 def read_states(place: Folder, metadata: Metadata) -> SlotState:

@@ -10,12 +10,13 @@ from pyflink_on_spark._runtime.contract.context import OperatorContext
 from pyflink_on_spark._runtime.contract.operator import Operator
 from pyflink_on_spark._runtime.state.operator_state import OperatorSnapshot
 
-_WRITER = "_writer"
+WRITER = "_writer"
+"""The name of the state with the snapshots of writers."""
 
 
 def writer_snapshots(states: Iterable[OperatorSnapshot]) -> list[Any]:
     """Return the writers' snapshots among the operator snapshots of a checkpoint."""
-    return [thing for state in states for thing in state.split.get(_WRITER, ())]
+    return [thing for state in states for thing in state.split.get(WRITER, ())]
 
 
 class SinkOperator(Operator):
@@ -40,7 +41,7 @@ class SinkOperator(Operator):
     def open(self, context: OperatorContext) -> None:
         """Make the writer."""
         self._writer = self._sink.writer(context)
-        self._in_progress = context.operator_state.list_state(_WRITER)
+        self._in_progress = context.operator_state.list_state(WRITER)
         self._writer.restore(self._in_progress.get())
 
     def process(self, elements: Iterator[Any]) -> Iterator[Any]:

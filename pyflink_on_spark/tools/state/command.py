@@ -16,6 +16,7 @@ from pyflink_on_spark._compat.errors import CheckpointError
 from pyflink_on_spark._job.moving_out import move_out
 from pyflink_on_spark._runtime.checkpoints.checkpoint_files import folder
 from pyflink_on_spark._runtime.contract.state_meaning import StateMeaning
+from pyflink_on_spark.flink_state import is_of_flink
 from pyflink_on_spark.state import (
     CheckpointContents,
     MovedInContents,
@@ -48,6 +49,12 @@ def main(arguments: list[str]) -> int:
     options = _parser().parse_args(own)
     if (options.write_flink is None) != (options.job is None):
         print("state: --write-flink NEW and --job SCRIPT belong together", file=sys.stderr)
+        return 1
+    if options.write_flink is not None and (options.write or options.read or options.json):
+        print(
+            "state: --write-flink does nothing else: leave --write, --read and --json out",
+            file=sys.stderr,
+        )
         return 1
     if options.write is None and any(
         getattr(options, name.replace("-", "_")) for name, _, _ in _CHANGES
@@ -121,6 +128,9 @@ def _write_for_flink(options: argparse.Namespace, arguments: list[str]) -> int:
         return 1
     jobs = recorded_jobs("state", script, arguments)
     if not jobs:
+        return 1
+    if is_of_flink(options.path):
+        print(f"state: {options.path} is a savepoint of Flink", file=sys.stderr)
         return 1
     contents = CheckpointContents(options.path, trusted=True)
     job = next((job for job in jobs if job.name == contents.metadata.job_name), jobs[0])

@@ -68,6 +68,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from pyflink_on_spark._runtime.contract.connector.source import Versioned
     from pyflink_on_spark._runtime.contract.context import OperatorContext
 
 
@@ -152,6 +153,20 @@ class Sink(ABC):
             operator: the name under which checkpoints store the sink's committables.
         """
         return self
+
+    def snapshots_of_flink(self, written: Sequence[Versioned]) -> list[Any]:
+        """Make snapshots of writers of what a savepoint of Flink has. Runs in the driver.
+
+        Args:
+            written: what each writer of Flink's sink has kept.
+
+        Returns:
+            What writers might have returned from ``snapshot``.
+
+        Raises:
+            ValueError: the sink cannot continue what is there.
+        """
+        raise ValueError("a sink of this kind cannot continue what one of Flink has begun")
 
     @property
     def claims(self) -> frozenset[str]:
