@@ -427,7 +427,7 @@ def splits_of(
 
 
 def _commits_nothing(data: DataInput) -> bool:
-    """Tell it if the committer of a sink has nothing to commit, as far as that can be seen."""
+    """True if the committer of a sink has nothing to commit, as far as that can be seen."""
     try:
         version, content = _versioned(data)
         if version != _COMMITTER_VERSION or content.integer() != _COMMITTABLES:
