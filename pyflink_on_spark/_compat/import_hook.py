@@ -12,6 +12,8 @@ from collections.abc import Sequence
 from types import ModuleType
 from typing import Any
 
+from pyflink_on_spark._compat.short_tracebacks import install_short_tracebacks
+
 _REAL = "pyflink"
 _OURS = "pyflink_on_spark"
 OWN_ONLY = {"errors", "extensions", "flink_state", "state", "tools"}
@@ -115,6 +117,7 @@ def install() -> None:
             )
         if not is_installed():
             sys.meta_path.insert(0, PyFlinkFinder())
+            install_short_tracebacks()
 
 
 def is_installed() -> bool:

@@ -5,6 +5,9 @@ from __future__ import annotations
 import os
 import sysconfig
 from traceback import StackSummary, TracebackException
+from types import TracebackType
+
+from pyflink_on_spark._compat.errors import PyFlinkOnSparkError
 
 _PACKAGE_FOLDER = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
 _COMPILED = "<pyflink_on_spark "
@@ -28,6 +31,27 @@ def raised_on_purpose(stack: StackSummary) -> bool:
         return False
     innermost = stack[-1]
     return is_own(innermost.filename) and (innermost.line or "").startswith("raise ")
+
+
+def without_own_frames(trace: TracebackType | None) -> TracebackType | None:
+    """Return a traceback without the frames of this package.
+
+    Args:
+        trace: the traceback, whose entries are linked anew.
+    """
+    kept = []
+    while trace is not None:
+        if not is_own(trace.tb_frame.f_code.co_filename):
+            kept.append(trace)
+        trace = trace.tb_next
+    for frame in reversed(kept):
+        frame.tb_next, trace = trace, frame
+    return trace
+
+
+def says_enough(error: BaseException, told: TracebackException) -> bool:
+    """True for an error whose text suffices without the frames of this package."""
+    return isinstance(error, PyFlinkOnSparkError) or raised_on_purpose(told.stack)
 
 
 def users_frames(stack: StackSummary) -> StackSummary:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from difflib import get_close_matches
 from typing import NoReturn
 
 from pyflink_on_spark._compat.errors import RaisedByJava
@@ -104,6 +105,20 @@ def invalid(message: str, span: Span | None) -> ValidationError:
     return ValidationError(f"SQL validation failed. {span.range()}: {message}")
 
 
+def did_you_mean(wanted: str, known: Iterable[str]) -> str:
+    """Return the end of a message, with the most similar name that there is; or nothing.
+
+    Args:
+        wanted: the name that there is not.
+        known: the names that there are.
+    """
+    by_case: dict[str, str] = {}
+    for name in known:
+        by_case.setdefault(name.lower(), name)
+    close = get_close_matches(wanted.lower(), by_case, n=1, cutoff=_SIMILAR)
+    return f"; did you mean '{by_case[close[0]]}'?" if close else ""
+
+
 def not_yet(what: str, span: Span | None, instead: str) -> NoReturn:
     """Raise UnsupportedFlinkFeature for a part of SQL that does not work yet.
 
@@ -134,3 +149,6 @@ def at_place(span: Span | None) -> Iterator[None]:
 
 
 _FAILED = "SQL validation failed."
+
+_SIMILAR = 0.65
+"""From which similarity on a name is suggested, from 0 to 1."""

@@ -6,12 +6,8 @@ import sys
 import traceback
 from types import TracebackType
 
-from pyflink_on_spark._compat.errors import (
-    CheckpointError,
-    EnvironmentSetupError,
-    PyFlinkOnSparkError,
-)
-from pyflink_on_spark._compat.own_frames import forget_causes, is_own, raised_on_purpose
+from pyflink_on_spark._compat.errors import CheckpointError, EnvironmentSetupError
+from pyflink_on_spark._compat.own_frames import forget_causes, is_own, says_enough
 
 _NOT_OF_THE_SCRIPT = (CheckpointError, EnvironmentSetupError)
 
@@ -26,14 +22,14 @@ def tell_error(error: Exception, script: str) -> None:
         script: the script's path, as it was run.
     """
     told = traceback.TracebackException.from_exception(error)
-    says_enough = isinstance(error, PyFlinkOnSparkError) or raised_on_purpose(told.stack)
-    if says_enough:
+    enough = says_enough(error, told)
+    if enough:
         forget_causes(told)
         if told.__cause__ is None and told.__context__ is None:
             error.__cause__ = error.__context__ = None
     trace = None
     if not (isinstance(error, SyntaxError) and error.filename == script):
-        trace = _from_script_on(error.__traceback__, script, without_package=says_enough)
+        trace = _from_script_on(error.__traceback__, script, without_package=enough)
     if isinstance(error, _NOT_OF_THE_SCRIPT) and error.__cause__ is None and trace is not None:
         place = traceback.extract_tb(trace)[-1]
         print(f"{place.filename}, line {place.lineno}: {error}", file=sys.stderr)

@@ -178,6 +178,7 @@ class FileSourceConfig:
         discovery_interval: the time between two searches for new files, in ms; None: read only the
             files that exist when the job starts.
         path_pattern: a regular expression that the whole path of a file matches; None: any path.
+        table: the name of the table of these files, for messages; None if there is none.
     """
 
     file_format: InputFileFormat
@@ -185,6 +186,7 @@ class FileSourceConfig:
     enumeration: Enumeration = Enumeration.WHOLE_FILES
     discovery_interval: int | None = None
     path_pattern: str | None = None
+    table: str | None = None
 
     def selects(self, path: str) -> bool:
         """True for the path of a file that is read."""

@@ -63,6 +63,14 @@ class SplitFileSource(Source):
         return SplitFileSource(self.config, configuration)
 
     def splits(self, parallelism: int) -> list[FileSplit]:
+        try:
+            return self._splits(parallelism)
+        except FileNotFoundError as error:
+            if self.config.table is None:
+                raise
+            raise FileNotFoundError(f"{error} (the table {self.config.table})") from None
+
+    def _splits(self, parallelism: int) -> list[FileSplit]:
         if not self.bounded:
             self._check_paths()
             return []  # readers ask the enumerator for them

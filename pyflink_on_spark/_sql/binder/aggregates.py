@@ -14,7 +14,7 @@ from pyflink_on_spark._sql.binder.expressions import (
     wrong_types,
 )
 from pyflink_on_spark._sql.binder.scope import Scope
-from pyflink_on_spark._sql.errors import invalid
+from pyflink_on_spark._sql.errors import did_you_mean, invalid
 from pyflink_on_spark._sql.plan.expressions import (
     AggregateInvocation,
     Constant,
@@ -179,7 +179,8 @@ def aggregate_invocation(
     details = node if isinstance(node, syntax.AggregateCall) else syntax.AggregateCall(node)
     function = call.function or functions.find(call.name)
     if function is None:
-        raise invalid(f"No match found for function signature {call.name}(...)", node.span)
+        hint = did_you_mean(call.name, functions.names())
+        raise invalid(f"No match found for function signature {call.name}(...){hint}", node.span)
     if not isinstance(function, AggregateFunction):
         raise invalid(f"'{call.name}' is no aggregate function", node.span)
     if details.order_by and not function.name.startswith(_IN_ANY_ORDER):

@@ -7,7 +7,7 @@ from typing import Any, Protocol
 
 from pyflink_on_spark._sql.binder.scope import Scope, field_of
 from pyflink_on_spark._sql.codegen.casts import can_cast
-from pyflink_on_spark._sql.errors import Span, invalid, not_yet
+from pyflink_on_spark._sql.errors import Span, did_you_mean, invalid, not_yet
 from pyflink_on_spark._sql.functions.library import builtin_functions
 from pyflink_on_spark._sql.plan.expressions import Constant, Conversion, Invocation, Typed
 from pyflink_on_spark._sql.plan.signatures import (
@@ -232,6 +232,10 @@ class Functions(Protocol):
         """Return the function of a name, or None."""
         ...
 
+    def names(self) -> list[str]:
+        """Return the names of all functions."""
+        ...
+
 
 class ExpressionBinder:
     """Resolves the scalar expressions of one scope.
@@ -310,7 +314,10 @@ class ExpressionBinder:
         if function is None:
             refuse_missing(node.name, node.span)
             types = ", ".join(f"<{_family(arg)}>" for arg in args)
-            raise invalid(f"No match found for function signature {node.name}({types})", node.span)
+            hint = did_you_mean(node.name, self._functions.names())
+            raise invalid(
+                f"No match found for function signature {node.name}({types}){hint}", node.span
+            )
         if isinstance(function, AggregateFunction):
             raise _no_place_for_aggregates(node)
         if not isinstance(function, ScalarFunction):

@@ -25,7 +25,14 @@ from pyflink_on_spark._sql.binder.scope import Scope, unique_names
 from pyflink_on_spark._sql.binder.windows import KINDS, bind_window_function
 from pyflink_on_spark._sql.catalog import CatalogManager
 from pyflink_on_spark._sql.codegen.rows import folded
-from pyflink_on_spark._sql.errors import Span, ValidationError, at_place, invalid, not_yet
+from pyflink_on_spark._sql.errors import (
+    Span,
+    ValidationError,
+    at_place,
+    did_you_mean,
+    invalid,
+    not_yet,
+)
 from pyflink_on_spark._sql.functions.library import builtin_functions
 from pyflink_on_spark._sql.plan.catalog_objects import CatalogTable, ObjectPath, ResolvedSchema
 from pyflink_on_spark._sql.plan.expressions import Conversion, InputRef, Typed, shifted, substitute
@@ -402,12 +409,15 @@ class RelationBinder:
         """
         catalog = self._catalog.catalogs.get(path.catalog)
         if catalog is None:
-            return f"Object '{path.catalog}' not found"
+            hint = did_you_mean(path.catalog, self._catalog.catalogs)
+            return f"Object '{path.catalog}' not found{hint}"
         if path.database not in catalog.databases:
             within = f" within '{path.catalog}'" if written > 2 else ""
-            return f"Object '{path.database}' not found{within}"
+            hint = did_you_mean(path.database, catalog.databases)
+            return f"Object '{path.database}' not found{within}{hint}"
         within = f" within '{path.catalog}.{path.database}'" if written > 1 else ""
-        return f"Object '{path.name}' not found{within}"
+        hint = did_you_mean(path.name, self._catalog.relations(*path[:2]))
+        return f"Object '{path.name}' not found{within}{hint}"
 
     def _function_table(self, table: syntax.FunctionTable) -> tuple[Node, Scope]:
         if table.call.name.upper() not in KINDS:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from pyflink_on_spark._sql.errors import Span, ValidationError, invalid
+from pyflink_on_spark._sql.errors import Span, ValidationError, did_you_mean, invalid
 from pyflink_on_spark._sql.plan.expressions import FieldAccess, InputRef, Typed
 from pyflink_on_spark._sql.plan.nodes import Schema
 from pyflink_on_spark._sql.syntax.expressions import Name
@@ -134,13 +134,15 @@ class Scope:
             return invalid(f"Cannot resolve field [{wanted}], input field list:[{listed}].", None)
         if qualifier:
             table = ".".join(qualifier)
-            return invalid(f"Column '{wanted}' not found in table '{table}'", name.spans[index])
+            hint = did_you_mean(wanted, (each for each, _ in self.columns(qualifier)))
+            text = f"Column '{wanted}' not found in table '{table}'{hint}"
+            return invalid(text, name.spans[index])
         if len(name.parts) > 1:
             table = ".".join(name.parts[:-1])
             place = name.spans[0].to(name.spans[-2])
-            return invalid(f"Table '{table}' not found", place)
-        same = [each for each, _ in self.columns() if each.lower() == wanted.lower()]
-        hint = f"; did you mean '{same[0]}'?" if same else ""
+            names = (each.name for each in self.tables if each.name is not None)
+            return invalid(f"Table '{table}' not found{did_you_mean(table, names)}", place)
+        hint = did_you_mean(wanted, (each for each, _ in self.columns()))
         return invalid(f"Column '{wanted}' not found in any table{hint}", name.span)
 
     @staticmethod

@@ -12,7 +12,7 @@ from pyflink_on_spark._options.option_text import (
     parse_duration_ms,
     parse_long,
 )
-from pyflink_on_spark._sql.errors import ValidationError
+from pyflink_on_spark._sql.errors import ValidationError, did_you_mean
 
 Value = TypeVar("Value")
 
@@ -149,11 +149,11 @@ class TableOptions:
         Raises:
             ValidationError: some were not.
         """
-        unknown = sorted(set(self.given) - self.used)
+        unknown, known = sorted(set(self.given) - self.used), sorted({*known, *self.used})
         if unknown:
             raise ValidationError(
                 f"Unsupported options found for '{connector}'.\n\nUnsupported options:\n\n"
-                + "\n".join(unknown)
+                + "\n".join(key + did_you_mean(key, known).replace(";", " -") for key in unknown)
                 + "\n\nSupported options:\n\n"
-                + "\n".join(sorted({*known, *self.used}))
+                + "\n".join(known)
             )

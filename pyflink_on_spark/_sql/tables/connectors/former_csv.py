@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 from pyflink_on_spark._connectors.files.config import FileSourceConfig
@@ -96,7 +96,8 @@ class FormerCsvFactory(TableFactory):
             bool(options[_EMPTY_IS_NULL]),
         )
         form = _Lines(str(options[_LINES]), bool(options[_FIRST_LINE]))
-        config = FileSourceConfig.of(form, (str(options[_PATH]),))
+        found = FileSourceConfig.of(form, (str(options[_PATH]),))
+        config = replace(found, table=str(context.path))
         return _FormerTable(config, _FormerDecoder(schema, dialect))
 
     def sink(self, context: TableContext) -> TableSink:

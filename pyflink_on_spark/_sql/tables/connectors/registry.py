@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from pyflink_on_spark._compat.recorded import note_former
 from pyflink_on_spark._options.secrets import masked
-from pyflink_on_spark._sql.errors import ValidationError
+from pyflink_on_spark._sql.errors import ValidationError, did_you_mean
 from pyflink_on_spark._sql.plan.catalog_objects import CatalogTable, ObjectPath
 from pyflink_on_spark._sql.plan.options import Option, TableOptions, text
 from pyflink_on_spark._sql.plan.ports import (
@@ -131,7 +131,8 @@ def _factory(options: TableOptions) -> TableFactory:
     found = CONNECTORS.get(identifier) or _FORMER.get(identifier)
     if found is None:
         raise ValidationError(
-            f"Could not find any factory for identifier '{identifier}'. "
+            f"Could not find any factory for identifier '{identifier}'"
+            f"{did_you_mean(identifier, CONNECTORS)}. "
             f"Available factory identifiers are:\n\n" + "\n".join(sorted(CONNECTORS))
         )
     module, _, name = found.partition(":")

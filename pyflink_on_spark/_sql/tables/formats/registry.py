@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib
 
-from pyflink_on_spark._sql.errors import ValidationError
+from pyflink_on_spark._sql.errors import ValidationError, did_you_mean
 from pyflink_on_spark._sql.plan.options import Option, TableOptions, text
 from pyflink_on_spark._sql.tables.formats.format import Format
 
@@ -40,7 +40,8 @@ def find_format(options: TableOptions, key: str = "format") -> tuple[Format, Tab
     found = FORMATS.get(identifier)
     if found is None:
         raise ValidationError(
-            f"Could not find any factory for identifier '{identifier}'. "
+            f"Could not find any factory for identifier '{identifier}'"
+            f"{did_you_mean(identifier, FORMATS)}. "
             "Available factory identifiers are:\n\n" + "\n".join(sorted(FORMATS))
         )
     module, _, name = found.partition(":")

@@ -275,7 +275,10 @@ class FilesystemFactory(TableFactory):
         check_time_zone(options)
         found = FileSourceConfig.of(records or loaded.file_messages(own), (options[_PATH],))
         config = replace(
-            found, discovery_interval=options[_MONITOR], path_pattern=options[_PATTERN]
+            found,
+            discovery_interval=options[_MONITOR],
+            path_pattern=options[_PATTERN],
+            table=str(context.path),
         )
         return _FilesTable(config, records is None, decoder, parts)
 
