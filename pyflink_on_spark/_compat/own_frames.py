@@ -37,7 +37,7 @@ def without_own_frames(trace: TracebackType | None) -> TracebackType | None:
     """Return a traceback without the frames of this package.
 
     Args:
-        trace: the traceback, whose entries are linked anew.
+        trace: the traceback, whose entries are linked again.
     """
     kept = []
     while trace is not None:

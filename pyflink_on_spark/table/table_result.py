@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterator
+from itertools import islice
 from typing import Any
 
 from pyflink_on_spark._compat.missing_names import missing_name
@@ -13,11 +14,14 @@ from pyflink_on_spark._sql.types.external import row_converter, to_collected
 from pyflink_on_spark.common import JobClient
 from pyflink_on_spark.common._java_handles import own_handle
 from pyflink_on_spark.common.types import Row, RowKind
+from pyflink_on_spark.table._values.html import rows_html
 from pyflink_on_spark.table._values.results import StatementResult
 from pyflink_on_spark.table.catalog import ResolvedSchema
 from pyflink_on_spark.table.table_schema import TableSchema
 
 __all__ = ["TableResult", "CloseableIterator"]
+
+_SHOWN = 100
 
 
 class TableResult:
@@ -99,6 +103,25 @@ class TableResult:
             )
         for line in lines:
             console.write(line)
+
+    def _repr_html_(self) -> str:
+        """The first hundred rows, for notebooks.
+
+        A result that does not end, or an INSERT, is not waited for.
+        """
+        outcome = self._outcome
+        client = outcome.client
+        if client is not None and outcome.print_kinds is not False:
+            job_id = client.get_job_id()
+            return f"<p>Job {job_id}: print(), collect() or wait() of this result</p>"
+        changes = self._taken()
+        rows = [row for _, row in islice(changes, _SHOWN)]
+        cut = len(rows) == _SHOWN and next(iter(changes), None) is not None
+        close = getattr(changes, "close", None)
+        if close is not None:
+            close()
+        note = f"the first {_SHOWN} rows" if cut else ""
+        return rows_html(outcome.schema, rows, outcome.time_zone, note=note)
 
     def _taken(self) -> Iterator[Any]:
         if self._changes is None:

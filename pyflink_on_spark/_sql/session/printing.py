@@ -41,7 +41,7 @@ def printed(
         max(_type_width(kind), len(_NULL), _width(name))
         for name, kind in zip(schema.names, schema.types)
     ]
-    texts = _texts(schema, time_zone)
+    texts = cell_texts(schema, time_zone)
     count = 0
     for kind, row in changes:
         if not count:
@@ -54,7 +54,7 @@ def printed(
 
 def printed_listing(schema: Schema, rows: Sequence[Sequence[Any]], time_zone: str) -> Iterator[str]:
     """Yield the lines of a short result, which is there as a whole; widths go by the values."""
-    texts = _texts(schema, time_zone)
+    texts = cell_texts(schema, time_zone)
     cells = [["" if v is None else text(v) for text, v in zip(texts, row)] for row in rows]
     widths = [max(map(_width, column)) for column in zip(schema.names, *cells)]
     if rows:
@@ -64,7 +64,8 @@ def printed_listing(schema: Schema, rows: Sequence[Sequence[Any]], time_zone: st
     yield from _foot(len(rows), widths)
 
 
-def _texts(schema: Schema, time_zone: str) -> list[Callable[[Any], str]]:
+def cell_texts(schema: Schema, time_zone: str) -> list[Callable[[Any], str]]:
+    """Return the writers of the values of each column, NULL aside."""
     return [_text(kind, time_zone) for kind in schema.types]
 
 

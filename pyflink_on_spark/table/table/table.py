@@ -24,6 +24,7 @@ from pyflink_on_spark._sql.plan.catalog_objects import ResolvedSchema as Catalog
 from pyflink_on_spark._sql.plan.nodes import Filter, Node
 from pyflink_on_spark._sql.syntax import expressions as syntax
 from pyflink_on_spark.table._values.data_frames import data_frame
+from pyflink_on_spark.table._values.html import schema_html
 from pyflink_on_spark.table.catalog import ResolvedSchema
 from pyflink_on_spark.table.explain_detail import ExplainDetail
 from pyflink_on_spark.table.expression import Expression
@@ -77,6 +78,10 @@ class Table(CombiningMethods, ChangelogMethods):
 
     def __str__(self):
         return self._t_env._unnamed_view(self._node)
+
+    def _repr_html_(self) -> str:
+        """The columns and their types, for notebooks; no job is started."""
+        return schema_html(self._node.schema)
 
     def __getattr__(self, name: str) -> Expression:
         if name.startswith("_") or name not in self._node.schema.names:
