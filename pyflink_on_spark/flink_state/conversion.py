@@ -52,6 +52,8 @@ _COMMITTER, _WRITERS = "streaming_committer_raw_states", "writer_raw_states"
 _COMMITTER_VERSION, _COMMITTABLES = 2, 0xB91F252C - (1 << 32)
 _CHECKPOINT = 16
 """The bytes before the subtasks of a checkpoint: its number, and two of the format's."""
+_EMPTY_SUBTASK = 20
+"""The bytes of a subtask without committables: its number, and zeros."""
 _NODE = re.compile(r"\[\d+\]$")
 """The end of the name of an operator of tables: the number of the node in the plan."""
 _OF_TABLES = (
@@ -437,7 +439,8 @@ def _commits_nothing(data: DataInput) -> bool:
             piece = DataInput(content.take(content.count("bytes")), content.where)
             piece.take(_CHECKPOINT)
             for _ in range(piece.count("subtasks", 4)):
-                if any(piece.take(piece.count("bytes"))):
+                subtask = piece.take(piece.count("bytes"))
+                if len(subtask) != _EMPTY_SUBTASK or any(subtask[4:]):
                     return False
             if piece.left:
                 return False

@@ -8,6 +8,8 @@ import re
 import pytest
 
 from pyflink_on_spark._compat.errors import CheckpointError
+from pyflink_on_spark._job.moving_in import moved_in
+from pyflink_on_spark._runtime.checkpoints.checkpoint_files import folder
 from pyflink_on_spark.common import Types
 from pyflink_on_spark.datastream.state import (
     ListStateDescriptor,
@@ -25,6 +27,7 @@ from tests.flink_state.samples import (
     home,
     metadata_of,
     prepare,
+    recorded,
     unpacked,
 )
 
@@ -87,6 +90,14 @@ def test_part_files_that_are_not_finished_continue(local_engine, parallelism):
         files = [file for file in (path / "out-files").rglob("part-*") if file.is_file()]
         found = [int(line) for file in files for line in file.read_text().splitlines()]
     assert sorted(found) == list(range(24))
+
+
+def test_part_files_of_several_subtasks_continue():
+    with home() as path:
+        job = recorded("file-sinks", path)
+        found = moved_in(job, unpacked("file-sinks", path / "given"), folder(str(path / "ours")))
+    assert found.refused == []
+    assert found.taken["files"] == "2 entries"
 
 
 def test_a_part_file_that_is_gone_ends_the_job(local_engine):
