@@ -25,7 +25,9 @@ from pyflink_on_spark.datastream.state import (
     ValueStateDescriptor,
 )
 from pyflink_on_spark.state import SavepointWriter
+from pyflink_on_spark.testing import local_engine
 from tests.hostile.changes import changed
+from tests.table.query_runs import World
 
 
 @pytest.fixture
@@ -95,8 +97,32 @@ def places_of(savepoint):
     ]
 
 
+_TENTH = 10
+"""A savepoint of queries has more records."""
+
+
+@pytest.fixture
+def savepoint_of_queries(tmp_path):
+    queries = {
+        "sums": "SELECT k, COUNT(*) AS n, SUM(v) AS s FROM t GROUP BY k",
+        "pairs": "SELECT a.k, a.v, b.w FROM t AS a JOIN t AS b ON a.k = b.k AND a.v > b.w",
+    }
+    with local_engine():
+        path, _ = World(tmp_path).run(queries)
+    return Path(path.removeprefix("file://"))
+
+
 @pytest.mark.parametrize("part", ["header", "payload"])
 def test_changed_records_with_right_checksums(savepoint, part, hostile_seeds):
+    change_records(savepoint, part, hostile_seeds)
+
+
+@pytest.mark.parametrize("part", ["header", "payload"])
+def test_changed_records_of_queries(savepoint_of_queries, part, hostile_seeds):
+    change_records(savepoint_of_queries, part, hostile_seeds[: len(hostile_seeds) // _TENTH])
+
+
+def change_records(savepoint, part, hostile_seeds):
     refused = 0
     for name, index in places_of(savepoint):
         original = (savepoint / name).read_bytes(), (savepoint / "_metadata").read_bytes()
