@@ -325,6 +325,7 @@ def test_texts_in_all_places(batch_env):
         ("x", 4),
         ("y", 3),
     ]
+    assert rows(table.alias("y, z").select("z, y"))[0] == ("x", 1)
     assert rows(table.rename_columns("a as z").select("z")) == [(1,), (2,), (3,)]
     assert rows(table.add_or_replace_columns("concat(b, '!') as b").select("b"))[0] == ("x!",)
     with table.order_by("a.desc").fetch(1).execute().collect() as found:

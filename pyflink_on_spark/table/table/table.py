@@ -114,6 +114,8 @@ class Table(CombiningMethods, ChangelogMethods):
     def alias(self, field: str, *fields: str) -> Table:
         """Give the first columns other names."""
         names = (field, *fields)
+        if not fields and "," in field:  # a text of several names, as PyFlink has it until 1.14
+            names = tuple(name.strip() for name in field.split(","))
         own = self._node.schema.names
         if len(names) > len(own):
             raise ValidationError(
