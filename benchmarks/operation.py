@@ -17,7 +17,7 @@ from dataclasses import replace
 from pyflink_on_spark._job.display.progress import Progress
 from pyflink_on_spark._operate.metrics.prometheus import Families
 from pyflink_on_spark._operate.metrics.samples import samples_of
-from pyflink_on_spark._operate.server.job_registry import Driver
+from pyflink_on_spark._operate.server.job_registry import JobRegistry
 from pyflink_on_spark._operate.server.rest.routing import Request
 from pyflink_on_spark._operate.view.jobs import OperatedJob
 from pyflink_on_spark._runtime.task.progress import StateEntries, TaskProgress
@@ -71,7 +71,7 @@ class Costs:
             for task in self._operated.tasks
             for index in range(task.parallelism)
         ]
-        self._driver = Driver()
+        self._driver = JobRegistry()
         self._driver.jobs.add(self._operated)
         self._registry = prometheus_client.CollectorRegistry()
         self._registry.register(Families(lambda: samples_of(self._operated)))

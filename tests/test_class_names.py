@@ -14,6 +14,7 @@ SQL = {"_sql"}  # has the terms of its standard: call, cursor, join
 OF_PYFLINK = {
     "AggregatingState": "_runtime",
     "BroadcastState": "_runtime",
+    "FileSystem": "_filesystem",
     "FoldingState": "_runtime, extensions",
     "ListState": "_runtime",
     "MapState": "_runtime",

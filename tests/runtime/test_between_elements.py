@@ -12,7 +12,7 @@ from pyflink_on_spark._runtime.operators.process import KeyedProcessOperator
 from pyflink_on_spark._runtime.operators.timestamps import AssignTimestamps
 from pyflink_on_spark._runtime.user_code.user_function import UserFunction
 from pyflink_on_spark._runtime.windows.operator import WindowOperator
-from pyflink_on_spark.common import Row, Time, Types, WatermarkStrategy
+from pyflink_on_spark.common import Time, Types, WatermarkStrategy
 from pyflink_on_spark.common.watermark_strategy import TimestampAssigner
 from pyflink_on_spark.datastream import KeyedProcessFunction, ProcessFunction
 from pyflink_on_spark.datastream.window import TumblingProcessingTimeWindows
@@ -140,13 +140,13 @@ def test_every_result_of_an_element_keeps_its_timestamp_through_a_conversion():
 @pytest.mark.parametrize("pairs", [False, True])
 def test_a_conversion_puts_the_cursor_back_before_it_draws(pairs):
     cursor, seen = Cursor(), []
-    harness = Harness(ConvertOperator(Types.ROW([Types.LONG()]), pairs))
+    harness = Harness(ConvertOperator(Types.LIST(Types.LONG()), pairs))
     cursor = harness.cursor
 
     def elements():
         for at in (5, 6):
             cursor.timestamp = at
-            for value in map(Row, range(3)):
+            for value in ([0], [1], [2]):
                 seen.append(cursor.timestamp)
                 yield ("k", value) if pairs else value
 

@@ -83,7 +83,7 @@ def converted(convert, values):
     try:
         found.extend(convert(iter(values)))
     except ConversionError as error:
-        found.append((type(error), str(error)))
+        found.append(type(error))
     return [(type(each), each, getattr(each, "_names", None)) for each in found]
 
 
