@@ -20,7 +20,7 @@ TIERS = {
     ),
     "row by row": (
         "bitmaps", "dsl", "functions", "literals", "newer_functions", "python_functions",
-        "python_values", "queries", "variants",
+        "python_values", "queries", "small_names", "variants",
     ),
     "updating": ("aggregates", "rankings", "state_ttl"),
     "windows": (

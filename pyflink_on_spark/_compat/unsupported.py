@@ -49,7 +49,9 @@ class unsupported:  # noqa: N801 - reads as a declaration in class bodies, like 
         raise_unsupported(self.name, kind=self.kind, reason=self.reason, instead=self.instead)
 
 
-def unsupported_class(*, kind: Gap, reason: str, instead: str) -> Callable[[C], C]:
+def unsupported_class(
+    *, kind: Gap, reason: str, instead: str, known_as: str | None = None
+) -> Callable[[C], C]:
     """Return a class decorator that makes the constructor and all methods raise the one error.
 
     The class keeps the names and signatures of PyFlink's. Functions whose class has a marker of
@@ -59,10 +61,14 @@ def unsupported_class(*, kind: Gap, reason: str, instead: str) -> Callable[[C], 
         kind: whether the gap can close.
         reason: why, as half a sentence.
         instead: what a user can do now.
+        known_as: the class that users call the methods of, if that is a subclass.
     """
 
     def gap(function: Any) -> unsupported:
-        return unsupported(function, kind=kind, reason=reason, instead=instead)
+        found = unsupported(function, kind=kind, reason=reason, instead=instead)
+        if known_as is not None:
+            found.name = f"{known_as}.{function.__name__}"
+        return found
 
     def mark(cls: C) -> C:
         for name, declared in list(vars(cls).items()):

@@ -15,6 +15,7 @@ from pyflink_on_spark._sql.binder.expressions import (
 )
 from pyflink_on_spark._sql.binder.scope import Scope
 from pyflink_on_spark._sql.errors import did_you_mean, invalid
+from pyflink_on_spark._sql.functions.library import function_of_call
 from pyflink_on_spark._sql.plan.expressions import (
     AggregateInvocation,
     Constant,
@@ -42,7 +43,7 @@ def is_aggregate(node: Any, functions: Functions) -> bool:
         return True
     if not isinstance(node, syntax.Call):
         return False
-    return isinstance(node.function or functions.find(node.name), AggregateFunction)
+    return isinstance(function_of_call(node, functions.find), AggregateFunction)
 
 
 def parts(node: Any) -> Iterator[Any]:
@@ -177,7 +178,7 @@ def aggregate_invocation(
     """
     call = node.call if isinstance(node, syntax.AggregateCall) else node
     details = node if isinstance(node, syntax.AggregateCall) else syntax.AggregateCall(node)
-    function = call.function or functions.find(call.name)
+    function = function_of_call(call, functions.find)
     if function is None:
         hint = did_you_mean(call.name, functions.names())
         raise invalid(f"No match found for function signature {call.name}(...){hint}", node.span)

@@ -8,7 +8,7 @@ from typing import Any, Protocol
 from pyflink_on_spark._sql.binder.scope import Scope, field_of
 from pyflink_on_spark._sql.codegen.casts import can_cast
 from pyflink_on_spark._sql.errors import Span, did_you_mean, invalid, not_yet
-from pyflink_on_spark._sql.functions.library import builtin_functions
+from pyflink_on_spark._sql.functions.library import builtin_functions, function_of_call
 from pyflink_on_spark._sql.plan.expressions import Constant, Conversion, Invocation, Typed
 from pyflink_on_spark._sql.plan.signatures import (
     AggregateFunction,
@@ -310,6 +310,8 @@ class ExpressionBinder:
         if node.name == "OVERLAPS":
             return bind_overlaps(node, self.bind, self._functions.find)
         args = [self.bind(arg) for arg in node.args]
+        if node.name == "+" and node.span is None and _begin_with_text(args):
+            return self._joined_texts(node)
         function = self.function(node)
         if function is None:
             refuse_missing(node.name, node.span)
@@ -324,9 +326,14 @@ class ExpressionBinder:
             not_yet(f"the function {node.name}", node.span, "Use another function.")
         return invoke(function, args, node.symbols, node.span)
 
+    def _joined_texts(self, node: syntax.Call) -> Typed:
+        """A text that ``+`` of the Table API joins with another value as a text."""
+        texts = tuple(syntax.Cast(arg, logical.STRING) for arg in node.args)
+        return self._call(syntax.Call("||", texts))
+
     def function(self, node: syntax.Call) -> Any:
         """Return the function of a call, or None if there is none."""
-        return node.function or self._functions.find(node.name)
+        return function_of_call(node, self._functions.find)
 
     def _cast(self, node: syntax.Cast) -> Typed:
         operand = self.bind(node.operand)
@@ -359,6 +366,10 @@ class ExpressionBinder:
             return self.condition(when, "WHEN")
         equal = syntax.Call("=", (node.operand, when), span=when.span)
         return self.bind(equal)
+
+
+def _begin_with_text(args: Sequence[Typed]) -> bool:
+    return len(args) == 2 and args[0].type.root in logical.CHARACTERS
 
 
 def _no_place_for_aggregates(node: syntax.Expression) -> Exception:

@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import importlib
+import re
+from collections.abc import Callable
 from functools import lru_cache
 from typing import Any
+
+from pyflink_on_spark._sql.syntax.expressions import Call
 
 CHAPTERS = {
     "aggregates": """
@@ -111,3 +115,34 @@ class BuiltinFunctions:
 def builtin_functions() -> BuiltinFunctions:
     """Return Flink's own functions."""
     return BuiltinFunctions()
+
+
+_OF_TABLE_API = {
+    "plus": "+",
+    "minus": "-",
+    "times": "*",
+    "divide": "/",
+    "equals": "=",
+    "notEquals": "<>",
+    "lessThan": "<",
+    "greaterThan": ">",
+    "lessThanOrEqual": "<=",
+    "greaterThanOrEqual": ">=",
+    "minusPrefix": "UNARY -",
+    "ifThenElse": "IF",
+    "sum0": "$SUM0",
+}
+
+
+def function_of_call(call: Call, find: Callable[[str], Any]) -> Any:
+    """The function of a call, or None; ``charLength`` of the Table API is CHAR_LENGTH of SQL.
+
+    Args:
+        call: the call.
+        find: gives the function of a name, or None.
+    """
+    found = call.function or find(call.name)
+    if found is None and call.span is None:
+        words = re.sub("(?<=[a-z0-9])(?=[A-Z])", "_", call.name).upper()
+        found = find(_OF_TABLE_API.get(call.name, words))
+    return found

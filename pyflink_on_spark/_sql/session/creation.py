@@ -100,12 +100,10 @@ def view_text(path: ObjectPath, view: CatalogView, temporary: bool) -> str:
         temporary: whether it lasts as long as its session.
 
     Raises:
-        ValidationError: a program has made the view out of a table, which has no text.
+        TableError: a program has made the view out of a table, which has no text.
     """
     if view.text is None:
-        raise ValidationError(
-            f"SHOW CREATE VIEW is not supported for views registered by Table API: {path.quoted}"
-        )
+        raise TableError("SHOW CREATE VIEW is not supported for views registered by Table API.")
     word = "TEMPORARY VIEW" if temporary else "VIEW"
     schema = view.plan.schema if view.declared is None else view.declared.row
     columns = _listed([f"`{name}`" for name in schema.names])

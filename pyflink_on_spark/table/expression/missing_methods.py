@@ -10,6 +10,7 @@ _with_udf = unsupported_class(
     kind=Gap.NOT_YET,
     reason="SQL has no such function here",
     instead="Write it as a Python function with udf or udaf.",
+    known_as="Expression",
 )
 
 

@@ -13,7 +13,7 @@ from pyflink_on_spark._sql.syntax.expressions import Literal
 from pyflink_on_spark._sql.types import logical
 from pyflink_on_spark._sql.types.api_types import to_logical
 from pyflink_on_spark._sql.types.decimals import from_decimal
-from pyflink_on_spark._sql.types.external import from_python
+from pyflink_on_spark._sql.types.external import from_python, to_python
 from pyflink_on_spark._sql.types.logical import LogicalType
 from pyflink_on_spark.common.data_types import DataType
 
@@ -106,6 +106,23 @@ class Operand:
 def written_operand(operand: Any) -> syntax.Expression:
     """Return the syntax of an operand: an expression, or a constant."""
     return operand._unresolved if isinstance(operand, Operand) else literal(operand)
+
+
+def constant(written: syntax.Expression) -> Any:
+    """The Python value of a constant, or of a row, an array or a map of constants.
+
+    Raises:
+        ValidationError: a column or a function stands in it.
+    """
+    if isinstance(written, Literal):
+        convert = to_python(written.type)
+        return written.value if convert is None or written.value is None else convert(written.value)
+    if isinstance(written, syntax.Call) and written.name in {"ROW", "ARRAY", "MAP"}:
+        values = [constant(arg) for arg in written.args]
+        if written.name == "MAP":
+            return dict(zip(values[::2], values[1::2]))
+        return tuple(values) if written.name == "ROW" else values
+    raise ValidationError("from_elements takes constants, and rows, arrays and maps of them")
 
 
 def function(name: str, document: str) -> Any:

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     kind=Gap.NOT_YET,
     reason="changes cannot be turned into rows with a column for their kind",
     instead="Use to_changelog_stream and from_changelog_stream of StreamTableEnvironment.",
+    known_as="Table",
 )
 class ChangelogMethods:
     """The methods of tables that raise."""

@@ -33,6 +33,8 @@ from pyflink_on_spark.table._values.elements import rows_of_elements
 from pyflink_on_spark.table._values.results import StatementResult
 from pyflink_on_spark.table.environment_settings import EnvironmentSettings
 from pyflink_on_spark.table.explain_detail import ExplainDetail
+from pyflink_on_spark.table.expression import Expression
+from pyflink_on_spark.table.expression.parts import constant
 from pyflink_on_spark.table.module import ModuleEntry
 from pyflink_on_spark.table.result_kind import ResultKind
 from pyflink_on_spark.table.statement_set import StatementSet
@@ -298,14 +300,18 @@ class TableEnvironment(FormerMethods, Catalogs, Modules, FunctionDependencies, N
         """Return a table of the program's own rows.
 
         Args:
-            elements: tuples, lists, dicts, Rows, or single values.
+            elements: tuples, lists, dicts, Rows, single values, or expressions of constants.
             schema: the type of the rows, or the names of the columns; found out if not given.
             verify_schema: whether to check that values are of their types.
 
         Raises:
             TypeError: a value is not of its type, or the types of two rows do not fit.
         """
-        return Table(rows_of_elements(list(elements), schema, verify_schema), self)
+        values = [
+            constant(element._unresolved) if isinstance(element, Expression) else element
+            for element in elements
+        ]
+        return Table(rows_of_elements(values, schema, verify_schema), self)
 
     @renamed(table_or_data_stream="table")
     def create_temporary_view(

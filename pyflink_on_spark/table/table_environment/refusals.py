@@ -15,6 +15,7 @@ from pyflink_on_spark.table.table_result import TableResult
     kind=Gap.NOT_YET,
     reason="SQL cannot call models",
     instead="Call models in Python functions, or store them in a Catalog.",
+    known_as="TableEnvironment",
 )
 class NotYet:
     """Methods that may come later."""
@@ -38,6 +39,7 @@ class NotYet:
     kind=Gap.NEVER,
     reason="Java's functions and modules, and Flink's compiled plans, need Flink itself",
     instead="Write functions in Python; run INSERTs with execute_sql or a StatementSet.",
+    known_as="TableEnvironment",
 )
 class NeedsFlink:
     """Methods that need Flink itself."""
