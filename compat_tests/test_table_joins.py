@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from compat_tests.tables import create_letters, last, query
+from compat_tests.tables import create_letters, last, query, rows
 
 
 @pytest.fixture
@@ -101,3 +101,20 @@ def test_joins_without_an_equality(t):
     assert last(t, text) == [(1, None), (2, None), (3, None), (4, 1), (5, 1), (5, 2)]
     text = "SELECT a.v, b.v FROM t AS a LEFT JOIN t AS b ON b.v < a.v - 3 WHERE b.v IS NULL"
     assert last(t, text) == [(1, None), (2, None), (3, None), (4, None)]
+
+
+_MAPS = "CREATE TEMPORARY VIEW {} AS SELECT id, MAP['a', id] AS m FROM (VALUES {}) AS t(id)"
+
+
+@pytest.mark.parametrize("kind", ["JOIN", "LEFT JOIN", "FULL JOIN"])
+def test_rows_with_maps_are_joined(t_env, kind):
+    t_env.execute_sql(_MAPS.format("l", "(2), (2)"))
+    t_env.execute_sql(_MAPS.format("r", "(2)"))
+    found = rows(t_env.sql_query(f"SELECT l.id, l.m, r.m FROM l {kind} r ON l.id = r.id"))
+    assert found[-1] == (2, {"a": 2}, {"a": 2})
+
+
+def test_rows_with_maps_that_have_partners(t_env):
+    t_env.execute_sql(_MAPS.format("l", "(1), (2), (2)"))
+    inside = "SELECT * FROM l WHERE id IN (SELECT id FROM (VALUES (2), (3)) AS t(id))"
+    assert query(t_env, inside) == [(2, {"a": 2})] * 2

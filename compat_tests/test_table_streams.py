@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import datetime
+import decimal
 
 import pytest
 from pyflink.common import Row, RowKind, Types, WatermarkStrategy
@@ -355,3 +356,24 @@ def test_groups_of_upserts(t_env, upserts):
         ("+I", "a", 1, 1), ("+I", "b", 1, 2), ("-D", "a", 1, 1), ("+I", "a", 1, 5),
         ("+I", "c", 1, 7), ("-D", "b", 1, 2), ("-D", "a", 1, 5), ("+I", "a", 1, 6),
     ]  # fmt: skip
+
+
+@pytest.mark.parametrize("changelog", [False, True])
+def test_a_table_that_comes_back_from_a_stream_has_its_types(t_env, printed, changelog):
+    table = t_env.sql_query(
+        "SELECT CAST(v AS DECIMAL(10, 2)) AS d, 'abc' AS c, v, "
+        "TIMESTAMP '2024-01-01 00:00:00' AS t, CAST(v AS SMALLINT) AS s FROM (VALUES (1), (CAST(NULL AS INT))) AS r(v)"
+    )
+    if changelog:
+        back = t_env.from_changelog_stream(t_env.to_changelog_stream(table))
+    else:
+        back = t_env.from_data_stream(t_env.to_data_stream(table))
+    assert [line.strip(" ,") for line in printed(back.print_schema)] == [
+        "(", "`d` DECIMAL(10, 2)", "`c` CHAR(3) NOT NULL", "`v` INT",
+        "`t` TIMESTAMP(0) NOT NULL", "`s` SMALLINT", ")",
+    ]  # fmt: skip
+    moment = datetime.datetime(2024, 1, 1)
+    assert rows(back) == [
+        (decimal.Decimal("1.00"), "abc", 1, moment, 1),
+        (None, "abc", None, moment, None),
+    ]

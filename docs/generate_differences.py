@@ -137,6 +137,15 @@ one, change the docstring, then run `python docs/generate_differences.py`.
   many as with `<=`.
 - `WHERE rownum <= 1` takes a row back before it gives the one in its place. PyFlink's planner may
   leave that out, depending on the order: then its rows of kind +U come alone.
+- **Late rows and mini-batches.** With `table.exec.mini-batch.enabled` Flink emits a watermark for
+  each batch of rows, so that fewer rows are late. Here watermarks follow rows.
+- **An OVER that nobody uses** still drops late rows. Flink's planner leaves it out, and they stay.
+- A global aggregate over a stream without rows gives no row. Flink gives one if its planner finds
+  that the condition before it is never true.
+- The NULL of an outer join of the Table API is NULL. PyFlink takes the columns of the other side to
+  be NOT NULL, and returns -1 for the NULL of a number.
+- `CAST` of a timestamp before 1970 as `DATE` is its day; in Flink it can be the day after.
+- `+` joins no texts in the Table API: use `concat`.
 - `table.exec.state.ttl` counts for all rows of a key of a join. PyFlink forgets each row by
   itself.
 - `STDDEV_POP` of an INT and `PERCENTILE` with `OVER` in the order of a column that is no time

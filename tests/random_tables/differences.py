@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 
 from tests.random_programs.outcome import Outcome
+
+_MAP = re.compile(r"\{([^{}]*)\}")
 
 
 def difference(expected: Outcome, found: Outcome) -> str | None:
@@ -17,6 +20,7 @@ def difference(expected: Outcome, found: Outcome) -> str | None:
     if one is not None:
         return f"does not fail ({one.by}): {one.error}"
     for number, (rows, others) in enumerate(zip(expected.results, found.results)):
+        rows, others = (tuple(map(_with_sorted_maps, found)) for found in (rows, others))
         missing, added = Counter(rows), Counter(others)
         missing, added = missing - added, added - missing
         if missing or added:
@@ -24,6 +28,11 @@ def difference(expected: Outcome, found: Outcome) -> str | None:
         if rows != others:
             return f"{number}: the order is {others}, not {rows}"
     return None
+
+
+def _with_sorted_maps(row: str) -> str:
+    """Return a row in which the entries of maps, which have no order, are sorted."""
+    return _MAP.sub(lambda found: f"{{{', '.join(sorted(found[1].split(', ')))}}}", row)
 
 
 def kind(expected: Outcome, found: Outcome) -> str | None:

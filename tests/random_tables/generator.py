@@ -107,7 +107,7 @@ def is_late(table: Table) -> bool:
         return False
     highest = ""
     for row in table.rows:
-        if row[-1] + ".999" <= highest:
+        if row[-1] <= highest:
             return True
         highest = max(highest, _shifted(row[-1], table.delay))
     return False
@@ -185,7 +185,7 @@ def generate(seed: int) -> Program:
         tables = {n: t for n, t in tables.items() if t.source in {"json", "elements"}}
     parallelism = rng.choice([1, 1, 1, 2])
     settings = {}
-    if not batch and rng.random() < 0.25:
+    if not batch and rng.random() < 0.25 and not any(map(is_late, tables.values())):
         settings = {
             "table.exec.mini-batch.enabled": "true",
             "table.exec.mini-batch.allow-latency": "5 s",
@@ -193,7 +193,8 @@ def generate(seed: int) -> Program:
         }
     draft = Draft(rng, tables, batch, not batch and parallelism == 1 and not settings)
     scope = _base(draft)
-    for _ in range(rng.choice([0, 1, 1, 2, 2, 3])):
+    # The planner of PyFlink leaves out an OVER that nobody uses, and then keeps late rows.
+    for _ in range(0 if scope.late else rng.choice([0, 1, 1, 2, 2, 3])):
         scope = _further(draft, scope)
     readers, how = [scope], "collect"
     if rng.random() < 0.15 and not batch:
@@ -215,7 +216,7 @@ def generate(seed: int) -> Program:
     return used(program)
 
 
-_SHOWN = {ARRAY: f"coalesce:{ARRAY}", LTZ: "local", ROW: f"as_text:{ROW}", ROWS: f"as_text:{ROWS}"}
+_SHOWN = {LTZ: "local", **{kind: f"as_text:{kind}" for kind in (ARRAY, MAP, ROW, ROWS)}}
 """Types that PyFlink cannot always collect, and the operations that change them."""
 
 
@@ -227,8 +228,7 @@ def _shown(draft: Draft, scope: Scope) -> Scope:
     for name, (old, _) in zip(draft.names(12), scope.columns):
         found = column(old, scope.kind(old))
         made = _SHOWN.get(scope.kind(old))
-        rest = [[f"={ARRAY}", [0]]] if scope.kind(old) == ARRAY else []
-        items[name] = [made, found, *rest] if made else found
+        items[name] = [made, found] if made else found
     return _selected(draft, scope, items)
 
 
@@ -250,7 +250,7 @@ def _base(draft: Draft) -> Scope:
         timed = _timed(draft, source)
         if timed is not None:
             return timed
-    return _select(draft, source)
+    return replace(_select(draft, source), late=False)
 
 
 def _further(draft: Draft, scope: Scope) -> Scope:
@@ -366,7 +366,8 @@ def _join(draft: Draft, scope: Scope) -> Scope | None:
     names = draft.names(len(sides))
     columns = [[n, (scope if s == "l" else other).kind(c)] for n, (s, c) in zip(names, sides)]
     parts = {"kind": kind, "on": on, "extra": extra, "items": sides}
-    api = "table" if rng.random() < 0.3 and scope.name != other.name else "sql"
+    fluent = kind == "INNER" and scope.name != other.name  # others lose NULL in PyFlink
+    api = "table" if fluent and rng.random() < 0.4 else "sql"
     updating = scope.updating or other.updating or kind != "INNER"
     return draft.add("join", [scope, other], columns, parts, updating=updating, api=api)
 
@@ -548,7 +549,7 @@ def _window(draft: Draft, scope: Scope) -> Scope:
     parts = {"window": name, "sizes": sizes, "keys": keys, "aggs": aggs, "partition": partition,
              "time": scope.time}  # fmt: skip
     columns = [list(pair) for pair in zip(names, kinds)]
-    return draft.add("window", [scope], columns, parts, ordered=False)
+    return draft.add("window", [scope], columns, parts, ordered=False, late=False)
 
 
 def _dedup(draft: Draft, scope: Scope) -> Scope | None:
@@ -560,7 +561,7 @@ def _dedup(draft: Draft, scope: Scope) -> Scope | None:
     columns = [pair for pair in scope.columns if pair[0] != scope.time]
     last = rng.random() < 0.5
     parts = {"keys": keys, "time": scope.time, "last": last, "names": names}
-    return draft.add("dedup", [scope], columns, parts, updating=True, ordered=False)
+    return draft.add("dedup", [scope], columns, parts, updating=True, ordered=False, late=False)
 
 
 def _timed_over(draft: Draft, scope: Scope) -> Scope:

@@ -81,12 +81,14 @@ def _is_unsure(program: Program, outcome: Outcome) -> bool:
 def write(path: Path, recordings: Iterable[Recording]) -> None:
     """Write a file of recordings."""
     path.parent.mkdir(exist_ok=True)
-    with lzma.open(path, "wt", encoding="utf-8", preset=9) as file:
+    unfinished = path.with_suffix(".unfinished")
+    with lzma.open(unfinished, "wt", encoding="utf-8", preset=9) as file:
         for recording in recordings:
             outcome = json.dumps(
                 recording.outcome.to_data(), ensure_ascii=False, separators=(",", ":")
             )
             file.write(f"{recording.program.to_json()}\t{outcome}\n")
+    unfinished.replace(path)
 
 
 def everything() -> Iterator[Recording]:

@@ -44,7 +44,7 @@ from pyflink_on_spark._sql.runtime.timed_joins import (
 )
 from pyflink_on_spark._sql.syntax.queries import JoinKind
 from pyflink_on_spark._sql.types.coercion import comparable_type
-from pyflink_on_spark._sql.types.logical import Time
+from pyflink_on_spark._sql.types.logical import LogicalType, Root, Time
 
 
 @dataclass(frozen=True)
@@ -108,8 +108,18 @@ class JoinParts:
             _null_check(two, self.widths[1], zone),
         )
 
+    @staticmethod
+    def maps(nodes: tuple[PhysicalNode, ...]) -> tuple[bool, bool]:
+        """Return True for the sides whose rows hold values of MAP or MULTISET."""
+        left, right = (any(map(_holds_maps, node.schema.types)) for node in nodes)
+        return left, right
+
     def _sides(self) -> tuple[list[Typed], list[Typed]]:
         return [key for key, _ in self.keys], [key for _, key in self.keys]
+
+
+def _holds_maps(kind: LogicalType) -> bool:
+    return kind.root in {Root.MAP, Root.MULTISET} or any(map(_holds_maps, kind.children))
 
 
 class Join(PhysicalNode):
@@ -173,6 +183,7 @@ class Join(PhysicalNode):
             nulls,
             self.changelog,
             builder.settings.state_ttl,
+            parts.maps(self.inputs),
         )
         edges = builder.operator(self.name, edges, operator, parallelism=parallelism)
         return RowStream(edges, self.changelog)
@@ -286,7 +297,7 @@ class SemiJoin(PhysicalNode):
             changelogs = inputs[0].changelog, inputs[1].changelog
             operator = SemiJoinOperator(
                 condition, widths, self.node.anti, changelogs, nulls, self.changelog,
-                builder.settings.state_ttl,
+                builder.settings.state_ttl, parts.maps(self.inputs),
             )  # fmt: skip
         edges = builder.operator(
             self.name, parts.edges(inputs, builder), operator, parallelism=parts.parallelism

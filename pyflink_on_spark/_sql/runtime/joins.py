@@ -19,6 +19,22 @@ _COUNT, _PARTNERS = 0, 1
 _NONE: dict[Any, Any] = {}
 
 
+class HashableMap(dict[Any, Any]):
+    """A value of MAP or MULTISET in a row that is the key of a dictionary."""
+
+    def __hash__(self) -> int:  # type: ignore[override]
+        return hash(frozenset(self))
+
+
+def hashable(value: Any) -> Any:
+    """Return a row, or another value, whose maps can be hashed."""
+    if isinstance(value, tuple):
+        return tuple(map(hashable, value))
+    if isinstance(value, dict):
+        return HashableMap((key, hashable(inner)) for key, inner in value.items())
+    return value
+
+
 class JoinOperator(KeyedProgramOperator):
     """Keeps the rows of both sides, and joins each row with those of the other side.
 
@@ -32,6 +48,7 @@ class JoinOperator(KeyedProgramOperator):
         null_keys: for each side a function that tells whether a key has NULL, or None.
         pairs: whether pairs of the kind and the row come out.
         ttl: after how long without a change (ms) the rows of a key are forgotten; 0 for never.
+        maps: True for the sides whose rows hold values of MAP or MULTISET.
     """
 
     _only_pairs = True
@@ -46,8 +63,9 @@ class JoinOperator(KeyedProgramOperator):
         null_keys: tuple[Program | None, Program | None],
         pairs: bool,
         ttl: int = 0,
+        maps: tuple[bool, bool] = (False, False),
     ) -> None:
-        self._ttl = ttl
+        self._ttl, self._maps = ttl, maps
         self._condition, self._widths, self._outer = condition, widths, outer
         self._changelogs, self._null_keys, self._pairs = changelogs, null_keys, pairs
 
@@ -98,6 +116,8 @@ class JoinOperator(KeyedProgramOperator):
             note(key)
 
     def _changes(self, elements: Iterator[Any], side: int) -> Iterator[Any]:
+        if self._maps[side]:
+            elements = ((key, hashable(element)) for key, element in elements)
         if self._only_pairs and not self._pairs and not self._ttl:
             yield from self._inner(elements, side)
             return
@@ -227,6 +247,7 @@ class SemiJoinOperator(JoinOperator):
         null_keys: for each side a function that tells whether a key has NULL, or None.
         pairs: whether pairs of the kind and the row come out.
         ttl: after how long without a change (ms) the rows of a key are forgotten; 0 for never.
+        maps: True for the sides whose rows hold values of MAP or MULTISET.
     """
 
     def __init__(
@@ -238,10 +259,11 @@ class SemiJoinOperator(JoinOperator):
         null_keys: tuple[Program | None, Program | None],
         pairs: bool,
         ttl: int = 0,
+        maps: tuple[bool, bool] = (False, False),
     ) -> None:
         outer = False, False
         self._only_pairs = False
-        super().__init__(condition, widths, outer, changelogs, null_keys, pairs, ttl)
+        super().__init__(condition, widths, outer, changelogs, null_keys, pairs, ttl, maps)
         self._anti = anti
 
     def _counts_partners(self, side: int) -> bool:

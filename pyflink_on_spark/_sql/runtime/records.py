@@ -32,6 +32,9 @@ class ToRecords(Operator):
         keeps_timestamps: whether objects have the timestamps that the rows came with.
     """
 
+    fields: Schema | None = None
+    """The fields of the objects with the types of SQL, where no type information was asked for."""
+
     def __init__(
         self,
         schema: Schema,

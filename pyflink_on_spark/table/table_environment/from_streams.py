@@ -23,7 +23,7 @@ from pyflink_on_spark._sql.plan.nodes import (
     Project,
 )
 from pyflink_on_spark._sql.plan.nodes import Schema as RowSchema
-from pyflink_on_spark._sql.runtime.records import FromRecords
+from pyflink_on_spark._sql.runtime.records import FromRecords, ToRecords
 from pyflink_on_spark._sql.session.session import Session
 from pyflink_on_spark._sql.syntax import expressions as syntax
 from pyflink_on_spark._sql.syntax.statements import ColumnDefinition, ColumnKind
@@ -103,11 +103,18 @@ def _elements(stream: DataStream, mode: Any) -> _Elements:
     type_info = stream.get_type()
     inner = type_info._type_info if isinstance(type_info, ExternalTypeInfo) else type_info
     if isinstance(inner, RowTypeInfo | TupleTypeInfo):
-        return _Elements(stream, RowSchema(*fields_of(inner)), False, mode)
+        return _Elements(stream, _of_table(stream) or RowSchema(*fields_of(inner)), False, mode)
     kind = from_type_info(inner)
     if kind.root is not Root.RAW and type(inner).__name__ in {"BasicTypeInfo", "InstantTypeInfo"}:
         kind = kind.with_nullable(False)
     return _Elements(stream, RowSchema(("f0",), (kind,)), True, mode)
+
+
+def _of_table(stream: DataStream) -> RowSchema | None:
+    """Return the columns of the table that a stream comes from without a change, if it does."""
+    operators = [edge.upstream.operator for edge in stream._flow.edges]
+    schemas = {op.fields if isinstance(op, ToRecords) else None for op in operators}
+    return schemas.pop() if len(schemas) == 1 else None
 
 
 # -- with a Schema -------------------------------------------------------------------------------

@@ -107,8 +107,10 @@ def _stream(
     metadata: int | None = None,
     keeps_timestamps: bool = False,
 ) -> DataStream:
+    fields = None
     if type_info is None:
         type_info = _named_rows(node.schema, metadata)
+        fields = _fields(node.schema, metadata)
     settings = session.settings()
     sink = ExternalSink(node.schema, node, _SINK, changes, before)
     planned = plan([sink], settings)
@@ -124,6 +126,7 @@ def _stream(
         already_typed=emitted,
         keeps_timestamps=keeps_timestamps,
     )
+    records.fields = fields
     builder = GraphBuilder(settings)
     (edge,) = builder.aligned("TableToDataStream", stream.edges, records)
     edge.upstream.type_info = emitted
@@ -134,6 +137,12 @@ def _stream(
 
 def _is_of_rows(scan: ExternalScan) -> bool:
     return all(isinstance(edge.type_info, RowTypeInfo) for edge in scan.rows.edges)
+
+
+def _fields(schema: Schema, left_out: int | None) -> Schema:
+    columns = zip(schema.names, schema.types)
+    kept = [column for index, column in enumerate(columns) if index != left_out]
+    return Schema(tuple(name for name, _ in kept), tuple(kind.plain() for _, kind in kept))
 
 
 def _named_rows(schema: Schema, left_out: int | None) -> TypeInformation:

@@ -371,7 +371,17 @@ _LISTS = (
         ),
     ),
     function_of("ARRAY_DISTINCT", (_arrays,), like(), distinct),
-    _with_null("ARRAY_POSITION", always(logical.INT), position),
+    ScalarFunction(
+        "ARRAY_POSITION",
+        (
+            Overload(
+                (_arrays, any_type),
+                lambda types: logical.INT.with_nullable(any(kind.nullable for kind in types)),
+                calling(position),
+                _CALLED,
+            ),
+        ),
+    ),
     _with_null("ARRAY_REMOVE", like(), removed),
     _with_null("ARRAY_APPEND", _with_element, appended),
     _with_null("ARRAY_PREPEND", _with_element, prepended),

@@ -33,7 +33,6 @@ _CLASSES = {
     "Lower": "a-z",
     "Punct": r"!-/:-@\[-`{-~",
 }
-_JAVA_GROUP = re.compile(r"\\(.)|\$(\d)|\$\{(\w+)\}")
 
 
 @lru_cache(maxsize=1024)
@@ -53,26 +52,11 @@ def _python(pattern: str) -> str:
     return pattern
 
 
-def _replacement(text: str) -> str:
-    def group(match: re.Match[str]) -> str:
-        if match[1] is not None:
-            return "\\\\" if match[1] == "\\" else match[1]
-        return rf"\g<{match[2] or match[3]}>"
-
-    parts = []
-    position = 0
-    for match in _JAVA_GROUP.finditer(text):
-        parts += [text[position : match.start()].replace("\\", "\\\\"), group(match)]
-        position = match.end()
-    parts.append(text[position:].replace("\\", "\\\\"))
-    return "".join(parts)
-
-
 def regexp_replace(text: str, pattern: str, replacement: str) -> str | None:
-    """Replace all that matches."""
+    """Replace all that matches by a text, which has no references to groups."""
     found = compiled(pattern)
     try:
-        return None if found is None else found.sub(_replacement(replacement), text)
+        return None if found is None else found.sub(lambda _: replacement, text)
     except (re.error, IndexError):
         return None
 
