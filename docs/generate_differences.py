@@ -145,7 +145,6 @@ one, change the docstring, then run `python docs/generate_differences.py`.
 - The NULL of an outer join of the Table API is NULL. PyFlink takes the columns of the other side to
   be NOT NULL, and returns -1 for the NULL of a number.
 - `CAST` of a timestamp before 1970 as `DATE` is its day; in Flink it can be the day after.
-- `+` joins no texts in the Table API: use `concat`.
 - `table.exec.state.ttl` counts for all rows of a key of a join. PyFlink forgets each row by
   itself.
 - `STDDEV_POP` of an INT and `PERCENTILE` with `OVER` in the order of a column that is no time
