@@ -14,7 +14,12 @@ from typing import TYPE_CHECKING, Any
 
 from pyflink_on_spark._connectors.formats.compression import is_compressed, read_compressed
 from pyflink_on_spark._connectors.formats.corrupt import CorruptRecordError
-from pyflink_on_spark._connectors.formats.csv_records import SURROGATES, CsvDialect, RecordReader
+from pyflink_on_spark._connectors.formats.csv_records import (
+    BLANK,
+    SURROGATES,
+    CsvDialect,
+    RecordReader,
+)
 from pyflink_on_spark._connectors.formats.file_format import FileSplit, InputFileFormat
 from pyflink_on_spark._connectors.formats.line_ranges import read_whole_lines
 from pyflink_on_spark._filesystem.input_file import open_input
@@ -206,8 +211,7 @@ def _plain_lines(text: str, form: CsvDialect) -> list[str]:
     if not lines[-1]:
         lines.pop()
     if form.comments:
-        blank = " \t"
-        lines = [line for line in lines if (rest := line.lstrip(blank)) and rest[0] != "#"]
+        lines = [rest for line in lines if (rest := line.lstrip(BLANK)) and rest[0] != "#"]
     return lines
 
 

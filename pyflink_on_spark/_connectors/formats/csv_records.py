@@ -15,7 +15,8 @@ from pyflink_on_spark.common.typeinfo import RowTypeInfo
 
 _LONGEST_FIELD = 20_000_000
 """In characters, as in Jackson; Python's own limit is far lower."""
-_BLANKS = " \t"
+BLANK = " "
+"""Skipped before a record where there may be comments; a tab is not."""
 _ERRORS = {"unexpected end of data": "Missing closing quote for value"}
 """Jackson's words for Python's."""
 _ESCAPED = {"n": "\n", "r": "\r", "t": "\t", "0": "\0"}
@@ -225,9 +226,9 @@ class _Lines:
         self._between = False
         if not self._comments:
             return line
-        line = line.lstrip(_BLANKS)
+        line = line.lstrip(BLANK)
         while not line.rstrip("\r\n") or line.startswith("#"):
-            line = next(self._lines).lstrip(_BLANKS)
+            line = next(self._lines).lstrip(BLANK)
             self.number += 1
         return line
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import gzip
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from pyflink_on_spark._connectors.formats.csv_blocks import CsvRecords
@@ -13,7 +13,7 @@ from pyflink_on_spark._connectors.formats.csv_records import CsvDialect
 from pyflink_on_spark._connectors.formats.file_format import FileSplit
 
 PIECES = st.sampled_from(
-    [*'ab1,#\\ \t"', '""', "\n", "\r", "\r\n", "\n\n", "é", '","', '"\n"', "x,y\n"]
+    [*'ab1,# \\ \t"', '""', "\n", "\r", "\r\n", "\n\n", "é", '","', '"\n"', "x,y\n"]
 )
 CONTENTS = st.lists(PIECES, max_size=60).map("".join)
 DIALECTS = st.builds(
@@ -44,6 +44,7 @@ def read(path, form, lenient, chunk_size, split=None):
 
 
 @settings(max_examples=300, deadline=None)
+@example(' a\n","\n', CsvDialect(comments=True), False)
 @given(content=CONTENTS, form=DIALECTS, lenient=st.booleans())
 def test_blocks_do_not_matter(tmp_path_factory, content, form, lenient):
     path = tmp_path_factory.mktemp("csv") / "a.csv"
