@@ -576,6 +576,10 @@ EMPTY = "Patterns that can produce empty matches are not supported."
         ({"measures": "LAST(FIRST(A.price)) AS x"}, "Cannot nest PREV/NEXT under LAST/FIRST"),
         ({"measures": "LAST(SUM(A.price)) AS x"}, "Cannot use aggregation in navigation"),
         ({"measures": "SUM(SUM(A.price)) AS x"}, "Aggregate expressions cannot be nested"),
+        ({"measures": "SUM(1) AS x"}, r"Null parameters in 'SUM\(1\)'"),
+        ({"measures": "CAST(MAX(1 + 1) AS BIGINT) AS x"}, r"Null parameters in 'MAX\(1 \+ 1\)'"),
+        ({"measures": "COUNT(1) AS x"}, "No pattern variable specified in aggregate"),
+        ({"define": "A AS SUM(1) < 3"}, r"Null parameters in 'SUM\(1\)'"),
         ({"measures": "A.nope AS x"}, "Column 'nope' not found in table 'A'"),
         ({"measures": "Z.id AS x"}, "Table 'Z' not found"),
         ({"measures": "a.id AS x"}, "Table 'a' not found"),
@@ -589,6 +593,8 @@ EMPTY = "Patterns that can produce empty matches are not supported."
         ({"within": "WITHIN INTERVAL -'2' SECOND"}, "Interval must be non-negative"),
         ({"within": "WITHIN 5"}, 'Encountered "5"'),
         ({"order": "ts DESC"}, "Primary sort order of a streaming table must be ascending on"),
+        ({"order": "ts NULLS LAST"}, "java.lang.AssertionError"),
+        ({"order": "ts, id NULLS FIRST"}, "java.lang.AssertionError"),
         ({"order": "id"}, "You must specify either rowtime or proctime for order by as the first"),
         ({"order": "id, ts"}, "You must specify either rowtime or proctime for order by as the"),
     ],
@@ -614,6 +620,30 @@ def test_what_is_refused(match, change, message):
 def test_what_is_missing(e, inner, message):
     with pytest.raises(Exception, match=message):
         query(e, f"SELECT * FROM e MATCH_RECOGNIZE ({inner})")
+
+
+@pytest.mark.parametrize(
+    ("relations", "message"),
+    [
+        ("e MATCH_RECOGNIZE ({}) AS T(a, b)", "Duplicate relation name 'T' in FROM clause"),
+        ("e MATCH_RECOGNIZE ({}) T(a, b)", "Duplicate relation name 'T' in FROM clause"),
+        ("(e) MATCH_RECOGNIZE ({})", "Expected query or join"),
+        ("(e) AS z", "Expected query or join"),
+        ("e AS z (k, i, p, ts) MATCH_RECOGNIZE ({})", 'Encountered "MATCH_RECOGNIZE" at line 1'),
+        ("e z MATCH_RECOGNIZE ({})", 'Encountered "MATCH_RECOGNIZE" at line 1'),
+    ],
+)
+def test_relations_that_are_refused(e, relations, message):
+    with pytest.raises(Exception, match=message):
+        query(e, f"SELECT * FROM {relations.format(SIMPLE)}")
+
+
+@pytest.mark.parametrize(
+    "relation", ["e AS z", "(SELECT * FROM e)", "((SELECT * FROM e))", "(SELECT * FROM e) AS z"]
+)
+def test_relations_whose_rows_are_matched(e, relation):
+    found = query(e, f"SELECT * FROM {relation} MATCH_RECOGNIZE ({SIMPLE}) AS T")
+    assert found == [("a", 3), ("a", 4), ("a", 8), ("a", 9)]
 
 
 def test_changes_are_refused(e):

@@ -37,6 +37,12 @@ class IllegalArgumentError(ValidationError):
     java_class = "java.lang.IllegalArgumentException"
 
 
+class AssertionFailedError(ValidationError):
+    """A statement that no check of Flink's refuses, and that its planner fails on."""
+
+    java_class = "java.lang.AssertionError"
+
+
 class UnsupportedOperationError(RaisedByJava, RuntimeError):
     """The catalog cannot do this; neither can PyFlink's."""
 

@@ -14,7 +14,7 @@ from pyflink_on_spark._sql.binder.expressions import (
     invoke,
 )
 from pyflink_on_spark._sql.binder.scope import Scope, ScopeTable
-from pyflink_on_spark._sql.errors import TableError, invalid
+from pyflink_on_spark._sql.errors import AssertionFailedError, TableError, invalid
 from pyflink_on_spark._sql.functions.library import builtin_functions
 from pyflink_on_spark._sql.plan.expressions import Constant, InputRef, Typed, rewrite, walk
 from pyflink_on_spark._sql.plan.match import (
@@ -72,6 +72,7 @@ class MatchBinder(ExpressionBinder):
         every = 1 if clause == "DEFINE" else max(1, sum(taken.values()))
         self._taken = {ALL_ROWS: every, **taken}
         self._first, self._distance, self._inside = False, 0, False
+        self._columns = 0
         self._cases[syntax.Name] = self._name
         self._cases[syntax.AggregateCall] = self._aggregated
         self._cases[syntax.Star] = self._star
@@ -80,6 +81,7 @@ class MatchBinder(ExpressionBinder):
         raise invalid("Unknown field '*'", node.span)
 
     def _name(self, name: syntax.Name) -> Typed:
+        self._columns += 1
         return rewrite(self.scope.resolve(name), self._field)
 
     def _field(self, part: Typed) -> Typed | None:
@@ -183,7 +185,10 @@ class MatchBinder(ExpressionBinder):
         function = self.function(call)
         if function is not None and function is not builtin_functions().find(call.name):
             raise TableError(_PYTHON)
+        before = self._columns
         found = aggregate_invocation(node, self, self._functions)
+        if found.args and self._columns == before:
+            raise _without_columns(call.name.upper(), node)
         variable = _variable_of(found.args, node)
         for part in _fields(found.args):
             if part.first or part.distance:
@@ -194,6 +199,12 @@ class MatchBinder(ExpressionBinder):
         shown = ", ".join(map(str, found.args))
         text = f"{found.function.name}({shown})"
         return MatchedAggregate(found.type, variable, replace(found, args=args), text)
+
+
+def _without_columns(name: str, node: Any) -> Exception:
+    if name == "COUNT":
+        return TableError("No pattern variable specified in aggregate")
+    return invalid(f"Null parameters in '{_text(node)}'", node.span)
 
 
 def _clock() -> Typed:
@@ -438,8 +449,12 @@ def _column(binder: ExpressionBinder, item: syntax.Expression, clause: str) -> I
 
 
 def _sort_key(binder: ExpressionBinder, item: syntax.SortItem) -> SortKey:
-    first = item.ascending if item.nulls_first is None else item.nulls_first
-    return SortKey(_column(binder, item.expression, "ORDER BY"), item.ascending, first)
+    if item.nulls_first is not None:
+        raise AssertionFailedError(
+            "MATCH_RECOGNIZE cannot be ordered with NULLS FIRST or NULLS LAST: neither can Flink's"
+        )
+    key = _column(binder, item.expression, "ORDER BY")
+    return SortKey(key, item.ascending, item.ascending)
 
 
 def _check_names(partition: Sequence[str], measures: Sequence[str]) -> None:

@@ -444,6 +444,12 @@ class RelationBinder:
             return self._correlated(ONE_ROW, Scope(()), lateral, syntax.JoinKind.CROSS, None)
         node, _ = self._relation(aliased.relation)
         if aliased.columns:
+            if isinstance(aliased.relation, MatchRecognize):
+                raise invalid(
+                    f"Duplicate relation name '{aliased.name}' in FROM clause. MEASURES names the "
+                    "columns of a match",
+                    aliased.span,
+                )
             if len(aliased.columns) != len(node.schema):
                 raise invalid(
                     f"List of column aliases must have same degree as table; table has "

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pyflink_on_spark._sql.errors import Span
+from pyflink_on_spark._sql.errors import Span, SqlParseError
 from pyflink_on_spark._sql.parser.match_recognize import MatchParser
 from pyflink_on_spark._sql.syntax.expressions import Alias, Call, Expression, Name, OverWindow
 from pyflink_on_spark._sql.syntax.queries import (
@@ -66,7 +66,8 @@ class RelationParser(MatchParser):
         if isinstance(relation, TableReference | DerivedTable):
             if self.at("AS"):
                 relation = self._aliased(relation, first.span)
-            if self.at("MATCH_RECOGNIZE"):
+            named = isinstance(relation, Aliased) and relation.columns
+            if self.at("MATCH_RECOGNIZE") and not named:
                 relation = self.match_recognize(relation, first.span)
         return self._aliased(relation, first.span)
 
@@ -134,6 +135,8 @@ class RelationParser(MatchParser):
         self.expect("(")
         relation = self.relation()
         self.expect(")")
+        if not isinstance(relation, Join):
+            raise SqlParseError(f"SQL parse failed. Expected query or join at {first.span.place()}.")
         return relation
 
 
