@@ -6,6 +6,11 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
+from pyflink.table.udf import udf
+
+twice = udf(lambda i: i * 2, ["BIGINT"], "BIGINT")
+"""A function that SQL finds by its name."""
+
 
 def rows(table: Any) -> list[tuple[Any, ...]]:
     """Runs a table and returns its rows as tuples, in the order they came."""

@@ -4,6 +4,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from pyflink.table import (
     DataTypes,
@@ -15,7 +17,7 @@ from pyflink.table import (
     TableEnvironment,
 )
 from pyflink.table.expressions import col
-from pyflink.table.udf import udf
+from pyflink.table.udf import AggregateFunction, udaf, udf, udtf
 
 from compat_tests.tables import query, rows
 
@@ -193,6 +195,114 @@ def test_shown_functions_and_modules(t_env):
     assert [tuple(row) for row in t_env.execute_sql("SHOW MODULES").collect()] == [("core",)]
     full = t_env.execute_sql("SHOW FULL MODULES").collect()
     assert [tuple(row) for row in full] == [("core", True)]
+
+
+def described(t_env, name):
+    return dict(tuple(row) for row in t_env.execute_sql(f"DESCRIBE FUNCTION {name}").collect())
+
+
+def test_described_functions_of_flink(t_env):
+    result = t_env.execute_sql("DESC FUNCTION now")
+    assert result.get_table_schema().get_field_names() == ["info name", "info value"]
+    plain = [("is system function", "true"), ("is temporary", "false")]
+    assert [tuple(row) for row in result.collect()] == plain
+    assert list(described(t_env, "EXTENDED Rand").items()) == [
+        *plain,
+        ("kind", "SCALAR"),
+        ("requirements", "[]"),
+        ("is deterministic", "false"),
+        ("supports constant folding", "true"),
+        ("signature", "Rand()\nRand(<INTEGER>)"),
+    ]
+    assert described(t_env, "EXTENDED ARRAY_AGG")["kind"] == "AGGREGATE"
+    signature = "dateformat(<TIMESTAMP>, <CHARACTER_STRING>)"
+    assert described(t_env, "EXTENDED dateformat")["signature"].startswith(signature)
+    assert described(t_env, "`upper`") == dict(plain)
+
+
+class Highest(AggregateFunction):
+    def create_accumulator(self):
+        return [0]
+
+    def accumulate(self, accumulator, value):
+        accumulator[0] = max(accumulator[0], value)
+
+    def get_value(self, accumulator):
+        return accumulator[0]
+
+
+FUNCTIONS = {
+    "scalar": (udf(lambda i: i, result_type="INT"), "SCALAR", "*", "true"),
+    "typed": (
+        udf(lambda i, s: i, ["INT", "STRING NOT NULL"], "INT", deterministic=False),
+        "SCALAR", "arg0 => INT, arg1 => STRING NOT NULL", "false",
+    ),
+    "pandas": (udf(lambda i: i, result_type="INT", func_type="pandas"), "SCALAR", "*", "true"),
+    "several": (
+        udtf(lambda i: [i], ["BIGINT"], ["INT"]), "TABLE", "arg0 => BIGINT", "true",
+    ),
+    "highest": (
+        udaf(Highest(), ["INT"], "INT", accumulator_type="ARRAY<INT>"),
+        "AGGREGATE", "arg0 => INT", "true",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_described_functions_of_users(t_env, name):
+    function, kind, arguments, deterministic = FUNCTIONS[name]
+    t_env.create_temporary_system_function(name, function)
+    assert described(t_env, name) == {"is system function": "true", "is temporary": "true"}
+    assert list(described(t_env, f"EXTENDED {name.upper()}").items())[2:] == [
+        ("kind", kind),
+        ("requirements", "[]"),
+        ("is deterministic", deterministic),
+        ("supports constant folding", "true"),
+        ("signature", f"{name.upper()}({arguments})"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("nope", "Function with the identifier '`nope`' doesn't exist."),
+        ("date_format", "Function with the identifier '`date_format`' doesn't exist."),
+        ("x.Y", "Function with the identifier '`x`.`Y`' doesn't exist."),
+        ("a.b.c.d", "Object identifier must consist of 1 to 3 parts."),
+        ("mine", "UnsupportedOperationException: This CatalogFunction is a InlineCatalogFunction."),
+        ("`default_database`.mine", "This CatalogFunction is a InlineCatalogFunction."),
+        ("absent", "Cannot instantiate user-defined function 'absent'."),
+        ("upper", 'Encountered "upper" at line 1, column 19.'),
+    ],
+)
+def test_functions_that_cannot_be_described(t_env, name, message):
+    t_env.create_temporary_function("mine", udf(lambda i: i, result_type="INT"))
+    t_env.execute_sql("CREATE TEMPORARY FUNCTION absent AS 'no.such' LANGUAGE PYTHON")
+    with pytest.raises(Exception, match=re.escape(message)):
+        t_env.execute_sql(f"DESCRIBE FUNCTION {name}")
+
+
+def test_described_functions_of_catalogs(t_env):
+    path = "compat_tests.tables.twice"
+    t_env.execute_sql(f"CREATE FUNCTION kept AS '{path}' LANGUAGE PYTHON")
+    t_env.execute_sql(f"CREATE TEMPORARY FUNCTION passing AS '{path}' LANGUAGE PYTHON")
+    where = {"class name": path, "function language": "PYTHON", "resource uris": "[]"}
+    kept = {"is system function": "false", "is temporary": "false", **where}
+    assert described(t_env, "kept") == kept
+    assert described(t_env, "default_database.KEPT") == kept
+    assert described(t_env, "passing") == kept | {"is temporary": "true"}
+    signature = described(t_env, "EXTENDED Kept")["signature"]
+    assert signature == "default_catalog.default_database.Kept(arg0 => BIGINT)"
+
+
+def test_listed_functions(t_env):
+    shown = [row[0] for row in t_env.execute_sql("SHOW FUNCTIONS").collect()]
+    assert sorted(shown) == sorted(t_env.list_functions())
+    assert len(shown) == 251
+    assert {"dateFormat", "OBJECT_OF", "sum0", "withColumns", "ARRAY_AGG"} <= set(shown)
+    assert not {"DATE_FORMAT", "SUM", "IF", "CURRENT_DATABASE"} & set(shown)
+    like = [row[0] for row in t_env.execute_sql("SHOW FUNCTIONS LIKE 'up%'").collect()]
+    assert like == ["upper", "upperCase"]
 
 
 def test_described_comments(t_env):

@@ -8,6 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 from pyflink_on_spark._compat.unsupported import Gap, raise_unsupported
 from pyflink_on_spark._sql.errors import ValidationError
+from pyflink_on_spark._sql.functions.described import (
+    Rows,
+    described_builtin,
+    described_user_function,
+    flinks_functions,
+)
 from pyflink_on_spark._sql.functions.library import builtin_functions
 from pyflink_on_spark._sql.functions.parameters import always
 from pyflink_on_spark._sql.plan.signatures import Nulls, Overload, ScalarFunction
@@ -65,6 +71,14 @@ class PythonFunction:
                 f"{failed} '{self.path}' is no function of udf(), udtf() or udaf()"
             )
         return defined()
+
+    def rows(self) -> Rows:
+        """Return the rows that say where the function comes from."""
+        return [
+            ("class name", self.path),
+            ("function language", self.language),
+            ("resource uris", "[]"),
+        ]
 
 
 class Modules:
@@ -248,8 +262,55 @@ class FunctionCatalog:
         temporary = {path.name for path in self._temporary if path[:2] == place[:2]}
         return sorted({*self._system, *temporary, *self._permanent(place)})
 
+    def describe(self, parts: tuple[str, ...], *, extended: bool) -> Rows:
+        """Return the rows that describe a function.
+
+        Args:
+            parts: of its name.
+            extended: whether kind and signature belong to the rows.
+
+        Raises:
+            ValidationError: there is none of that name, or its Python object is not there.
+            UnsupportedOperationError: the program registered it in a database.
+        """
+        if len(parts) > 3:
+            raise ValidationError("Object identifier must consist of 1 to 3 parts.")
+        *_, own = parts
+        if len(parts) == 1:
+            found = self._system.get(own.lower())
+            if found is not None:
+                function = _loaded(found, own)
+                return described_user_function(
+                    own, function, system=True, temporary=True, source=[], extended=extended
+                )
+            rows = described_builtin(own, extended=extended) if CORE in self.modules.used else None
+            if rows is not None:
+                return rows
+        path = self._catalog.qualify((*parts[:-1], own.lower()))
+        found = self._temporary.get(path)
+        temporary = found is not None
+        if found is None:
+            found = self._permanent(path).get(path.name)
+        if found is None:
+            name = ".".join(f"`{part}`" for part in parts)
+            raise ValidationError(f"Function with the identifier '{name}' doesn't exist.")
+        function = _loaded(found, path.name if temporary else str(path))
+        return described_user_function(
+            str(path._replace(name=own)),
+            function,
+            system=False,
+            temporary=temporary,
+            source=found.rows() if isinstance(found, PythonFunction) else [],
+            extended=extended,
+        )
+
+    def listed(self) -> list[str]:
+        """Return the names of all functions in order; Flink's as its modules list them."""
+        own = flinks_functions() if CORE in self.modules.used else ()
+        return sorted({*own, *self.user_names()})
+
     def names(self) -> list[str]:
-        """Return the names of all functions, Flink's own and those of the session, in order."""
+        """Return the names of all functions that SQL can call, in order."""
         own = {CURRENT_DATABASE, *builtin_functions().names()} if CORE in self.modules.used else ()
         return sorted({*own, *self.user_names()})
 

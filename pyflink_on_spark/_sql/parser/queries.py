@@ -136,7 +136,9 @@ class RelationParser(MatchParser):
         relation = self.relation()
         self.expect(")")
         if not isinstance(relation, Join):
-            raise SqlParseError(f"SQL parse failed. Expected query or join at {first.span.place()}.")
+            raise SqlParseError(
+                f"SQL parse failed. Expected query or join at {first.span.place()}."
+            )
         return relation
 
 

@@ -85,8 +85,31 @@ class Overload:
         return self.parameters[min(index, len(self.parameters) - 1)]
 
 
+@dataclass(frozen=True)
+class Declaration:
+    """The properties that a user's function declares, which DESCRIBE FUNCTION shows.
+
+    Args:
+        input_types: of its arguments; None for arguments of any types.
+        deterministic: whether it always has the same result for the same arguments.
+    """
+
+    input_types: tuple[LogicalType, ...] | None
+    deterministic: bool
+
+
+class Described:
+    """The base of functions that DESCRIBE FUNCTION shows."""
+
+    declaration: Declaration | None = None
+
+    def declare(self, declaration: Declaration) -> None:
+        """Set the declared properties."""
+        object.__setattr__(self, "declaration", declaration)
+
+
 @dataclass(frozen=True, eq=False)
-class ScalarFunction:
+class ScalarFunction(Described):
     """A function that gives one value for each row.
 
     Args:
@@ -332,7 +355,7 @@ class AggregateOverload:
 
 
 @dataclass(frozen=True, eq=False)
-class AggregateFunction:
+class AggregateFunction(Described):
     """A function that gives one value for the rows of a group.
 
     Args:
@@ -374,7 +397,7 @@ Columns = Callable[[Sequence[LogicalType]], "Named | None"]
 
 
 @dataclass(frozen=True, eq=False)
-class TableFunction:
+class TableFunction(Described):
     """A function that gives rows.
 
     Args:
@@ -419,7 +442,7 @@ UNNEST = TableFunction("UNNEST", _unnested, _unnest_code)
 
 
 @dataclass(frozen=True, eq=False)
-class TableAggregateFunction:
+class TableAggregateFunction(Described):
     """A function that gives any number of rows for the rows of a group.
 
     Args:

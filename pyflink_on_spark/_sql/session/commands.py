@@ -185,7 +185,7 @@ def _show(session: Session, statement: syntax.Show) -> Listing:
         return show(session, statement)
     if statement.kind is ObjectKind.FUNCTION and not statement.path:
         functions = session.functions
-        names = functions.user_names() if statement.user else functions.names()
+        names = functions.user_names() if statement.user else functions.listed()
         return _names("function name", names, statement)
     return not_yet(f"SHOW {statement.kind.value}S", statement.span, "Use the methods instead.")
 
@@ -299,6 +299,11 @@ def _describe_catalog(session: Session, statement: syntax.DescribeCatalog) -> Li
     return _listing(dict.fromkeys(("info name", "info value"), logical.STRING), rows)
 
 
+def _describe_function(session: Session, statement: syntax.DescribeFunction) -> Listing:
+    rows = session.functions.describe(statement.path, extended=statement.extended)
+    return _listing(dict.fromkeys(("info name", "info value"), logical.STRING), rows)
+
+
 def _declared_catalog(session: Session, name: str) -> Catalog:
     """Return a catalog that a statement has created.
 
@@ -367,6 +372,7 @@ _COMMANDS: dict[type[syntax.Statement], Run] = {
     syntax.ShowCreate: _show_create,
     syntax.Describe: _describe,
     syntax.DescribeCatalog: _describe_catalog,
+    syntax.DescribeFunction: _describe_function,
     syntax.AlterColumns: place_columns,
     syntax.DropColumns: drop_columns,
     syntax.RenameColumn: rename_column,

@@ -128,7 +128,7 @@ class Modules:
 
         On Spark: without the functions that Flink keeps for itself and those not there yet.
         """
-        return self._session.functions.names()
+        return self._session.functions.listed()
 
     def drop_function(self, path: str) -> bool:
         """Remove a function from a catalog; tell whether there was one."""

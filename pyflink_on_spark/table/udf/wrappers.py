@@ -17,6 +17,7 @@ from pyflink_on_spark._sql.functions.python.functions import (
     python_scalar,
     python_table,
 )
+from pyflink_on_spark._sql.plan.signatures import Declaration
 from pyflink_on_spark._sql.syntax import expressions as syntax
 from pyflink_on_spark._sql.types.logical import LogicalType, Root
 from pyflink_on_spark.common.data_types import DataType, RowType
@@ -30,7 +31,7 @@ class UserDefinedFunctionWrapper:
 
     Args:
         func: the function.
-        input_types: accepted; the arguments' own types count.
+        input_types: shown by DESCRIBE FUNCTION; the arguments' own types count.
         func_type: ``general``, or ``pandas`` for Series.
         deterministic: whether it always has the same result for the same arguments.
         name: for messages.
@@ -42,7 +43,7 @@ class UserDefinedFunctionWrapper:
                 "Invalid function: not a function or callable (__call__ is not defined): "
                 f"{type(func)}"
             )
-        _check_types(input_types)
+        self._input_types = _types_of(input_types)
         own = func.is_deterministic() if isinstance(func, UserDefinedFunction) else True
         typed = isinstance(func, UserDefinedFunction)
         if typed and deterministic not in {None, own}:
@@ -67,6 +68,7 @@ class UserDefinedFunctionWrapper:
         """Return the function as queries know it."""
         if self._definition is None:
             self._definition = self._define(None)
+            self._definition.declare(Declaration(self._input_types, self._deterministic))
         return self._definition
 
     def _over_rows(self, names: tuple[str, ...]) -> Any:
@@ -82,7 +84,7 @@ class UserDefinedScalarFunctionWrapper(UserDefinedFunctionWrapper):
 
     Args:
         func: the function.
-        input_types: accepted; the arguments' own types count.
+        input_types: shown by DESCRIBE FUNCTION; the arguments' own types count.
         result_type: the type of the result.
         func_type: ``general``, or ``pandas`` for Series.
         deterministic: whether it always has the same result for the same arguments.
@@ -117,7 +119,7 @@ class UserDefinedAsyncScalarFunctionWrapper(UserDefinedScalarFunctionWrapper):
 
     Args:
         func: the function.
-        input_types: accepted; the arguments' own types count.
+        input_types: shown by DESCRIBE FUNCTION; the arguments' own types count.
         result_type: the type of the result.
         func_type: ``general``.
         deterministic: whether it always has the same result for the same arguments.
@@ -138,7 +140,7 @@ class UserDefinedTableFunctionWrapper(UserDefinedFunctionWrapper):
 
     Args:
         func: the function.
-        input_types: accepted; the arguments' own types count.
+        input_types: shown by DESCRIBE FUNCTION; the arguments' own types count.
         result_types: the types of the columns.
         deterministic: whether it always has the same rows for the same arguments.
         name: for messages.
@@ -163,7 +165,7 @@ class UserDefinedAggregateFunctionWrapper(UserDefinedFunctionWrapper):
 
     Args:
         func: the function.
-        input_types: accepted; the arguments' own types count.
+        input_types: shown by DESCRIBE FUNCTION; the arguments' own types count.
         result_type: the type of the result.
         accumulator_type: accepted; accumulators are pickled.
         func_type: ``general``, or ``pandas`` for Series.
@@ -207,14 +209,17 @@ class UserDefinedAggregateFunctionWrapper(UserDefinedFunctionWrapper):
         return python_aggregate(self._name, UserFunction.of(function), kind, row_names)
 
 
-def _check_types(types: Any) -> None:
-    if types is None or isinstance(types, DataType | str):
-        return
+def _types_of(given: Any) -> tuple[LogicalType, ...] | None:
+    """Return the declared types of the arguments; None for any."""
+    if given is None:
+        return None
+    types = [given] if isinstance(given, DataType | str) else list(given)
     for each in types:
         if not isinstance(each, DataType | str):
             raise TypeError(
                 f"Invalid input_type: input_type should be DataType or str but contains {each}"
             )
+    return tuple(map(logical_type, types))
 
 
 def _columns_of(given: Any) -> tuple[tuple[str, ...], tuple[LogicalType, ...]]:
