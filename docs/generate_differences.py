@@ -166,7 +166,8 @@ one, change the docstring, then run `python docs/generate_differences.py`.
 - **Not supported yet:** the statements `UPDATE` and `DELETE`, `ALTER TABLE` with partitions and
   distributions, `TO_CHANGELOG`, `FROM_CHANGELOG`, `OBJECT_OF`, `OBJECT_UPDATE`,
   `sink.shuffle-by-partition.enable`, windows of a number of rows, and the connectors elasticsearch
-  and CDC. Each raises `UnsupportedFlinkFeature`, or names the formats and connectors that there are.
+  and CDC. Each raises `UnsupportedFlinkFeature`, or names the formats and connectors that there
+  are.
 - `SHOW FUNCTIONS` and `DESCRIBE FUNCTION` know all functions of Flink, those too that are not
   supported yet.
 """
