@@ -10,7 +10,7 @@ from pyflink_on_spark._compat.errors import CheckpointError
 from pyflink_on_spark._job.attempts.attempt_control import AttemptControl, SavepointRequest
 from pyflink_on_spark._job.checkpoints.checkpoint_settings import CheckpointSettings
 from pyflink_on_spark._job.checkpoints.coordinator import CheckpointCoordinator
-from pyflink_on_spark._job.checkpoints.ownership import JobTakenOverError
+from pyflink_on_spark._job.checkpoints.ownership import JobTakenOverError, Program
 from pyflink_on_spark._job.submission.job import Job
 from pyflink_on_spark._runtime.state.settings import StateSettings
 from pyflink_on_spark.common import Configuration, Types
@@ -57,6 +57,7 @@ class Driver:
         hosts: int | None = None,
     ) -> None:
         self.world, self.number, self.dead = world, number, False
+        self._program = Program(f"driver {len(world.drivers)}", world.clock.now())
         self.state = "starts"
         """The state: starts, runs, is done, is fenced, or has failed."""
         self.requests: list[SavepointRequest] = []
@@ -125,7 +126,7 @@ class Driver:
     def _act(self) -> None:
         if self.state == "starts":
             self._job = self._translated()
-            self.coordinator = CheckpointCoordinator.of(self._job, self.world.clock)
+            self.coordinator = CheckpointCoordinator.of(self._job, self.world.clock, self._program)
             self.coordinator.restore_given()
             self.state = "runs"
         elif self.hosts is None:

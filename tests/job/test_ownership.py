@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import os
+import subprocess
+import sys
+import time
 from contextlib import contextmanager
 
 import pytest
@@ -10,10 +13,17 @@ import pytest
 from pyflink_on_spark._compat.errors import CheckpointError
 from pyflink_on_spark._job.checkpoints.checkpoint_settings import CheckpointSettings
 from pyflink_on_spark._job.checkpoints.coordinator import CheckpointCoordinator
-from pyflink_on_spark._job.checkpoints.ownership import JobTakenOverError
+from pyflink_on_spark._job.checkpoints.ownership import (
+    OWNER,
+    JobTakenOverError,
+    Program,
+    this_program,
+)
 from pyflink_on_spark._runtime.checkpoints.steps import watch
 from pyflink_on_spark._runtime.contract.plan import OperatorPlan
 from pyflink_on_spark._runtime.operators.sink import SinkOperator
+from tests.job.simulated_driver import Driver, after_a_checkpoint, run_to_the_end
+from tests.job.simulated_world import World
 from tests.job.test_coordinator import NeverTwice, Prepares
 from tests.runtime.harness import FakeClock
 
@@ -25,7 +35,7 @@ NOT_KEPT = {
 class Run:
     """One run of a job, with a sink of its own on the same outside world."""
 
-    def __init__(self, path, name, world, restore=None, **settings):
+    def __init__(self, path, name, world, restore=None, clock=None, program=None, **settings):
         self.sink = NeverTwice(interrupted=False)
         self.sink.found = world
         self.hosts = Prepares()
@@ -39,7 +49,13 @@ class Run:
         if restore is not None:
             settings["execution.state-recovery.path"] = str(restore)
         self.coordinator = CheckpointCoordinator(
-            CheckpointSettings.of(settings), name, "job", [operator], {1: self.sink}, FakeClock()
+            CheckpointSettings.of(settings),
+            name,
+            "job",
+            [operator],
+            {1: self.sink},
+            clock or FakeClock(),
+            program=program or Program(name, 0),
         )
         self.coordinator.restore_given()
         self.coordinator.attempt_begins()
@@ -272,3 +288,65 @@ def test_a_run_that_hangs_while_it_ends_leaves_what_another_one_has_begun_with(
     with hanging(step, lambda: Run(tmp_path, "b", world, place)):
         getattr(older.coordinator, end)()
     Run(tmp_path, "c", world, place)
+
+
+@pytest.mark.parametrize("step", ["restore: the checkpoint is taken over", "checkpoint: it begins"])
+@pytest.mark.parametrize("part_size", [None, 300])
+def test_a_program_that_was_suspended_before_it_read_its_checkpoint_does_not_start(
+    tmp_path, step, part_size
+):
+    world = World(tmp_path / "world", part_size=part_size)
+    with world.running():
+        after_a_checkpoint(world).dead = True
+        place, reached = world.newest_checkpoint(), []
+        late = Driver(world, 1, place)
+        world.clock.time += 20
+        world.plan(step, 2 if step.startswith("checkpoint") else 1, reached.append)
+        other = Driver(world, 2, place)
+        while not reached:
+            world.clock.time += 20
+            other.act()
+        with (
+            pytest.raises(
+                JobTakenOverError, match=r"continued from chk-\d+ in .*since this program"
+            ),
+            world.driving(late),
+        ):
+            late._act()
+        late.act()
+        assert late.state == "is fenced"
+        assert late.hosts is None
+        run_to_the_end(world, other)
+        world.check(complete=True)
+
+
+def test_a_program_may_begin_again_where_it_has_begun_itself(tmp_path, world):
+    Run(tmp_path, "a", world).checkpoint()
+    place, notebook = tmp_path / "a" / "chk-1", Program("notebook", 0)
+    for name in ("b", "c"):
+        run = Run(tmp_path, name, world, place, clock=FakeClock(10), program=notebook)
+    run.checkpoint()
+    with pytest.raises(JobTakenOverError, match="since this program"):
+        Run(tmp_path, "d", world, place, program=Program("another", 5))
+    Run(tmp_path, "e", world, place, program=Program("a third", 15)).checkpoint()
+
+
+def test_a_record_of_an_owner_without_a_time_is_older(tmp_path, world):
+    Run(tmp_path, "a", world).checkpoint()
+    (tmp_path / "a" / OWNER).write_text("b\nchk-1")
+    Run(tmp_path, "c", world, tmp_path / "a" / "chk-1").checkpoint()
+
+
+def test_this_program_began_before_now():
+    program = this_program()
+    assert 0 < time.time() * 1000 - program.begun < 1000 * time.monotonic() + 1000
+    assert program == this_program()
+    script = (
+        "from pyflink_on_spark._job.checkpoints.ownership import this_program as program;"
+        "print(program().begun, program().token)"
+    )
+    before = time.time() * 1000
+    output = subprocess.run([sys.executable, "-c", script], capture_output=True, check=True)
+    begun, token = output.stdout.split()
+    assert before - 50 < int(begun) < time.time() * 1000
+    assert token.decode() != program.token

@@ -19,7 +19,12 @@ from pyflink_on_spark._job.checkpoints.checkpoint_writer import (
 from pyflink_on_spark._job.checkpoints.commits import SnapshotCommits
 from pyflink_on_spark._job.checkpoints.hosts import Hosts, HostSnapshot
 from pyflink_on_spark._job.checkpoints.layout import layout_of
-from pyflink_on_spark._job.checkpoints.ownership import JobTakenOverError, Ownership
+from pyflink_on_spark._job.checkpoints.ownership import (
+    JobTakenOverError,
+    Ownership,
+    Program,
+    this_program,
+)
 from pyflink_on_spark._job.moving_in import move_in
 from pyflink_on_spark._job.submission.job import Job, JobHistory
 from pyflink_on_spark._runtime.checkpoints.checkpoint import (
@@ -86,6 +91,7 @@ class CheckpointCoordinator:
         history: where its checkpoints are noted.
         of_sources: what the positions of sources mean, by the stable name of each.
         move_in: makes a savepoint of ours of one of Flink.
+        program: the process of the driver; None for the present one.
     """
 
     def __init__(
@@ -100,6 +106,7 @@ class CheckpointCoordinator:
         history: JobHistory | None = None,
         of_sources: Meanings | None = None,
         move_in: MoveIn | None = None,
+        program: Program | None = None,
     ) -> None:
         self._settings = settings
         self._job_id, self._job_name = job_id, job_name
@@ -117,7 +124,7 @@ class CheckpointCoordinator:
         if settings.directory is not None:
             home = folder(f"{settings.directory}/{job_id}", settings.configuration)
         self._retained = RetainedCheckpoints(home, settings.retained, settings.incremental)
-        self._ownership = Ownership(job_id, home)
+        self._ownership = Ownership(job_id, home, clock, program or this_program())
         self._has_savepoint = False
         self._unacknowledged = False
         self._writer = CheckpointWriter(
@@ -137,7 +144,7 @@ class CheckpointCoordinator:
         """True once the job's last commit is done: the job must not begin again."""
 
     @classmethod
-    def of(cls, job: Job, clock: Clock) -> Self:
+    def of(cls, job: Job, clock: Clock, program: Program | None = None) -> Self:
         """Return the coordinator of a job; one with BATCH semantics takes no checkpoints."""
         settings = CheckpointSettings.of(job.settings.configuration)
         return cls(
@@ -151,6 +158,7 @@ class CheckpointCoordinator:
             job.history,
             source_meanings(job.stages),
             partial(move_in, job),
+            program,
         )
 
     def probe(self) -> None:
@@ -166,7 +174,7 @@ class CheckpointCoordinator:
 
         Raises:
             CheckpointError: if it is not there, damaged, or does not fit the job.
-            JobTakenOverError: another run has taken it over meanwhile.
+            JobTakenOverError: another run has taken it over since the program was started.
         """
         given, settings = self._settings.restore, self._settings
         if given is None:

@@ -1,23 +1,62 @@
 """The ownership of the checkpoints in a folder: which run of a program may write there.
 
 A run that starts from a checkpoint takes over what the run that wrote it would still have
-committed. It leaves its job id, and the name of the checkpoint, in a file beside that checkpoint.
-The older run, which may only seem to have ended, looks for the file before it completes, commits or
-removes anything, and fails for good.
+committed. It leaves its job id, the name of the checkpoint, its program and the time in a file
+beside that checkpoint. The older run, which may only seem to have ended, looks for the file before it
+completes, commits or removes anything, and fails for good. A program that was suspended before it
+read the checkpoint finds a file that is younger than the program, and does not start.
 """
 
 from __future__ import annotations
 
 import errno
+import functools
 import logging
+import os
+import time
+import uuid
 from dataclasses import dataclass
+from pathlib import Path
 
 from pyflink_on_spark._compat.errors import CheckpointError, JobExecutionError
 from pyflink_on_spark._runtime.checkpoints.checkpoint import METADATA
 from pyflink_on_spark._runtime.checkpoints.checkpoint_files import Folder
+from pyflink_on_spark._runtime.elements.clock import Clock
 
 OWNER = "_owner"
 _log = logging.getLogger("pyflink_on_spark")
+_IMPORTED = time.time()
+_START_FIELD = 19
+"""The place of a process's start among what follows its command in ``/proc/PID/stat``."""
+
+
+@dataclass(frozen=True)
+class Program:
+    """The process of a driver.
+
+    Args:
+        token: the name of the process, which no other process has.
+        begun: the time when the process was started, in ms since the epoch.
+    """
+
+    token: str
+    begun: int
+
+
+@functools.cache
+def this_program() -> Program:
+    """Return the present process."""
+    return Program(uuid.uuid4().hex, int(1000 * _started()))
+
+
+def _started() -> float:
+    """Return when the process was started, in s since the epoch, or this module was imported."""
+    try:
+        _, _, rest = Path("/proc/self/stat").read_text().rpartition(")")
+        since_boot = int(rest.split()[_START_FIELD]) / os.sysconf("SC_CLK_TCK")
+        return time.time() - (time.clock_gettime(time.CLOCK_BOOTTIME) - since_boot)
+    except (OSError, ValueError, IndexError, AttributeError):
+        return _IMPORTED
 
 
 class JobTakenOverError(JobExecutionError):
@@ -35,19 +74,34 @@ class Ownership:
     Args:
         job_id: the id of the run's job.
         home: the folder of its checkpoints; None if they are in memory.
+        clock: the time of a takeover.
+        program: the process of the driver.
     """
 
-    def __init__(self, job_id: str, home: Folder | None) -> None:
+    def __init__(self, job_id: str, home: Folder | None, clock: Clock, program: Program) -> None:
         self._job_id, self._home = job_id, home
+        self._clock, self._program = clock, program
         self._taken: Folder | None = None
         self._predecessor: _Owner | None = None
         self._complete: set[str] = set()
 
     def look(self, checkpoint: Folder) -> None:
-        """Note who owns a checkpoint, and which others there are, before it is read."""
-        self._taken = checkpoint.parent()
-        self._predecessor = _owner(self._taken)
-        self._complete = _complete_ones(self._taken)
+        """Note who owns a checkpoint, and which others there are, before it is read.
+
+        Raises:
+            JobTakenOverError: another program has taken them over since this one was started.
+        """
+        self._taken = home = checkpoint.parent()
+        owner = _owner(home)
+        if owner is not None and owner.is_younger_than(self._program):
+            raise JobTakenOverError(
+                f"the job {owner.job_id} has continued from {owner.checkpoint} in {home.shown} "
+                f"since this program was started, so the job {self._job_id} does not start. Start "
+                "the program again, from the latest checkpoint. To run a copy beside a job, start "
+                "it from a savepoint."
+            )
+        self._predecessor = owner
+        self._complete = _complete_ones(home)
 
     def take_over(self, checkpoint: Folder) -> None:
         """Become the owner of the checkpoints of an older run.
@@ -63,7 +117,8 @@ class Ownership:
         self.confirm()
         home = checkpoint.parent()
         try:
-            home.write(OWNER, f"{self._job_id}\n{checkpoint.name}".encode())
+            owner = _Owner(self._job_id, checkpoint.name, self._program.token, self._clock.now())
+            home.write(OWNER, owner.to_bytes())
             self._predecessor = None
         except OSError as error:
             if not isinstance(error, PermissionError) and error.errno != errno.EROFS:
@@ -123,10 +178,29 @@ class _Owner:
     Args:
         job_id: the id of the job.
         checkpoint: the name of the checkpoint that it started from.
+        program: the token of its program.
+        time: when it started from there, in ms since the epoch.
     """
 
     job_id: str
     checkpoint: str
+    program: str = ""
+    time: int = 0
+
+    @classmethod
+    def from_bytes(cls, content: bytes) -> _Owner:
+        """Read a record; a damaged one has neither a program nor a time."""
+        lines = content.decode(errors="replace").split("\n")
+        job_id, checkpoint, program, at = (*lines, "", "", "")[:4]
+        return cls(job_id, checkpoint, program, int(at) if at.isdecimal() else 0)
+
+    def to_bytes(self) -> bytes:
+        """Return the content of the file."""
+        return f"{self.job_id}\n{self.checkpoint}\n{self.program}\n{self.time}".encode()
+
+    def is_younger_than(self, program: Program) -> bool:
+        """True if another program has become the owner since a program was started."""
+        return self.program != program.token and self.time > program.begun
 
 
 def _complete_ones(home: Folder) -> set[str]:
@@ -136,8 +210,6 @@ def _complete_ones(home: Folder) -> set[str]:
 
 def _owner(home: Folder) -> _Owner | None:
     try:
-        text = home.read(OWNER).decode(errors="replace")
+        return _Owner.from_bytes(home.read(OWNER))
     except FileNotFoundError:
         return None
-    job_id, _, checkpoint = text.partition("\n")
-    return _Owner(job_id, checkpoint)
