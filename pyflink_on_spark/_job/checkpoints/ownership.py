@@ -2,9 +2,9 @@
 
 A run that starts from a checkpoint takes over what the run that wrote it would still have
 committed. It leaves its job id, the name of the checkpoint, its program and the time in a file
-beside that checkpoint. The older run, which may only seem to have ended, looks for the file before it
-completes, commits or removes anything, and fails for good. A program that was suspended before it
-read the checkpoint finds a file that is younger than the program, and does not start.
+beside that checkpoint. The older run, which may only seem to have ended, looks for the file before
+it completes, commits or removes anything, and fails for good. A program that was suspended before
+it read the checkpoint finds a file that is younger than the program, and does not start.
 """
 
 from __future__ import annotations
