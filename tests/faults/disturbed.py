@@ -243,10 +243,11 @@ class DisturbedJob(ABC):
     def _come_back(self) -> None:
         """Suspend the driver until another one has taken over the job.
 
-        A driver that is suspended before it has read its checkpoint is no old one: it would start
-        from that checkpoint afterwards, as a user may.
+        A driver that has read a savepoint goes on beside the other one, as does one without any.
         """
-        self._wait_for_progress()
+        newest = self._newest_checkpoint()
+        if newest in (None, self._savepoint) or self._plan.engine != "hosts":
+            self._wait_for_progress()
         old, family = self._driver, descendants(self._driver.pid)
         old.send_signal(signal.SIGSTOP)
         self._driver = self._start()
