@@ -243,7 +243,7 @@ class DisturbedJob(ABC):
     def _come_back(self) -> None:
         """Suspend the driver until another one has taken over the job.
 
-        A driver that has read a savepoint goes on beside the other one, as does one without any.
+        A driver that has read a savepoint continues beside the other one, as does one without any.
         """
         newest = self._newest_checkpoint()
         if newest in (None, self._savepoint) or self._plan.engine != "hosts":
