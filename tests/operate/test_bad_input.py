@@ -10,6 +10,8 @@ import urllib.request
 import pytest
 
 from pyflink_on_spark._operate.server.network import NetworkServer
+from pyflink_on_spark.common import Types
+from pyflink_on_spark.datastream.state import ValueStateDescriptor
 from pyflink_on_spark.state import SavepointWriter
 from pyflink_on_spark.tools.operate.commands import run_operation
 from pyflink_on_spark.tools.state.command import main as state
@@ -60,6 +62,42 @@ def test_a_savepoint_from_data_that_cannot_be_written(tmp_path, capsys):
     assert text.startswith("state: ")
     assert text.count("\n") == 1
     assert "file/inside" in text
+
+
+def test_metadata_that_are_nested_too_deeply(tmp_path, capsys):
+    (tmp_path / "_metadata").write_text("[" * 100_000)
+    assert state([str(tmp_path)]) == 1
+    text = capsys.readouterr().err
+    assert text.startswith("state: ")
+    assert "is damaged: RecursionError" in text
+
+
+def _deep(levels):
+    value = 1
+    for _ in range(levels):
+        value = [value]
+    return value
+
+
+@pytest.mark.parametrize(
+    ("value", "options", "told"),
+    [
+        ({"b": [1, (2,), ()], "a": b"x"}, [], "'k': {'b': [1, (2,), ()], 'a': b'x'}\n"),
+        ("x" * 5000, [], f"'k': '{'x' * 1999}...\n"),
+        (list(range(10**5)), ["--width", "20"], "'k': [0, 1, 2, 3, 4, 5, 6...\n"),
+        ("x" * 5000, ["--width", "0"], f"'k': '{'x' * 5000}'\n"),
+        (_deep(400), ["--width", "0"], f"'k': {'[' * 50}...{']' * 50}\n"),
+        (10**5000, [], "'k': <int>\n"),
+        ({(1, 2): 3}, ["--json"], '"value": "{(1, 2): 3}"}\n'),
+        (10**5000, ["--json"], '"value": "<int>"}\n'),
+    ],
+    ids=["small", "long", "wide", "whole", "deep", "digits", "keys", "digits in JSON"],
+)
+def test_values_of_any_size_and_depth(tmp_path, capsys, value, options, told):
+    kind = ValueStateDescriptor("v", Types.PICKLED_BYTE_ARRAY())
+    path = SavepointWriter().put("op", kind, [("k", value)]).write(str(tmp_path / "it"))
+    assert state([path, "--read", "op", "v", *options]) == 0
+    assert capsys.readouterr().out.endswith(told)
 
 
 def test_a_wrong_token(driver, start):

@@ -159,7 +159,7 @@ def read_metadata(place: Folder) -> Metadata:
         raise CheckpointError(
             f"there is no complete checkpoint in {place.shown}: {METADATA} is missing"
         ) from error
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         reason = f"{type(error).__name__}({str(error)!r})"
         raise CheckpointError(f"{place.shown}/{METADATA} is damaged: {reason}") from error
 

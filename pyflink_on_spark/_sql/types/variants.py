@@ -7,12 +7,12 @@ the order of names, an ARRAY has values, a number of DECIMAL has an int and a sc
 from __future__ import annotations
 
 import decimal
-import json
 from json.encoder import encode_basestring
 from typing import Any
 
 from pyflink_on_spark._runtime.types.java_numbers import double_text
 from pyflink_on_spark._sql.types.decimals import decimal_text
+from pyflink_on_spark._sql.types.json_documents import read_json, too_deep
 
 Variant = tuple[str, Any]
 
@@ -30,7 +30,7 @@ def parse_variant(text: str, allow_duplicates: bool = False) -> Variant:
         allow_duplicates: whether an object may have several fields of one name.
 
     Raises:
-        ValueError: the text is no JSON, or has a field twice.
+        ValueError: the text is no JSON, is nested too deeply, or has a field twice.
     """
 
     def made_object(pairs: list[tuple[str, Any]]) -> Variant:
@@ -39,14 +39,17 @@ def parse_variant(text: str, allow_duplicates: bool = False) -> Variant:
             raise ValueError("VARIANT_DUPLICATE_KEY")
         return OBJECT, tuple(sorted(fields.items()))
 
-    found = json.loads(
+    found = read_json(
         text,
         object_pairs_hook=made_object,
         parse_int=_integer,
         parse_float=_fraction,
         parse_constant=_refuse_constant,
     )
-    return _variant(found)
+    try:
+        return _variant(found)
+    except RecursionError:
+        raise too_deep() from None
 
 
 def _variant(value: Any) -> Variant:
@@ -85,13 +88,24 @@ def _refuse_constant(word: str) -> Any:
 
 
 def variant_json(value: Variant) -> str:
-    """Write a variant as JSON."""
+    """Write a variant as JSON.
+
+    Raises:
+        ValueError: the variant is nested too deeply.
+    """
+    try:
+        return _json(value)
+    except RecursionError:
+        raise too_deep() from None
+
+
+def _json(value: Variant) -> str:
     kind, content = value
     if kind == OBJECT:
-        fields = [f"{encode_basestring(name)}:{variant_json(each)}" for name, each in content]
+        fields = [f"{encode_basestring(name)}:{_json(each)}" for name, each in content]
         return "{" + ",".join(fields) + "}"
     if kind == ARRAY:
-        return f"[{','.join(map(variant_json, content))}]"
+        return f"[{','.join(map(_json, content))}]"
     if kind == "STRING":
         return encode_basestring(content)
     return scalar_text(value)

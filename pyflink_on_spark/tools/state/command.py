@@ -6,8 +6,8 @@ import argparse
 import datetime
 import json
 import sys
-from collections.abc import Iterable
-from dataclasses import asdict
+from collections.abc import Iterable, Iterator
+from dataclasses import asdict, fields
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -29,6 +29,8 @@ from pyflink_on_spark.state import (
 from pyflink_on_spark.tools.commands import parser_of, split_at_dashes
 from pyflink_on_spark.tools.plan.recording import recorded_jobs
 
+_WIDTH = 2_000
+_MOST_LEVELS = 50
 _OWN = "pyflink_on_spark."
 _ROW = "pyflink_on_spark.common.types.Row"
 _CHANGES = (
@@ -69,7 +71,7 @@ def main(arguments: list[str]) -> int:
             print(f"savepoint written: {_changed(contents, options).write(options.write)}")
         elif options.read is not None:
             entries = contents.entries(*options.read)
-            _print_entries(islice(entries, options.limit), options.json)
+            _print_entries(islice(entries, options.limit), options.json, options.width)
         elif options.json:
             print(json.dumps(_summary(contents), indent=2, default=repr))
         else:
@@ -114,6 +116,10 @@ def _parser() -> argparse.ArgumentParser:
             f"--{name}", nargs=len(values), action="append", default=[], metavar=values, help=text
         )
     parser.add_argument("--limit", type=int, metavar="N", help="show only so many entries")
+    parser.add_argument(
+        "--width", type=int, metavar="N", default=_WIDTH,
+        help=f"show about so many characters of a key or a value; 0: all; default: {_WIDTH}",
+    )  # fmt: skip
     parser.add_argument("--json", action="store_true", help="as JSON, entries one a line")
     parser.add_argument(
         "--trusted", action="store_true", help="load the classes of the job, which runs their code"
@@ -223,10 +229,58 @@ def _summary(contents: CheckpointContents) -> dict[str, Any]:
     }
 
 
-def _print_entries(entries: Iterable[StateEntry], as_json: bool) -> None:
+def _print_entries(entries: Iterable[StateEntry], as_json: bool, width: int) -> None:
     for entry in entries:
         if as_json:
-            print(json.dumps(asdict(entry), default=repr))
+            print(_json(entry, width))
         else:
             window = "" if entry.namespace is None else f" {entry.namespace}"
-            print(f"{entry.key!r}{window}: {entry.value!r}")
+            print(f"{_shown(entry.key, width)}{window}: {_shown(entry.value, width)}")
+
+
+def _json(entry: StateEntry, width: int) -> str:
+    """Return an entry as JSON; fields that JSON cannot express are texts."""
+    try:
+        return json.dumps(asdict(entry), default=repr)
+    except (TypeError, ValueError, RecursionError):
+        shown = {field.name: getattr(entry, field.name) for field in fields(entry)}
+        return json.dumps({name: _shown(value, width) for name, value in shown.items()})
+
+
+def _shown(value: Any, width: int) -> str:
+    """Return the ``repr`` of a value, cut after ``width`` characters; 0: not cut."""
+    found, length = [], 0
+    for piece in _pieces(value, width or sys.maxsize, _MOST_LEVELS):
+        found.append(piece)
+        length += len(piece)
+        if 0 < width < length:
+            return f"{''.join(found)[:width]}..."
+    return "".join(found)
+
+
+def _pieces(value: Any, width: int, levels: int) -> Iterator[str]:
+    """Yield the ``repr`` of a value piece by piece, without what is below so many levels."""
+    kind = type(value)
+    if kind in (list, tuple, dict) and not levels:
+        yield "..."
+    elif kind is dict:
+        yield "{"
+        for number, (key, item) in enumerate(value.items()):
+            yield ", " if number else ""
+            yield from _pieces(key, width, levels - 1)
+            yield ": "
+            yield from _pieces(item, width, levels - 1)
+        yield "}"
+    elif kind in (list, tuple):
+        yield "[" if kind is list else "("
+        for number, item in enumerate(value):
+            yield ", " if number else ""
+            yield from _pieces(item, width, levels - 1)
+        yield "]" if kind is list else ",)" if len(value) == 1 else ")"
+    elif kind in (str, bytes):
+        yield repr(value[:width])
+    else:
+        try:
+            yield repr(value)
+        except (ValueError, RecursionError):  # a number of very many digits, for example
+            yield f"<{kind.__name__}>"

@@ -29,6 +29,7 @@ from pyflink_on_spark._sql.plan.signatures import (
     ScalarFunction,
 )
 from pyflink_on_spark._sql.types import logical
+from pyflink_on_spark._sql.types.json_documents import compact_json, read_json
 from pyflink_on_spark._sql.types.json_text import value_writer
 from pyflink_on_spark._sql.types.logical import LogicalType, Root
 from pyflink_on_spark._sql.types.variants import Variant, parse_variant
@@ -114,7 +115,7 @@ def _find(text: str, path: str) -> list[Any]:
     """Return the values at a path; none if a lax path does not exist in the document."""
     strict, steps = _path(path)
     try:
-        found = [json.loads(text)]
+        found = [read_json(text)]
     except ValueError:
         raise JsonPathError(text) from None
     for step in steps:
@@ -181,20 +182,16 @@ def json_query(text: str, path: str, wrapper: str) -> str | None:
     if wrapper == "UNCONDITIONAL" or (
         wrapper == "CONDITIONAL" and (len(found) > 1 or not isinstance(single, dict | list))
     ):
-        return _compact(found)
+        return compact_json(found)
     if len(found) > 1 or not isinstance(single, dict | list):
         return None
-    return _compact(single)
-
-
-def _compact(value: Any) -> str:
-    return json.dumps(value, separators=(",", ":"), ensure_ascii=False)
+    return compact_json(single)
 
 
 def is_json(text: str, kind: str) -> bool:
     """True if a text is JSON of a certain kind."""
     try:
-        value = json.loads(text)
+        value = read_json(text)
     except ValueError:
         return False
     if kind == "OBJECT":
@@ -317,7 +314,7 @@ def compact(text: str) -> str:
     Raises:
         ValueError: the text is no JSON.
     """
-    return json.dumps(json.loads(text), ensure_ascii=False, separators=(",", ":"))
+    return compact_json(read_json(text))
 
 
 def _no_json_here(_site: CallSite) -> NoReturn:
