@@ -304,3 +304,57 @@ def test_a_default_for_a_key_after_another_was_set(env):
 
     stream = env.from_collection([1, 2, 1, 2, 3]).key_by(lambda v: v)
     assert collect(stream.process(First())) == [(None,), (None,), (1,), (2,), (None,)]
+
+
+class PutsInOpen(KeyedProcessFunction):
+    """Puts entries before there is a key."""
+
+    def open(self, runtime_context):
+        self.state = map_state(runtime_context)
+        self.state.put("x", 1)
+        self.state.put_all({"y": 2}.items())
+        self.found = [self.state.get("x"), self.state.get("y")]
+        self.state.remove("x")
+
+    def process_element(self, value, ctx):
+        yield str((value, self.found, sorted(self.state.items())))
+        self.state.put("z", value)
+
+
+def test_entries_of_open_are_forgotten(env):
+    keyed = env.from_collection([1, 2, 1], Types.INT()).key_by(lambda v: v, Types.INT())
+    assert collect(keyed.process(PutsInOpen(), Types.STRING())) == [
+        "(1, [1, 2], [])",
+        "(2, [1, 2], [])",
+        "(1, [1, 2], [('z', 1)])",
+    ]
+
+
+class ClearsInOpen(KeyedProcessFunction):
+    def open(self, runtime_context):
+        self.state = map_state(runtime_context)
+        self.state.put("x", 1)
+        self.state.clear()
+        self.state.remove("x")
+
+    def process_element(self, value, ctx):
+        yield sorted(self.state.items())
+
+
+def test_maps_can_be_cleared_in_open(env):
+    keyed = env.from_collection([1], Types.INT()).key_by(lambda v: v, Types.INT())
+    assert collect(keyed.process(ClearsInOpen())) == [[]]
+
+
+class ReadsInOpen(KeyedProcessFunction):
+    def open(self, runtime_context):
+        map_state(runtime_context).get("x")
+
+    def process_element(self, value, ctx):
+        yield value
+
+
+def test_maps_cannot_be_read_in_open(env):
+    keyed = env.from_collection([1], Types.INT()).key_by(lambda v: v, Types.INT())
+    with pytest.raises(Exception, match=r"bad argument type for built-in operation|No key set"):
+        collect(keyed.process(ReadsInOpen()))

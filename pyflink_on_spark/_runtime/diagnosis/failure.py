@@ -15,7 +15,7 @@ from pyflink_on_spark._runtime.contract.operator import Operator
 from pyflink_on_spark._runtime.contract.plan import OperatorPlan
 from pyflink_on_spark._runtime.elements.keys import unwrap_key
 from pyflink_on_spark._runtime.operators.function_loop import step_of
-from pyflink_on_spark._runtime.state.backend import NO_KEY
+from pyflink_on_spark._runtime.state.backend import NO_KEY, NoKey
 from pyflink_on_spark._runtime.types.codec import ConversionError, NullValueError
 
 _OWNERS = ("self", "codec", "owner")
@@ -174,7 +174,7 @@ def _key(plan: OperatorPlan, variables: Mapping[str, Any]) -> tuple[Any, ...]:
         return ()
     backend = getattr(variables.get("self"), "_backend", None)
     key = variables.get("key", getattr(backend, "key", NO_KEY))
-    return () if key is NO_KEY else (unwrap_key(key),)
+    return () if isinstance(key, NoKey) else (unwrap_key(key),)
 
 
 _NOT_ITERABLE = re.compile(r"'(\w+)' object is not iterable")

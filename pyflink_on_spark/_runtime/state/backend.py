@@ -23,6 +23,7 @@ from pyflink_on_spark._runtime.state.keyed_state import (
     AggregatingState,
     KeyedState,
     ListState,
+    NoKeyYetError,
     ReducingState,
     ValueState,
 )
@@ -42,13 +43,14 @@ from pyflink_on_spark._runtime.state.time_to_live import TimeToLive, set_stamped
 from pyflink_on_spark._runtime.state.timers import Timers
 
 
-class _NoKey:
+class NoKey:
     """Fails when it is looked up, so that no access has to ask whether there is a key."""
 
     __slots__ = ()
+    error: type[RuntimeError] = RuntimeError
 
     def __hash__(self) -> int:
-        raise RuntimeError(
+        raise self.error(
             "No key set: keyed state belongs to the key of an element or of a timer. There is no "
             "key in open(), nor for an element of a broadcast stream."
         )
@@ -57,7 +59,15 @@ class _NoKey:
         return "<no key>"
 
 
-NO_KEY = _NoKey()
+class _NoKeyYet(NoKey):
+    """Stands for the key in ``open()``."""
+
+    __slots__ = ()
+    error = NoKeyYetError
+
+
+NO_KEY = NoKey()
+NO_KEY_YET = _NoKeyYet()
 
 
 S = TypeVar("S", bound=KeyedState)
@@ -103,7 +113,7 @@ class KeyedStateBackend:
         disk: DiskStore | None = None,
         changed: str = REFUSE,
     ) -> None:
-        self.key: Any = NO_KEY
+        self.key: Any = NO_KEY_YET
         self._changed_state = changed
         self._restored: dict[str, StateMeta] = {}
         self.converted = converted

@@ -18,6 +18,10 @@ if TYPE_CHECKING:
     from pyflink_on_spark._runtime.state.table import StateTable
 
 
+class NoKeyYetError(RuntimeError):
+    """State is used in ``open()``, where there is no key."""
+
+
 class KeyedState:
     """A state of the current key, in the namespace that is in use.
 

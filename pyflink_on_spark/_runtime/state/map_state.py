@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import logging
 from bisect import bisect_left, insort
 from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from pyflink_on_spark._runtime.state.declared import Coercion, entry_coercions
-from pyflink_on_spark._runtime.state.keyed_state import KeyedState
+from pyflink_on_spark._runtime.state.keyed_state import KeyedState, NoKeyYetError
 
 if TYPE_CHECKING:
     from pyflink_on_spark._runtime.state.backend import KeyedStateBackend
     from pyflink_on_spark._runtime.state.table import StateTable
+
+_log = logging.getLogger(__name__)
 
 
 class MapIterator:
@@ -152,13 +155,14 @@ class WritableMap(ReadableMap):
 class MapState(KeyedState, WritableMap):
     """The map of the current key."""
 
-    __slots__ = ("_fit_key", "_version")
+    __slots__ = ("_fit_key", "_forgotten", "_version")
     kind = "map"
 
     def __init__(self, backend: KeyedStateBackend, table: StateTable) -> None:
         super().__init__(backend, table)
         self._version = 0
         self._fit_key: Coercion | None = None
+        self._forgotten: dict[Any, Any] | None = None
 
     def declare(self, name: str, type_info: Any, converted: bool) -> None:
         """Say of which type the map has to be."""
@@ -170,7 +174,12 @@ class MapState(KeyedState, WritableMap):
         Raises:
             ConversionError: if there is none, and the key does not have its declared type.
         """
-        entries = self._table.current.get(self._backend.key)
+        try:
+            entries = self._table.current.get(self._backend.key)
+        except NoKeyYetError:
+            if self._forgotten is None or key not in self._forgotten:
+                raise
+            return self._forgotten[key]
         if entries is not None:
             value = entries.get(key)
             if value is not None:
@@ -208,7 +217,20 @@ class MapState(KeyedState, WritableMap):
     def clear(self) -> None:
         """Remove all entries."""
         self._version += 1
-        super().clear()
+        try:
+            super().clear()
+        except NoKeyYetError:
+            self._forgotten_entries().clear()
+
+    def _forgotten_entries(self) -> dict[Any, Any]:
+        """Return the entries that ``open()`` has put, and that belong to no key, as in PyFlink."""
+        if self._forgotten is None:
+            _log.warning(
+                "A MapState is changed in open(), where there is no key: the change is lost, as in "
+                "PyFlink. Change the state where elements are processed."
+            )
+            self._forgotten = {}
+        return self._forgotten
 
     def _fitting(self, key: Any, value: Any) -> tuple[Any, Any]:
         if self._fit_key is not None:
@@ -224,7 +246,10 @@ class MapState(KeyedState, WritableMap):
     def _writable(self) -> dict[Any, Any]:
         table = self._table
         key = self._backend.key
-        entries: dict[Any, Any] | None = table.current.get(key)
+        try:
+            entries: dict[Any, Any] | None = table.current.get(key)
+        except NoKeyYetError:
+            return self._forgotten_entries()
         if entries is None:
             entries = table.current[key] = {}
         self._version += 1
@@ -237,7 +262,11 @@ class MapState(KeyedState, WritableMap):
         return key if self._fit_key is None or key in entries else self._fit_key(key)
 
     def _discard(self, key: Any) -> None:
-        entries = self._load()
+        try:
+            entries = self._load()
+        except NoKeyYetError:
+            self._forgotten_entries().pop(key, None)
+            return
         key = self._kept(entries or {}, key)
         if entries is None:
             return
