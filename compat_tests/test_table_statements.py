@@ -729,3 +729,71 @@ def test_what_there_is_none_of(t_env):
         "CREATE TABLE p (id INT, k INT) PARTITIONED BY (k) WITH ('connector' = 'blackhole')"
     )
     assert shown(t_env, "SHOW JARS") == shown(t_env, "SHOW PARTITIONS p") == []
+
+
+def with_rows(t_env, folder):
+    columns = "(k STRING, v INT)"
+    t_env.execute_sql(
+        f"CREATE TABLE f {columns} WITH ('connector' = 'filesystem', 'path' = '{folder}', "
+        "'format' = 'csv')"
+    )
+    t_env.execute_sql(f"CREATE TABLE p {columns} WITH ('connector' = 'print')")
+    t_env.execute_sql("CREATE VIEW w AS SELECT * FROM f")
+
+
+@pytest.mark.parametrize(
+    ("statement", "message"),
+    [
+        ("DELETE FROM f", "DELETE statement is not supported for streaming mode now."),
+        ("DELETE FROM f AS t WHERE t.v = 1", "DELETE statement is not supported for streaming"),
+        ("UPDATE f SET v = 1", "UPDATE statement is not supported for streaming mode now."),
+        ("UPDATE f AS t SET v = t.v + 1 WHERE k = 'a'", "UPDATE statement is not supported for st"),
+        ("DELETE FROM w", "DELETE statement is not supported for streaming mode now."),
+        ("UPDATE w SET v = 1", "UPDATE statement is not supported for streaming mode now."),
+        ("UPDATE p SET v = 1", "Unable to create a source for reading table 'default_catalog.def"),
+        (
+            "DELETE FROM nope",
+            "From line 1, column 13 to line 1, column 16: Object 'nope' not found",
+        ),
+        ("UPDATE nope SET v = 1", "column 8 to line 1, column 11: Object 'nope' not found"),
+        ("UPDATE f SET z = 1", "Unknown target column 'z'"),
+        ("UPDATE f SET v = 1, v = 2", "Target column 'v' is assigned more than once"),
+        (
+            "UPDATE f SET v='a'",
+            "From line 1, column 16 to line 1, column 18: Cannot assign to target "
+            "field 'v' of type INTEGER from source field 'EXPR$0' of type CHAR(1)",
+        ),
+        ("DELETE FROM f WHERE z = 1", "Column 'z' not found in any table"),
+        ("DELETE f", 'Encountered "f" at line 1, column 8.'),
+        ("TRUNCATE TABLE f", "TRUNCATE TABLE statement is not supported in streaming mode."),
+        ("TRUNCATE TABLE w", "TRUNCATE TABLE for a view is not allowed"),
+        ("TRUNCATE TABLE nope", "Cannot find table '`default_catalog`.`default_database`.`nope`'"),
+    ],
+)
+def test_rows_cannot_be_changed(t_env, tmp_path, statement, message):
+    with_rows(t_env, tmp_path)
+    with pytest.raises(Exception, match=re.escape(message)):
+        t_env.execute_sql(statement)
+
+
+@pytest.mark.parametrize(
+    ("statement", "message"),
+    [
+        ("DELETE FROM f WHERE k = 'a'", "UnsupportedOperationException: Can't perform delete operation "
+         "of the table default_catalog.default_database.f because the corresponding dynamic table "
+         "sink has not yet implemented org.apache.flink.table.connector.sink.abilities."
+         "SupportsRowLevelDelete."),
+        ("UPDATE f SET v = 1", "UnsupportedOperationException: Can't perform update operation of the "
+         "table default_catalog.default_database.f because the corresponding dynamic table sink has "
+         "not yet implemented org.apache.flink.table.connector.sink.abilities."
+         "SupportsRowLevelUpdate."),
+        ("DELETE FROM w", "Sink 'default_catalog.default_database.w' does not exists"),
+        ("TRUNCATE TABLE p", "TRUNCATE TABLE statement is not supported for the table "
+         "default_catalog.default_database.p since the table hasn't implemented the interface "
+         "org.apache.flink.table.connector.sink.abilities.SupportsTruncate."),
+    ],
+)  # fmt: skip
+def test_rows_cannot_be_changed_in_batch_mode(batch_tables, tmp_path, statement, message):
+    with_rows(batch_tables, tmp_path)
+    with pytest.raises(Exception, match=re.escape(message)):
+        batch_tables.execute_sql(statement)

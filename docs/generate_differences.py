@@ -163,11 +163,10 @@ one, change the docstring, then run `python docs/generate_differences.py`.
 - `MATCH_ROWTIME()` of a match that comes at the end of the input, because an earlier one cannot
   become longer any more, is the time of its last row. PyFlink gives the highest time there is,
   which Python has no datetime for.
-- **Not supported yet:** the statements `UPDATE` and `DELETE`, `ALTER TABLE` with partitions and
-  distributions, `TO_CHANGELOG`, `FROM_CHANGELOG`, `OBJECT_OF`, `OBJECT_UPDATE`,
-  `sink.shuffle-by-partition.enable`, windows of a number of rows, and the connectors elasticsearch
-  and CDC. Each raises `UnsupportedFlinkFeature`, or names the formats and connectors that there
-  are.
+- **Not supported yet:** `ALTER TABLE` with partitions and distributions, `TO_CHANGELOG`,
+  `FROM_CHANGELOG`, `OBJECT_OF`, `OBJECT_UPDATE`, `sink.shuffle-by-partition.enable`, windows of a
+  number of rows, and the connectors elasticsearch and CDC. Each raises `UnsupportedFlinkFeature`,
+  or names the formats and connectors that there are.
 - `SHOW FUNCTIONS` and `DESCRIBE FUNCTION` know all functions of Flink, those too that are not
   supported yet.
 """

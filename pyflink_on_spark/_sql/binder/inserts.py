@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import replace
 
 from pyflink_on_spark._sql.binder.projections import project
@@ -10,6 +10,7 @@ from pyflink_on_spark._sql.errors import ValidationError, invalid
 from pyflink_on_spark._sql.plan.catalog_objects import CatalogTable, ObjectPath
 from pyflink_on_spark._sql.plan.expressions import Constant, Conversion, InputRef, Typed
 from pyflink_on_spark._sql.plan.nodes import Node, Schema, Sink
+from pyflink_on_spark._sql.plan.ports import TableSink
 from pyflink_on_spark._sql.settings import QuerySettings
 from pyflink_on_spark._sql.syntax.expressions import Name
 from pyflink_on_spark._sql.tables.connectors.registry import table_context, table_sink, with_hints
@@ -44,13 +45,35 @@ def insert(
     target = table.schema.sink
     if columns:
         node = _by_name(node, columns, target, path)
+    sink = sink_of(path, table, settings, overwrite=overwrite, hints=hints)
+    converted = fitted(node, target, str(path))
+    return Sink(converted.schema, converted, path, table, sink)
+
+
+def sink_of(
+    path: ObjectPath,
+    table: CatalogTable,
+    settings: QuerySettings,
+    *,
+    overwrite: bool = False,
+    hints: Mapping[str, str] | None = None,
+) -> TableSink:
+    """Return the sink of a table.
+
+    Args:
+        path: the table's name.
+        table: what the catalog has of it.
+        settings: the session's.
+        overwrite: whether what was there before goes.
+        hints: options that the query gives for itself.
+
+    Raises:
+        ValidationError: the connector refuses the table.
+    """
     context = table_context(
         path, table, settings.configuration, settings.time_zone, batch=settings.batch
     )
-    context = replace(with_hints(context, hints or {}), overwrite=overwrite)
-    sink = table_sink(context)
-    converted = fitted(node, target, str(path))
-    return Sink(converted.schema, converted, path, table, sink)
+    return table_sink(replace(with_hints(context, hints or {}), overwrite=overwrite))
 
 
 def with_partition(
@@ -82,16 +105,30 @@ def with_partition(
     return added, (*given, *[Name((name,)) for name in named])
 
 
+def check_target_column(column: Name, target: Schema, assigned: Container[str]) -> None:
+    """Check that a statement may assign to a column.
+
+    Args:
+        column: as written.
+        target: the table's columns.
+        assigned: the columns to the left of this one.
+
+    Raises:
+        ValidationError: there is no such column, or it has a value already.
+    """
+    name = column.parts[0]
+    if name not in target.names:
+        raise invalid(f"Unknown target column '{name}'", column.span)
+    if name in assigned:
+        raise invalid(f"Target column '{name}' is assigned more than once", column.span)
+
+
 def _by_name(node: Node, columns: Sequence[Name], target: Schema, path: ObjectPath) -> Node:
     """Return rows with all columns of the table; those that are not given are NULL."""
     positions: dict[str, int] = {}
     for index, column in enumerate(columns):
-        name = column.parts[0]
-        if name not in target.names:
-            raise invalid(f"Unknown target column '{name}'", column.span)
-        if name in positions:
-            raise invalid(f"Target column '{name}' is assigned more than once", column.span)
-        positions[name] = index
+        check_target_column(column, target, positions)
+        positions[column.parts[0]] = index
     if len(columns) != len(node.schema):
         raise _mismatch(str(path), "Different number of columns.", node.schema, target)
     expressions: list[Typed] = []

@@ -7,7 +7,8 @@ from collections.abc import Callable
 from pyflink_on_spark._sql.errors import invalid, not_yet
 from pyflink_on_spark._sql.parser.cursor import Kind, Token
 from pyflink_on_spark._sql.parser.queries import QueryParser
-from pyflink_on_spark._sql.syntax.expressions import Expression, Name
+from pyflink_on_spark._sql.syntax.expressions import Expression, Name, Star
+from pyflink_on_spark._sql.syntax.queries import Relation, Select, TableReference
 from pyflink_on_spark._sql.syntax.statements import (
     AlterCatalog,
     AlterColumns,
@@ -15,6 +16,7 @@ from pyflink_on_spark._sql.syntax.statements import (
     AlterFunction,
     AlterOptions,
     AlterView,
+    ChangeRows,
     ColumnDefinition,
     ColumnKind,
     CreateCatalog,
@@ -44,6 +46,7 @@ from pyflink_on_spark._sql.syntax.statements import (
     ShowCurrent,
     Statement,
     StatementSet,
+    Truncate,
     UnloadModule,
     Use,
     UseModules,
@@ -345,7 +348,7 @@ _LISTED = {
     "PARTITIONS": ObjectKind.PARTITION,
     "JARS": ObjectKind.JAR,
 }
-_NOT_YET = {"ANALYZE", "CALL", "COMPILE", "DELETE", "TRUNCATE", "UPDATE"}
+_NOT_YET = {"ANALYZE", "CALL", "COMPILE"}
 _DETAILS = ("ESTIMATED_COST", "CHANGELOG_MODE", "JSON_EXECUTION_PLAN", "PLAN_ADVICE")
 
 
@@ -372,6 +375,9 @@ class StatementParser(AlterationParser):
             "SET": self._set,
             "RESET": self._reset,
             "EXECUTE": self._execute,
+            "UPDATE": self._update,
+            "DELETE": self._delete,
+            "TRUNCATE": self._truncate,
         }.get(token.upper)
         if token.upper in _NOT_YET:
             not_yet(f"the statement {token.upper}", token.span, "Use CREATE, DROP and INSERT.")
@@ -416,6 +422,42 @@ class StatementParser(AlterationParser):
         name = self.name()
         self.expect("=")
         return name, self.expression()
+
+    def _update(self, first: Token) -> Statement:
+        path, relation = self._changed_table()
+        self.expect("SET")
+        assigned = self.listed(self._assignment)
+        values = tuple(value for _, value in assigned)
+        query = self._changed_rows(first, relation, values)
+        columns = tuple(column for column, _ in assigned)
+        return ChangeRows("UPDATE", path, query, columns, span=self.since(first.span))
+
+    def _delete(self, first: Token) -> Statement:
+        self.expect("FROM")
+        path, relation = self._changed_table()
+        query = self._changed_rows(first, relation, (Star(),))
+        return ChangeRows("DELETE", path, query, span=self.since(first.span))
+
+    def _changed_table(self) -> tuple[tuple[str, ...], Relation]:
+        path, span = self.path()
+        reference = TableReference(path, self.hints(), span=span)
+        return path, self._aliased(reference, span)
+
+    def _assignment(self) -> tuple[Name, Expression]:
+        column = self._column()
+        self.expect("=")
+        return column, self.expression()
+
+    def _changed_rows(
+        self, first: Token, relation: Relation, items: tuple[Expression, ...]
+    ) -> Select:
+        where = self.expression() if self.accept("WHERE") else None
+        return Select(items, from_=(relation,), where=where, span=self.since(first.span))
+
+    def _truncate(self, first: Token) -> Statement:
+        self.expect("TABLE")
+        path, _ = self.path()
+        return Truncate(path, span=self.since(first.span))
 
     def _execute(self, first: Token) -> Statement:
         if not self.accept("STATEMENT", "SET"):

@@ -5,11 +5,20 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NoReturn
 
+from pyflink_on_spark._sql.binder.expressions import calcite_name
+from pyflink_on_spark._sql.binder.inserts import check_target_column, sink_of
 from pyflink_on_spark._sql.binder.projections import renamed
 from pyflink_on_spark._sql.catalog import Catalog
-from pyflink_on_spark._sql.errors import CatalogError, ValidationError, invalid, not_yet
+from pyflink_on_spark._sql.errors import (
+    CatalogError,
+    TableError,
+    UnsupportedOperationError,
+    ValidationError,
+    invalid,
+    not_yet,
+)
 from pyflink_on_spark._sql.plan.catalog_objects import CatalogTable, CatalogView, Column
 from pyflink_on_spark._sql.plan.changes import ChangeKinds
 from pyflink_on_spark._sql.plan.nodes import Node, Schema
@@ -45,6 +54,7 @@ from pyflink_on_spark._sql.settings import QuerySettings
 from pyflink_on_spark._sql.syntax import statements as syntax
 from pyflink_on_spark._sql.syntax.statements import ObjectKind
 from pyflink_on_spark._sql.types import logical
+from pyflink_on_spark._sql.types.coercion import can_insert
 from pyflink_on_spark._sql.types.logical import LogicalType
 
 
@@ -156,6 +166,60 @@ def _use(session: Session, statement: syntax.Use) -> None:
         session.catalog.use_catalog(statement.path[0])
     else:
         session.catalog.use_database(statement.path)
+
+
+# -- changing rows -------------------------------------------------------------------------------
+
+
+def _change_rows(session: Session, statement: syntax.ChangeRows) -> NoReturn:
+    """Refuse an UPDATE or a DELETE as Flink does, whose connectors cannot change rows either."""
+    node = session.bind(statement.query)
+    path = session.catalog.qualify(statement.path)
+    found = session.catalog.find(path)
+    if isinstance(found, CatalogTable):
+        _check_assigned(statement, node.schema, found.schema.sink)
+        if statement.word == "DELETE":
+            sink_of(path, found, session.settings())
+    if not session.batch:
+        raise TableError(f"{statement.word} statement is not supported for streaming mode now.")
+    if not isinstance(found, CatalogTable):
+        raise TableError(f"Sink '{path}' does not exists")
+    ability = f"SupportsRowLevel{statement.word.capitalize()}"
+    raise UnsupportedOperationError(
+        f"Can't perform {statement.word.lower()} operation of the table {path} because the "
+        "corresponding dynamic table sink has not yet implemented "
+        f"org.apache.flink.table.connector.sink.abilities.{ability}."
+    )
+
+
+def _check_assigned(statement: syntax.ChangeRows, given: Schema, target: Schema) -> None:
+    known: set[str] = set()
+    for index, column in enumerate(statement.columns):
+        name = column.parts[0]
+        check_target_column(column, target, known)
+        known.add(name)
+        kind = target.types[target.names.index(name)]
+        if not can_insert(given.types[index], kind):
+            raise invalid(
+                f"Cannot assign to target field '{name}' of type {calcite_name(kind)} from source "
+                f"field 'EXPR${index}' of type {calcite_name(given.types[index])}",
+                statement.query.items[index].span,
+            )
+
+
+def _truncate(session: Session, statement: syntax.Truncate) -> NoReturn:
+    """Refuse a TRUNCATE as Flink does, whose connectors do not implement it either."""
+    path = session.catalog.qualify(statement.path)
+    if isinstance(session.catalog.find(path), CatalogView):
+        raise ValidationError("TRUNCATE TABLE for a view is not allowed")
+    session.table(path)
+    refused = "TRUNCATE TABLE statement is not supported"
+    if not session.batch:
+        raise TableError(f"{refused} in streaming mode.")
+    raise TableError(
+        f"{refused} for the table {path} since the table hasn't implemented the interface "
+        "org.apache.flink.table.connector.sink.abilities.SupportsTruncate."
+    )
 
 
 # -- looking around ------------------------------------------------------------------------------
@@ -364,6 +428,8 @@ _COMMANDS: dict[type[syntax.Statement], Run] = {
     syntax.CreateCatalog: create_catalog,
     syntax.CreateFunction: create_function,
     syntax.Drop: _drop,
+    syntax.ChangeRows: _change_rows,
+    syntax.Truncate: _truncate,
     syntax.Rename: rename,
     syntax.AlterOptions: set_options,
     syntax.Use: _use,

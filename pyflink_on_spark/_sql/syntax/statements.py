@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from pyflink_on_spark._sql.errors import Span
 from pyflink_on_spark._sql.syntax.expressions import Expression, Name
-from pyflink_on_spark._sql.syntax.queries import Query
+from pyflink_on_spark._sql.syntax.queries import Query, Select
 from pyflink_on_spark._sql.types.logical import LogicalType
 
 Path = tuple[str, ...]
@@ -265,6 +265,34 @@ class ObjectKind(enum.Enum):
     JOB = "JOB"
     PARTITION = "PARTITION"
     JAR = "JAR"
+
+
+@dataclass(frozen=True, slots=True)
+class ChangeRows(Statement):
+    """``UPDATE`` or ``DELETE``.
+
+    Args:
+        word: ``UPDATE`` or ``DELETE``.
+        path: the table's name.
+        query: reads the rows that change; the assigned values, or all columns for ``DELETE``.
+        columns: the columns that ``SET`` assigns to.
+    """
+
+    word: str
+    path: Path
+    query: Select
+    columns: tuple[Name, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Truncate(Statement):
+    """``TRUNCATE TABLE``.
+
+    Args:
+        path: the table's name.
+    """
+
+    path: Path
 
 
 @dataclass(frozen=True, slots=True)
