@@ -6,7 +6,7 @@ import datetime
 
 import pytest
 from pyflink.table import EnvironmentSettings, TableEnvironment
-from pyflink.table.expressions import UNBOUNDED_RANGE, col, lit
+from pyflink.table.expressions import UNBOUNDED_RANGE, col, lit, row_interval
 from pyflink.table.window import Over, Session, Slide, Tumble
 
 from compat_tests.tables import csv_table, last, query, rows
@@ -341,3 +341,30 @@ def test_names_of_the_parts_of_a_window(t_env):
     grouped = t_env.from_path("generated").window(window).group_by(col("w"))
     names = grouped.select(col("w").start, col("w").end, col("a").sum).get_schema()
     assert names.get_field_names() == ["EXPR$0", "EXPR$1", "EXPR$2"]
+
+
+@pytest.mark.parametrize(
+    ("window", "message"),
+    [
+        (lambda: Session.with_gap(row_interval(2)).on(col("pt")),
+         "A session window expects a gap literal of a day-time interval type."),
+        (lambda: Tumble.over(row_interval(2)).on(col("v")),
+         "A group window expects a time attribute for grouping in a stream environment."),
+        (lambda: Slide.over(row_interval(4)).every(lit(1).seconds).on(col("pt")),
+         "A sliding window expects the same type of size and slide."),
+        (lambda: Slide.over(lit(4).seconds).every(row_interval(1)).on(col("pt")),
+         "A sliding window expects the same type of size and slide."),
+        (lambda: Tumble.over(row_interval(2)).on(col("ts")),
+         "Event-time grouping windows on row intervals are currently not supported."),
+    ],
+)  # fmt: skip
+def test_windows_of_rows_that_are_refused(t_env, tmp_path, window, message):
+    columns = "v INT, ts TIMESTAMP(3), pt AS PROCTIME(), WATERMARK FOR ts AS ts"
+    csv_table(t_env, tmp_path, "numbers", columns, "1,2024-01-01 00:00:00\n")
+
+    def sums():
+        table = t_env.from_path("numbers").window(window().alias("x"))
+        return rows(table.group_by(col("x"), col("v")).select(col("v").sum))
+
+    with pytest.raises(Exception, match=message):
+        sums()

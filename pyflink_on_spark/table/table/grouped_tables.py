@@ -13,10 +13,10 @@ from pyflink_on_spark._sql.binder.scope import Scope
 from pyflink_on_spark._sql.binder.windows import interval_of, window_table
 from pyflink_on_spark._sql.codegen.rows import folded
 from pyflink_on_spark._sql.depth import at_any_depth
-from pyflink_on_spark._sql.errors import ValidationError, not_yet
+from pyflink_on_spark._sql.errors import UnsupportedOperationError, ValidationError, not_yet
 from pyflink_on_spark._sql.functions.python.aggregates import PythonTableAggregate
 from pyflink_on_spark._sql.plan.expressions import InputRef, Typed
-from pyflink_on_spark._sql.plan.nodes import FlatAggregate, Node, Schema
+from pyflink_on_spark._sql.plan.nodes import FlatAggregate, Node, Schema, WindowKind
 from pyflink_on_spark._sql.session.session import Session
 from pyflink_on_spark._sql.syntax import expressions as syntax
 from pyflink_on_spark._sql.syntax.expressions import FrameDistance, FrameEnd
@@ -122,16 +122,15 @@ class Grouping:
 
     def _windowed(self, node: Node, window: Any) -> Node:
         time = window.time._unresolved
-        if isinstance(window.size._unresolved, syntax.Call):
-            not_yet("a window of a number of rows", None, "Use count_window of a DataStream.")
         binder = ExpressionBinder(self._scope, self._session.functions)
-        size = interval_of(window.size._unresolved)
-        step = 0 if window.step is None else interval_of(window.step._unresolved)
         column, batch = binder.bind(time), self._session.settings().batch
         if column.type.time is None and not batch:
             raise ValidationError(
                 "A group window expects a time attribute for grouping in a stream environment."
             )
+        _check_rows(window, column)
+        size = interval_of(window.size._unresolved)
+        step = 0 if window.step is None else interval_of(window.step._unresolved)
         if column.type.root is Root.BIGINT:
             node, column = _with_time(node, binder, time)
         found = window_table(node, window.kind, column, size, step, batch=batch)
@@ -190,6 +189,33 @@ class Grouping:
         zone = self._session.settings().time_zone
         columns = [folded(item, zone) for item in projection.expressions]
         return project(grouped, columns, projection.schema.names)
+
+
+def _counts_rows(size: Expression | None) -> bool:
+    written = None if size is None else size._unresolved
+    return isinstance(written, syntax.Call) and written.name == "ROW_INTERVAL"
+
+
+def _check_rows(window: Any, time: Typed) -> None:
+    """Refuse a window of a number of rows.
+
+    Raises:
+        ValidationError: neither has Flink such a window.
+        UnsupportedOperationError: the rows are ordered by event time.
+        UnsupportedFlinkFeature: Flink has such a window.
+    """
+    by_rows = _counts_rows(window.size)
+    if by_rows and window.kind is WindowKind.SESSION:
+        raise ValidationError("A session window expects a gap literal of a day-time interval type.")
+    if window.step is not None and _counts_rows(window.step) is not by_rows:
+        raise ValidationError("A sliding window expects the same type of size and slide.")
+    if not by_rows:
+        return
+    if time.type.time is Time.ROWTIME:
+        raise UnsupportedOperationError(
+            "Event-time grouping windows on row intervals are currently not supported."
+        )
+    not_yet("a window of a number of rows", None, "Use count_window of a DataStream.")
 
 
 def _with_time(node: Node, binder: ExpressionBinder, number: Any) -> tuple[Node, Typed]:
