@@ -72,6 +72,9 @@ one, change the docstring, then run `python docs/generate_differences.py`.
   type. PyFlink refuses such a value when it writes the state, at the end of a bundle.
 - **None** that a function emits into a stream without a declared type is an element like any other.
   PyFlink fails with a `NullPointerException` where such an element leaves its Python worker.
+- **`print` in a function** writes to the standard error of Spark's workers: with a local master,
+  that of the driver. PyFlink on one machine writes to standard output, and its worker processes
+  show nothing. The sink `DataStream.print` writes to standard output.
 - **Outputs that nobody reads.** A side output that nobody takes is left out, where PyFlink emits
   the pair of tag and value into the main output. A main output that nobody reads, beside a side
   output that is read, is not converted to its declared type, so that a wrong type is not found.
