@@ -41,7 +41,8 @@ class SplitTimes:
 
     def note(self, time: int) -> None:
         """Note the event time (ms) of a row of the current bundle."""
-        self._largest[self._split] = max(self._largest[self._split], time)
+        before = self._largest.get(self._split, MIN_TIMESTAMP)  # the reader may have looked since
+        self._largest[self._split] = max(before, time)
 
 
 @dataclass

@@ -12,6 +12,7 @@ from typing import Any
 
 from pyflink_on_spark._compat.errors import JobCancelledError
 from pyflink_on_spark._job.submission.base_configuration import base_configuration
+from pyflink_on_spark._options.checkpointing import SAVEPOINT_DIRECTORY
 from pyflink_on_spark._options.execution import BATCH, RUNTIME_MODE
 from pyflink_on_spark._options.secrets import masked
 from pyflink_on_spark._sql.parser import parse_statement
@@ -310,7 +311,7 @@ class SqlClient:
         if job is None:
             raise ValueError(f"there is no job {found[1]} of this client: SHOW JOBS lists them")
         if found[2]:
-            folder = self._options().get_string("execution.checkpointing.savepoint-dir", "") or None
+            folder = self._options()._read(SAVEPOINT_DIRECTORY) or None
             path = job.stop_with_savepoint(bool(found[3]), folder).result()
             self._say(f"savepoint path: {path}")
         else:
