@@ -7,7 +7,7 @@ from pyflink.common import Types
 from pyflink.datastream import KeyedProcessFunction, ProcessFunction
 from pyflink.datastream.state import ListStateDescriptor, ValueStateDescriptor
 
-from compat_tests.pacing import timed
+from compat_tests.pacing import paced, timed, watermark_after_every_element
 from compat_tests.running import collect, collect_sorted
 from compat_tests.windowing import (
     Average,
@@ -132,6 +132,16 @@ def test_a_rolling_result_comes_at_the_end_of_event_time(keyed, chained):
     seen = (sums if chained else sums.rebalance()).process(Clock())
     watermark = HIGHEST if chained else LOWEST
     assert collect_sorted(seen) == [("a", HIGHEST, watermark), ("b", HIGHEST, watermark)]
+
+
+def test_no_watermark_comes_before_the_end(batch_env):
+    class Clock(ProcessFunction):
+        def process_element(self, value, ctx):
+            yield value[1], ctx.timer_service().current_watermark()
+
+    watermark_after_every_element(batch_env)
+    stream = paced(batch_env, [("a", 30), ("b", 40), ("c", 50)])
+    assert collect_sorted(stream.process(Clock())) == [(30, LOWEST), (40, LOWEST), (50, LOWEST)]
 
 
 @pytest.mark.parametrize("windows", [tumbling(20), sliding(20, 10), session(5)])

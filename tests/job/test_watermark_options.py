@@ -38,6 +38,10 @@ def _limits(rhythm):
     return rhythm.elements, rhythm.milliseconds
 
 
+def test_a_job_with_batch_semantics_emits_none():
+    assert watermark_rhythm({BUNDLE_SIZE: "1", INTERVAL: "7 ms"}, bounded=True, batch=True).never
+
+
 @pytest.mark.parametrize("bounded", [True, False])
 def test_the_event_time_of_tables(bounded):
     assert watermark_rhythm({}, bounded).event_time == 200

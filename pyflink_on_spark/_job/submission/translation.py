@@ -25,23 +25,29 @@ from pyflink_on_spark._runtime.task.progress import JobProgress
 from pyflink_on_spark._runtime.user_code.user_function import capture_classes
 
 
-def watermark_rhythm(settings: Mapping[str, str], bounded: bool) -> WatermarkRhythm:
+def watermark_rhythm(
+    settings: Mapping[str, str], bounded: bool, batch: bool = False
+) -> WatermarkRhythm:
     """Return how often watermarks are emitted.
 
-    An unbounded job follows the clock: a watermark is due after each auto-watermark interval. In a
-    bounded job it is due after a number of elements, so that results repeat where input flows
-    without a pause; only where elements are slow the clock counts: once the time of a bundle
-    (``python.fn-execution.bundle.time``) has passed, or, if bundles are smaller than that number,
-    the auto-watermark interval. The watermark of a table also follows a row that takes it further
-    than the interval, as Flink's does.
+    A job with BATCH semantics has the watermark of the end only. An unbounded job follows the
+    clock: a watermark is due after each auto-watermark interval. In a bounded job it is due after a
+    number of elements, so that results repeat where input flows without a pause; only where
+    elements are slow the clock counts: once the time of a bundle (``python.fn-
+    execution.bundle.time``) has passed, or, if bundles are smaller than that number, the auto-
+    watermark interval. The watermark of a table also follows a row that takes it further than the
+    interval, as Flink's does.
 
     Args:
         settings: the job's configuration.
         bounded: whether all its sources end.
+        batch: whether it has BATCH semantics.
 
     Raises:
         ValueError: if an option cannot be read.
     """
+    if batch:
+        return WatermarkRhythm(None, None)
     interval = AUTO_WATERMARK_INTERVAL.read(settings)
     elements = WATERMARK_INTERVAL_ELEMENTS.read(settings)
     if interval <= 0:
@@ -89,7 +95,7 @@ def translate(
     if not pipeline.AUTO_GENERATE_UIDS.read(configuration):
         demand_uids(graph)
     bounded = all(node.source.bounded for node in graph.nodes if node.source is not None)
-    rhythm = watermark_rhythm(configuration, bounded)
+    rhythm = watermark_rhythm(configuration, bounded, settings.batch)
     for node in graph.nodes:
         _configure(node, configuration, rhythm)
     steps = build_physical_graph(graph, rhythm)
