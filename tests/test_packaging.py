@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import configparser
+import re
 from fnmatch import fnmatch
 from pathlib import Path
 
 import pytest
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
 
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGE = ROOT / "pyflink_on_spark"
@@ -28,3 +31,17 @@ def test_every_file_that_is_not_python_is_shipped(setup_cfg):
     assert {"py.typed", "log_quiet.properties"} <= set(others)
     assert [path for path in paths if not (path.parent / "__init__.py").exists()] == []
     assert [name for name in others if not any(fnmatch(name, p) for p in patterns)] == []
+
+
+def test_the_versions_that_scripts_install_are_those_that_setup_cfg_allows(setup_cfg):
+    lines = (ROOT / "scripts/constraints.txt").read_text(encoding="utf-8").splitlines()
+    pinned = {
+        canonicalize_name(name): version
+        for name, _, version in (line.partition("==") for line in lines if line[0] != "#")
+    }
+    wanted = setup_cfg["options"]["install_requires"]
+    wanted += "".join(setup_cfg.get("options.extras_require", extra) for extra in ("test", "dev"))
+    requirements = [Requirement(line) for line in wanted.splitlines() if re.match(r"\w", line)]
+    assert len(requirements) > 30
+    for requirement in requirements:
+        assert pinned[canonicalize_name(requirement.name)] in requirement.specifier, requirement

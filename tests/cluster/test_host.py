@@ -38,6 +38,8 @@ from tests.cluster.connections import HERE
 from tests.runtime.large_rows import elements_of, large_job
 from tests.runtime.rounds import job_of
 
+pytestmark = pytest.mark.slow
+
 
 class Noting(MapFunction, CheckpointedFunction, CheckpointListener):
     """Writes down its notifications; fails in the third checkpoint."""
