@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 import tempfile
 import time
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -82,6 +84,41 @@ def test_an_error_is_raised_in_the_worker_and_changes_nothing(slot, store):
     with pytest.raises(ValueError, match="as it was asked to"):
         slot.run("fail", *store)
     assert slot.run("b", *store)[2] == b"a,"
+
+
+def test_an_error_at_its_start_is_raised_in_the_worker(store, sockets, monkeypatch):
+    def fails():
+        raise ValueError("cannot begin")
+
+    monkeypatch.setattr(resident, "_folder", lambda: sockets.mkdir(exist_ok=True) or sockets)
+    for _ in range(2):
+        with pytest.raises(ValueError, match="cannot begin"):
+            Resident("it", fails).run("a", *store)
+
+
+def test_a_process_that_ends_at_its_start_is_not_started_forever(store, sockets, monkeypatch):
+    monkeypatch.setattr(resident, "_folder", lambda: sockets.mkdir(exist_ok=True) or sockets)
+    with pytest.raises(RuntimeError, match="the process of it has ended 5 times at its start"):
+        Resident("it", lambda: os._exit(1)).run("a", *store)
+
+
+def test_a_process_that_takes_no_request_is_given_up(slot, store, tmp_path, monkeypatch):
+    monkeypatch.setattr(resident, "_TELL_SECONDS", 0.01)
+    monkeypatch.setattr(resident, "_HELLO_SECONDS", 0)
+
+    def begins_slowly():
+        while not (tmp_path / "over").exists():
+            time.sleep(0.05)
+
+    with pytest.raises(RuntimeError, match=r"the process of it takes no request for \d+ s"):
+        Resident("it", begins_slowly).run("a", *store)
+
+
+def test_a_worker_tells_what_it_waits_for(slot, capsys):
+    ready = iter([False, False, True])
+    slot._wait_for_hello(SimpleNamespace(poll=lambda _: next(ready)))
+    line = f"the process of {slot.name} has begun nothing for 0 s\n"
+    assert re.sub(r"for \d+ s", "for 0 s", capsys.readouterr().err) == 2 * line
 
 
 def test_another_process_follows_one_that_is_killed(slot, store):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pyflink_on_spark._spark.structured.query_job import QueryJob
+from pyflink_on_spark._spark.structured.query_job import _TRIES, QueryJob, Waiting
 from pyflink_on_spark.datastream import StreamExecutionEnvironment
 from tests.structured.jobs import submitted
 
@@ -35,10 +35,10 @@ def test_a_query_begins_again_in_the_same_attempt():
 
 
 def test_it_does_not_begin_again_forever():
-    job = Job(*[SLOW] * 9)
+    job = Job(*[SLOW] * (_TRIES + 1))
     with pytest.raises(RuntimeError, match="connect back"):
         job._attempt(0)
-    assert (job.runs, job.gone) == ([0] * 4, [0])
+    assert (job.runs, job.gone) == ([0] * _TRIES, [0])
 
 
 def test_other_errors_are_for_the_restart_strategy():
@@ -46,3 +46,26 @@ def test_other_errors_are_for_the_restart_strategy():
     with pytest.raises(ValueError, match="mine"):
         job._attempt(0)
     assert (job.runs, job.gone) == ([0], [0])
+
+
+def told_of(caplog, looks, *, active):
+    """The lines that are logged if the job looks at these times at these micro-batches."""
+    times = iter([0, *(time for time, _ in looks)])
+    waiting = Waiting("mine", lambda: next(times))
+    for _, last in looks:
+        waiting.note(last, lambda: {"message": "is busy", "isTriggerActive": active})
+    return [record.getMessage() for record in caplog.records]
+
+
+def test_a_long_micro_batch_is_told_of_less_and_less_often(caplog):
+    looks = [(59, None), (61, None), (90, None), (121, None), (123, None), (130, 4), (190, 4)]
+    seconds = "has ended no micro-batch for {} s (the last one: {}); Spark says: is busy"
+    assert told_of(caplog, looks, active=True) == [
+        f"'mine' {seconds.format(61, None)}",
+        f"'mine' {seconds.format(123, None)}",
+        f"'mine' {seconds.format(60, 4)}",
+    ]
+
+
+def test_a_query_that_waits_for_its_next_trigger_is_not_told_of(caplog):
+    assert told_of(caplog, [(1, 4), (99, 4), (999, 4)], active=False) == []

@@ -67,6 +67,8 @@ SQL_DEFAULTS = {
     "spark.sql.streaming.checkpointFileManagerClass": "org.apache.spark.sql.execution.streaming"
     ".checkpointing.FileSystemBasedCheckpointFileManager",
 }
+# Spark's Python processes give up connections after so long, which is too short on a busy machine.
+SPARK_DEFAULTS = {**SQL_DEFAULTS, "spark.python.authenticate.socketTimeout": "120s"}
 # Rows of the engine structured are whole bundles of records: few rows, each one large, and each
 # exchange laid out by the engine. Its queries have a session of their own, with these settings.
 BUNDLE_SETTINGS = {
@@ -152,7 +154,7 @@ def local_defaults(master: str) -> dict[str, str]:
     Args:
         master: a local master.
     """
-    defaults = SQL_DEFAULTS | {
+    defaults = SPARK_DEFAULTS | {
         "spark.master": master,
         "spark.app.name": "pyflink_on_spark",
         "spark.driver.host": LOOPBACK,
@@ -176,7 +178,7 @@ def cluster_defaults(master: str) -> dict[str, str]:
     Args:
         master: a master that is not local.
     """
-    return SQL_DEFAULTS | {
+    return SPARK_DEFAULTS | {
         "spark.master": master,
         "spark.app.name": "pyflink_on_spark",
         "spark.ui.showConsoleProgress": "false",

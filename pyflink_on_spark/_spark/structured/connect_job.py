@@ -29,7 +29,7 @@ from pyflink_on_spark._spark.session.dependencies import ShippedDependencies, pa
 from pyflink_on_spark._spark.session.spark_defaults import BUNDLE_SETTINGS, scratch_subfolder
 from pyflink_on_spark._spark.structured.batches import TAKEN_OVER, over
 from pyflink_on_spark._spark.structured.levels import Levels
-from pyflink_on_spark._spark.structured.query_job import Desk, QueryJob, QueryStopped
+from pyflink_on_spark._spark.structured.query_job import Desk, QueryJob, QueryStopped, Waiting
 from pyflink_on_spark._spark.structured.savepoints import StoredState
 from pyflink_on_spark._spark.structured.server_batches import (
     Asked,
@@ -147,7 +147,7 @@ class ConnectJob(QueryJob):
             saving.fail(self._told(error))
             raise
         finally:
-            query.stop()
+            self._stop(query)
         if saving.stopping is None:
             self._call(functools.partial(_finish, recipe, last))
         else:
@@ -168,6 +168,7 @@ class ConnectJob(QueryJob):
 
     def _follow_results(self, query: StreamingQuery, number: int, saving: _Saving) -> int:
         """Hand over results until the job has ended; return its last micro-batch."""
+        waiting = Waiting(self._job.name)
         while True:
             active = query.isActive
             for results in self._fetch():
@@ -180,6 +181,7 @@ class ConnectJob(QueryJob):
             saving.go_on()
             self._check_cancelled()
             self._check_printers()
+            waiting.note(self._fetched if self._fetched >= 0 else None, lambda: query.status)
             if not active:
                 raise query.exception() or QueryStopped
             self._cancelled.wait(_POLL_SECONDS)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import itertools
 import logging
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
@@ -26,6 +27,7 @@ from pyflink_on_spark._runtime.task.key_group_check import with_key_groups
 from pyflink_on_spark._spark.jobs.running_job import description_of
 from pyflink_on_spark._spark.jobs.stateful_job import StatefulJob
 from pyflink_on_spark._spark.jobs.worker_environment import WorkerEnvironment
+from pyflink_on_spark._spark.session.java_text import gist
 from pyflink_on_spark._spark.session.spark_defaults import (
     BUNDLE_SETTINGS,
     is_local,
@@ -39,7 +41,8 @@ from pyflink_on_spark._spark.structured.slot import DRAINS, ENDS, Limits, level_
 
 _log = logging.getLogger("pyflink_on_spark")
 _LOOK_SECONDS = 0.1
-_TRIES = 4
+_TRIES = 10
+_TELL_SECONDS = 60.0
 _NOT_WAITED = "Python worker failed to connect back"
 _numbers = itertools.count()
 _STORE = {
@@ -47,6 +50,7 @@ _STORE = {
     "state.RocksDBStateStoreProvider",
     "spark.sql.streaming.stateStore.rocksdb.changelogCheckpointing.enabled": "true",
     "spark.sql.streaming.minBatchesToRetain": "10",
+    "spark.sql.streaming.stopTimeout": "120s",
     "spark.sql.streaming.numRecentProgressUpdates": "10",
 }
 
@@ -56,6 +60,38 @@ class QueryStopped(RuntimeError):
 
     def __init__(self) -> None:
         super().__init__("the query was stopped in Spark")
+
+
+class Waiting:
+    """Logs what a query is busy with if a micro-batch takes long.
+
+    Args:
+        job: the name of the job.
+        now: the time in seconds; any clock that never goes back.
+    """
+
+    def __init__(self, job: str, now: Callable[[], float] = time.monotonic) -> None:
+        self._job, self._now = job, now
+        self._last: int | None = None
+        self._since, self._due = now(), _TELL_SECONDS
+
+    def note(self, last: int | None, status: Callable[[], dict[str, Any]]) -> None:
+        """Note how far the query is.
+
+        Args:
+            last: the last micro-batch that has run; None before the first one of a run.
+            status: says what Spark does.
+        """
+        now = self._now()
+        waited = now - self._since
+        if last != self._last:
+            self._last, self._since, self._due = last, now, _TELL_SECONDS
+        elif waited >= self._due:
+            self._due = 2 * waited
+            told = status()
+            if last is None or told["isTriggerActive"]:
+                text = "%r has ended no micro-batch for %.0f s (the last one: %s); Spark says: %s"
+                _log.warning(text, self._job, waited, last, told["message"])
 
 
 class Desk:
@@ -203,14 +239,23 @@ class QueryJob(StatefulJob):
             self._follow(query, batches)
         finally:
             batches.stopping.set()
+            self._stop(query)
+
+    def _stop(self, query: StreamingQuery) -> None:
+        """Stop the query; if Spark cannot, the job has ended all the same."""
+        try:
             query.stop()
+        except Exception as error:  # noqa: BLE001 - of Java, of Spark or of the connection
+            _log.warning("the query of %r does not stop: %s", self._job.name, gist(str(error)))
 
     def _follow(self, query: StreamingQuery, batches: Batches) -> None:
         """Wait until the job has ended."""
         stopping: tuple[SavepointRequest, Folder] | None = None
+        waiting = Waiting(self._job.name)
 
         def check() -> None:
             self._check(query, batches)
+            waiting.note(batches.last, lambda: query.status)
 
         try:
             while not batches.ended.wait(_LOOK_SECONDS):

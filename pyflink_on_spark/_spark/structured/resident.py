@@ -28,6 +28,8 @@ from pyflink_on_spark._spark.structured.state_log import ChunkState, HeadState, 
 
 _LOOK_SECONDS = 1.0
 _UNUSED_SECONDS = 600.0
+_STARTS = 5
+_HELLO_SECONDS, _TELL_SECONDS = 600.0, 30.0
 _HELLO, _READ, _DONE, _FAILED = "hello", "read", "done", "failed"
 
 Serve = Callable[[Any, StateLog], Any]
@@ -58,7 +60,7 @@ class Resident:
             chunks: the entries of the log there.
 
         Raises:
-            RuntimeError: the process has ended before it had an answer.
+            RuntimeError: the process has ended before it had an answer, or takes no request.
         """
         with self._connected() as connection:
             stored = head.get()
@@ -81,13 +83,44 @@ class Resident:
     def _connected(self) -> Iterator[Connection]:
         """Connect with the process, which is started if there is none."""
         address = _folder() / hashlib.sha256(self.name.encode()).hexdigest()[:32]
-        connection = _connection(address)
-        while connection is None:
+        connection = self._connection(address)
+        for _ in range(_STARTS):
+            if connection is not None:
+                break
             with contextlib.suppress(FileNotFoundError):  # who left last has removed the folder
                 self._start(address)
-            connection = _connection(_folder() / address.name)
+            connection = self._connection(_folder() / address.name)
+        if connection is None:
+            raise RuntimeError(f"the process of {self.name} has ended {_STARTS} times at its start")
         with connection:
             yield connection
+
+    def _connection(self, address: Path) -> Connection | None:
+        """Return a connection with the process once it serves; None if there is none."""
+        client = socket.socket(socket.AF_UNIX)
+        try:
+            client.connect(str(address))
+            connection = Connection(client.detach())
+            try:
+                self._wait_for_hello(connection)
+                if connection.recv() == _HELLO:
+                    return connection
+            except (EOFError, OSError):
+                connection.close()
+        except OSError:
+            client.close()
+        with contextlib.suppress(FileNotFoundError):
+            address.unlink()
+        return None
+
+    def _wait_for_hello(self, connection: Connection) -> None:
+        """Wait until the process, which begins or serves another worker, has time for this one."""
+        told, begun = f"the process of {self.name}", time.monotonic()
+        while not connection.poll(_TELL_SECONDS):
+            waited = time.monotonic() - begun
+            if waited >= _HELLO_SECONDS:
+                raise RuntimeError(f"{told} takes no request for {waited:.0f} s")
+            sys.stderr.write(f"{told} has begun nothing for {waited:.0f} s\n")
 
     def _start(self, address: Path) -> None:
         """Start the process; a worker that did the same meanwhile may have started another one."""
@@ -180,31 +213,32 @@ class _Process:
         listener: takes the connections of workers.
         place: where they find it.
         parent: the process that starts workers; this one ends with it.
-        begin: see ``Resident``.
     """
 
-    def __init__(
-        self,
-        listener: socket.socket,
-        place: _Place,
-        parent: int,
-        begin: Begin,
-    ) -> None:
+    def __init__(self, listener: socket.socket, place: _Place, parent: int) -> None:
         self._listener, self._place, self._parent = listener, place, parent
-        self._serve, self._is_over = begin()
+        self._failed: BaseException | None = None
         self._working: socket.socket | None = None
         self._waited_for = threading.Lock()
 
-    def live(self) -> None:
-        """Serve workers as long as the slot is needed."""
+    def live(self, begin: Begin) -> None:
+        """Serve workers as long as the slot is needed; one, if it could not begin.
+
+        Args:
+            begin: see ``Resident``.
+        """
         threading.Thread(target=self._watch, daemon=True).start()
+        try:
+            self._serve, self._is_over = begin()
+        except BaseException as error:  # noqa: BLE001 - raised in the worker
+            self._failed = error
         self._listener.settimeout(_LOOK_SECONDS)
         used = looked = time.monotonic()
         while time.monotonic() - used < _UNUSED_SECONDS:
             try:
                 worker, _ = self._listener.accept()
             except TimeoutError:
-                if time.monotonic() - looked > 5 * _LOOK_SECONDS:
+                if self._failed is None and time.monotonic() - looked > 5 * _LOOK_SECONDS:
                     if self._is_over():
                         return
                     looked = time.monotonic()
@@ -221,6 +255,8 @@ class _Process:
             with self._waited_for:
                 self._working = None
             worker.close()
+            if self._failed is not None:
+                return
             used = time.monotonic()
 
     def _answer(self, connection: Connection) -> tuple[str, Any]:
@@ -234,6 +270,8 @@ class _Process:
 
         changes = Changes(head, fetch)
         try:
+            if self._failed is not None:
+                raise self._failed
             return _DONE, (self._serve(request, StateLog(changes, changes)), changes)
         except BaseException as error:  # noqa: BLE001 - raised in the worker
             return _FAILED, _portable(error)
@@ -262,7 +300,7 @@ def _live(listener: socket.socket, place: _Place, parent: int, begin: Begin) -> 
         for number in (signal.SIGHUP, signal.SIGTERM):
             signal.signal(number, end)
         _let_go(listener.fileno())
-        _Process(listener, place, parent, begin).live()
+        _Process(listener, place, parent).live(begin)
     except BaseException:  # noqa: BLE001 - nothing of the worker's may run here
         traceback.print_exc()
     finally:
@@ -288,24 +326,6 @@ def _let_go(kept: int) -> None:
                 os.fstat(number)
                 os.dup2(nothing, number)
     os.close(nothing)
-
-
-def _connection(address: Path) -> Connection | None:
-    """Return a connection with a process that serves; None if there is none."""
-    client = socket.socket(socket.AF_UNIX)
-    try:
-        client.connect(str(address))
-        connection = Connection(client.detach())
-        try:
-            if connection.recv() == _HELLO:
-                return connection
-        except (EOFError, OSError):
-            connection.close()
-    except OSError:
-        client.close()
-    with contextlib.suppress(FileNotFoundError):
-        address.unlink()
-    return None
 
 
 def _folder() -> Path:
