@@ -423,7 +423,7 @@ class ExternalSink(Unary):
 
     Args:
         name: what messages call it.
-        changes: which changes it takes; see ``planner.changes``.
+        changes: which changes it takes; see ``plan.changes``.
         needs_update_before: whether the program reads UPDATE_BEFORE rows.
     """
 

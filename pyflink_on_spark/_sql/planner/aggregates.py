@@ -134,7 +134,7 @@ def aggregate_details(
     """Return the keys and calls as plans show them."""
     names = node.inputs[0].schema.names
     shown = [shown_expression(key, names) for key in keys]
-    for call, name in zip(calls, node.schema.names[len(keys) :]):
+    for call, name in zip(calls, node.schema.names[len(node.schema) - len(calls) :]):
         text = str(call)
         for index in range(len(names) - 1, -1, -1):
             text = text.replace(f"${index}", names[index])

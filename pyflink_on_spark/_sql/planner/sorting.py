@@ -68,6 +68,8 @@ class Sort(PhysicalNode):
     def __init__(self, source: PhysicalNode, node: LogicalSort, batch: bool) -> None:
         super().__init__(node.schema, source)
         self.node, self._batch = node, batch
+        if not node.keys:
+            self.name = "Limit"
 
     def accepts(self, port: int) -> ChangeKinds:
         """Rows are only added."""
@@ -106,8 +108,13 @@ class Sort(PhysicalNode):
         }
 
     def details(self) -> dict[str, str]:
-        """Return the order."""
-        return {"orderBy": ", ".join(map(str, self.node.keys))}
+        """Return the order, and which rows are left."""
+        node = self.node
+        order = {"orderBy": ", ".join(map(str, node.keys))} if node.keys else {}
+        if not node.offset and node.fetch is None:
+            return order
+        fetch = {} if node.fetch is None else {"fetch": str(node.fetch)}
+        return {**order, "offset": str(node.offset), **fetch}
 
 
 @dataclass(frozen=True)
