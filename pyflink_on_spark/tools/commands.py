@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import argparse
 import importlib
+import os
+import sys
 from typing import Any
 
 COMMANDS = {
@@ -36,6 +38,34 @@ def run_command(name: str, arguments: list[str]) -> int:
         name: one of ``COMMANDS`` or ``OPERATIONS``.
         arguments: what follows it on the command line.
     """
+    try:
+        status = _carry_out(name, arguments)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        if not _output_has_no_reader():
+            raise
+        return _BROKEN_PIPE
+    return status
+
+
+def _output_has_no_reader() -> bool:
+    """True if nobody reads what this process prints: ``check jobs | head`` has read enough.
+
+    What is left to print is dropped then.
+    """
+    try:
+        print(flush=True)
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return True
+    return False
+
+
+_BROKEN_PIPE = 128 + 13
+"""The exit status of a program that SIGPIPE ends."""
+
+
+def _carry_out(name: str, arguments: list[str]) -> int:
     if name in OPERATIONS:
         operations = importlib.import_module("pyflink_on_spark.tools.operate.commands")
         done: int = operations.run_operation(name, arguments)

@@ -22,6 +22,7 @@ from pyflink_on_spark._sql.syntax import statements as syntax
 from pyflink_on_spark._sql.syntax.expressions import Call, Name
 from pyflink_on_spark._sql.syntax.queries import Query
 from pyflink_on_spark._sql.syntax.statements import ColumnKind, ObjectKind
+from pyflink_on_spark._sql.tables.connectors.absent import way_out_of_catalog
 from pyflink_on_spark._sql.types import logical
 from pyflink_on_spark._sql.types.logical import LogicalType
 
@@ -220,7 +221,7 @@ def check_catalog_options(name: str, options: Mapping[str, str]) -> None:
             f"a catalog of type '{kind}'",
             kind=Gap.NOT_YET,
             reason="no catalog outside of the session can be reached",
-            instead="Declare the tables with CREATE TABLE.",
+            instead=way_out_of_catalog(kind),
         )
     unknown = sorted(options.keys() - {"type", _DEFAULT_DATABASE})
     if unknown:

@@ -21,10 +21,15 @@ def merged(one: Names, other: Names) -> Names:
 
 def imports_with_fallback(statement: ast.Try | ast.TryStar) -> list[_Import]:
     """Return the imports of PyFlink for which a ``try`` has something else where they fail."""
-    if not any(_is_fallback(handler) for handler in statement.handlers):
+    if not catches_missing_modules(statement):
         return []
     imports = [part for part in statement.body if isinstance(part, _Import)]
     return [part for part in imports if any(map(mirror.is_pyflink, _modules(part)))]
+
+
+def catches_missing_modules(statement: ast.Try | ast.TryStar) -> bool:
+    """True if a script continues where an import in a ``try`` fails."""
+    return any(_is_fallback(handler) for handler in statement.handlers)
 
 
 def _modules(statement: _Import) -> list[str]:

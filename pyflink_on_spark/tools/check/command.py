@@ -23,8 +23,9 @@ from pyflink_on_spark._runtime.checkpoints.checkpoint_files import folder
 from pyflink_on_spark.flink_state import is_of_flink
 from pyflink_on_spark.state import CheckpointContents
 from pyflink_on_spark.tools.check.findings import Findings
-from pyflink_on_spark.tools.check.report import json_report, text_report
+from pyflink_on_spark.tools.check.report import json_report, table_report, text_report
 from pyflink_on_spark.tools.check.script import examine
+from pyflink_on_spark.tools.check.sql_file import examine_sql
 from pyflink_on_spark.tools.check.verdict import Status, Verdict
 from pyflink_on_spark.tools.commands import parser_of, split_at_dashes
 from pyflink_on_spark.tools.plan.recording import recorded_jobs
@@ -113,9 +114,11 @@ def main(arguments: list[str]) -> int:
             print("check: --savepoint takes one script", file=sys.stderr)
             return 2
         return check_savepoint(options.savepoint, Path(options.paths[0]), given, options.json)
-    findings = [found for path in options.paths for found in _examine(Path(path))]
+    findings = list(_examine_all([Path(path) for path in options.paths]))
     if options.json:
         print(json_report(findings))
+    elif any(Path(path).is_dir() for path in options.paths) and not options.all:
+        print(table_report(findings))
     else:
         print(text_report(findings, options.all))
     return 0 if all(found.runs for found in findings) else 1
@@ -127,7 +130,9 @@ def _parser() -> argparse.ArgumentParser:
         "Report what scripts use of PyFlink and how it fares on Spark. Nothing is run.",
         epilog="Exit status: 0 if all of it works, 1 if something does not.",
     )
-    parser.add_argument("paths", nargs="+", metavar="PATH", help="a script, or a folder of them")
+    parser.add_argument(
+        "paths", nargs="+", metavar="PATH", help="a script, a file of SQL, or a folder of them"
+    )
     parser.add_argument("--all", action="store_true", help="list what simply works, too")
     parser.add_argument(
         "--savepoint", metavar="PATH",
@@ -138,18 +143,41 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
-def _examine(path: Path) -> Iterator[Findings]:
-    scripts = sorted(path.rglob("*.py")) if path.is_dir() else [path]
-    for script in scripts:
-        found = _examine_script(script)
-        if found.uses or not path.is_dir():
+def _examine_all(paths: list[Path]) -> Iterator[Findings]:
+    """Yield the findings of scripts, of the scripts in folders, and of the modules beside them."""
+    waiting, seen = list(paths), set[Path]()
+    named = set(paths)
+    while waiting:
+        path = waiting.pop(0)
+        if path.resolve() in seen:
+            continue
+        seen.add(path.resolve())
+        if path.is_dir():
+            scripts = _scripts_in(path)
+            waiting = [*scripts, *waiting]
+            named.update(scripts)
+            continue
+        found = _examine(path, imported=path not in named)
+        if found.uses or path in paths:
             yield found
+        waiting += found.own_modules
 
 
-def _examine_script(script: Path) -> Findings:
+def _scripts_in(folder: Path) -> list[Path]:
+    """Return the scripts and files of SQL in a folder, but for those of installed packages."""
+    found = [*folder.rglob("*.py"), *folder.rglob("*.sql")]
+    return sorted(p for p in found if not _NO_SCRIPTS & {*p.relative_to(folder).parts})
+
+
+_NO_SCRIPTS = {".git", ".tox", ".venv", "node_modules", "site-packages", "venv"}
+
+
+def _examine(script: Path, *, imported: bool) -> Findings:
+    if script.suffix == ".sql":
+        return examine_sql(str(script), script.read_text(encoding="utf-8", errors="replace"))
     try:
         with tokenize.open(script) as file:
-            return examine(str(script), file.read())
+            return examine(str(script), file.read(), imported=imported)
     except (SyntaxError, UnicodeDecodeError) as error:
         findings = Findings(str(script))
         verdict = Verdict(Status.UNKNOWN, f"it cannot be read as Python: {error}")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from pathlib import Path
 
 from pyflink_on_spark.tools.check.verdict import Status, Verdict
 
@@ -30,11 +31,13 @@ class Findings:
     Attributes:
         path: the script's file.
         called: whether what is added now is used when the script is run.
+        own_modules: the files beside the script that it imports.
     """
 
     def __init__(self, path: str) -> None:
         self.path = path
         self.called = True
+        self.own_modules: list[Path] = []
         self._uses: dict[tuple[str, Verdict], Use] = {}
 
     def add(self, name: str, verdict: Verdict, line: int) -> None:
@@ -44,6 +47,10 @@ class Findings:
         if line not in use.lines:
             use.lines.append(line)
             use.lines.sort()
+
+    def has(self, name: str) -> bool:
+        """True if a use of a name has been noted."""
+        return any(name == known for known, _ in self._uses)
 
     @property
     def uses(self) -> list[Use]:

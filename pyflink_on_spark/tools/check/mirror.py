@@ -48,9 +48,9 @@ def has_import(statement: ast.Import | ast.ImportFrom) -> bool:
 
 def module(name: str) -> Any:
     """Return the module that stands for one of PyFlink's, or None."""
-    ours = name if name.split(".", maxsplit=1)[0] == OURS else own_name(name)
-    parts = ours.split(".")[1:]
-    if any(part.startswith("_") for part in parts):
+    is_ours = name.split(".", maxsplit=1)[0] == OURS
+    ours = name if is_ours else own_name(name)
+    if not is_ours and any(part.startswith("_") for part in ours.split(".")[1:]):
         return None
     try:
         return importlib.import_module(ours)

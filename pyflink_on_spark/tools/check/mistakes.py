@@ -67,8 +67,14 @@ def mistakes_in_method(
         method: the script's.
         base: the class of PyFlink's that declares it first.
     """
+    if method.name == "__init__":
+        return  # a constructor is the script's own
     name = f"{base.__name__}.{method.name}"
     signature = _signature(base.__dict__[method.name], bound=True)
+    if signature is not None and any(
+        p.kind is p.VAR_POSITIONAL for p in signature.parameters.values()
+    ):
+        signature = None
     plain = not method.decorator_list and method.args.vararg is None
     if signature is not None and plain:
         wanted = len(signature.parameters)

@@ -12,11 +12,13 @@ from pyflink_on_spark.tools.check.verdict import Status, Verdict
 _WIDTH = 100
 _INDENT = " " * 8
 _MOST_LINES = 12
+_MOST_OBSTACLES = 3
 _HEADINGS = {
     Status.UNKNOWN: "not known",
     Status.WRONG: "wrong in PyFlink, too",
     Status.NEVER: "never works here",
     Status.NOT_YET: "does not work yet",
+    Status.MISSING: "is not installed here",
     Status.DIFFERS: "works, with a difference",
     Status.WORKS: "works",
 }
@@ -31,6 +33,37 @@ def text_report(findings: Sequence[Findings], everything: bool) -> str:
     """
     parts = [line for found in findings for line in _script(found, everything)]
     return "\n".join([*parts, summary(findings)])
+
+
+def table_report(findings: Sequence[Findings]) -> str:
+    """Return a line for each script: whether it can run, and what prevents it.
+
+    Args:
+        findings: of each script.
+    """
+    rows = [("script", "verdict", "because of"), *map(_row, findings)]
+    widths = [max(len(row[column]) for row in rows) for column in range(2)]
+    lines = [
+        f"{path:<{widths[0]}}  {told:<{widths[1]}}  {why}".rstrip() for path, told, why in rows
+    ]
+    more = "check of one script says what to do; --all reports on each in full"
+    return "\n".join([*lines, "", summary(findings), more])
+
+
+def _row(findings: Findings) -> tuple[str, str, str]:
+    obstacles = [use for use in findings.uses if use.called and not use.verdict.status.runs]
+    if not obstacles:
+        obstacles = [use for use in findings.uses if use.verdict.status is Status.MISSING]
+    shown = [f"{use.name} ({_lines(use.lines[:1])})" for use in obstacles[:_MOST_OBSTACLES]]
+    if len(obstacles) > _MOST_OBSTACLES:
+        shown.append(f"{len(obstacles) - _MOST_OBSTACLES} more")
+    return findings.path, _told(findings), ", ".join(shown)
+
+
+def _told(findings: Findings) -> str:
+    if not findings.runs:
+        return "cannot run as it is"
+    return "can run" if not findings.count(Status.MISSING) else "can run with its modules"
 
 
 def json_report(findings: Sequence[Findings]) -> str:
@@ -54,9 +87,9 @@ def summary(findings: Sequence[Findings]) -> str:
 
 
 def _script(findings: Findings, everything: bool) -> Iterator[str]:
-    names = len({use.name for use in findings.uses})
-    told = "can run" if findings.runs else "cannot run as it is"
-    yield f"{findings.path}: {told}; it uses {names} names of PyFlink"
+    used = (use for use in findings.uses if use.verdict.status is not Status.MISSING)
+    names = len({use.name for use in used})
+    yield f"{findings.path}: {_told(findings)}; it uses {names} names of PyFlink"
     for status, heading in _HEADINGS.items():
         uses = [use for use in findings.uses if use.verdict.status is status]
         if uses and (everything or status is not Status.WORKS):

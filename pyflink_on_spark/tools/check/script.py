@@ -8,14 +8,20 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from types import FunctionType
 
-from pyflink_on_spark.tools.check import mirror
+from pyflink_on_spark.tools.check import mirror, modules, tables, texts
 from pyflink_on_spark.tools.check.absent import jars_in, verdict_on_module
-from pyflink_on_spark.tools.check.branches import Names, imports_with_fallback, merged
+from pyflink_on_spark.tools.check.branches import (
+    Names,
+    catches_missing_modules,
+    imports_with_fallback,
+    merged,
+)
 from pyflink_on_spark.tools.check.called import never_runs, uncalled
 from pyflink_on_spark.tools.check.findings import Findings
 from pyflink_on_spark.tools.check.lookup import Lookup
 from pyflink_on_spark.tools.check.mistakes import mistakes_in_call, mistakes_in_method
 from pyflink_on_spark.tools.check.values import (
+    HOLE,
     PLAIN,
     UNKNOWN,
     AbsentValue,
@@ -25,6 +31,7 @@ from pyflink_on_spark.tools.check.values import (
     LocalClass,
     LocalFunction,
     LocalInstance,
+    Text,
     Value,
     join,
 )
@@ -137,6 +144,7 @@ class Scopes:
 
 _Function = ast.FunctionDef | ast.AsyncFunctionDef
 _PASSES = 4
+_LITERALS = (ast.Constant, ast.JoinedStr)
 _PLAIN_NODES = (
     ast.Constant,
     ast.JoinedStr,
@@ -152,18 +160,19 @@ _PLAIN_NODES = (
 )
 
 
-def examine(path: str, source: str) -> Findings:
+def examine(path: str, source: str, *, imported: bool = False) -> Findings:
     """Find the uses of PyFlink in a script.
 
     Args:
         path: the script's file, for the report.
         source: its text.
+        imported: whether another script imports it, which may use all of it.
 
     Raises:
         SyntaxError: if it is not Python.
     """
     tree = ast.parse(source, path)
-    known, not_called = Known(), uncalled(tree)
+    known, not_called = Known(), frozenset[ast.AST]() if imported else uncalled(tree)
     for _ in range(_PASSES - 1):  # what a function is given is known only after its calls
         _Walk(known, Findings(path), not_called).run(tree)
     findings = Findings(path)
@@ -178,6 +187,7 @@ class _Walk(Notes):
         super().__init__(findings)
         self._known, self._scopes = known, Scopes(known)
         self._not_called = not_called
+        self._reads_sql, self._modules_needed = True, True
 
     def run(self, tree: ast.Module) -> None:
         with self._scopes.inside(tree):
@@ -211,6 +221,10 @@ class _Walk(Notes):
             case ast.AnnAssign():
                 value = join(self._optional(statement.value), self._annotated(statement.annotation))
                 self._assign(statement.target, value, statement.value)
+            case ast.AugAssign():
+                self._assign(statement.target, self._sum_of(statement), None)
+            case ast.Expr(value=ast.Constant(value=str())):
+                pass  # a docstring, or a comment
             case ast.Return():
                 scope, value = self._scopes.innermost, self._optional(statement.value)
                 self._known.returned[scope] = join(self._known.returned.get(scope), value)
@@ -254,11 +268,34 @@ class _Walk(Notes):
                 self._statements(statement.body)
             self._statements(handlers)
         else:
-            self._statements(statement.body)
+            with self._optional_modules(statement):
+                self._statements(statement.body)
             after = self._branch(handlers)
             if not imports:
                 self._known.names = merged(self._known.names, after)
         self._statements([*statement.orelse, *statement.finalbody])
+
+    @contextmanager
+    def _optional_modules(self, statement: ast.Try | ast.TryStar) -> Iterator[None]:
+        """Take the modules for optional that a ``try`` imports and does without."""
+        before = self._modules_needed
+        self._modules_needed = before and not catches_missing_modules(statement)
+        try:
+            yield
+        finally:
+            self._modules_needed = before
+
+    def _need(self, name: str, level: int, line: int) -> None:
+        """Note a module that is neither beside the script nor installed."""
+        if mirror.is_pyflink(name) and not level:
+            return
+        own = modules.own_module(self._findings.path, name, level)
+        if own is not None:
+            if own.is_file() and own not in self._findings.own_modules:
+                self._findings.own_modules.append(own)
+        elif self._modules_needed:
+            for missing, verdict in modules.missing(name, level):
+                self._findings.add(missing, verdict, line)
 
     def _with(self, statement: ast.With | ast.AsyncWith) -> None:
         for item in statement.items:
@@ -280,6 +317,7 @@ class _Walk(Notes):
 
     def _import(self, statement: ast.Import) -> None:
         for alias in statement.names:
+            self._need(alias.name, 0, statement.lineno)
             if not mirror.is_pyflink(alias.name):
                 continue
             value = self._lookup.module(alias.name, statement.lineno)
@@ -290,6 +328,7 @@ class _Walk(Notes):
     def _import_from(self, statement: ast.ImportFrom) -> None:
         name = statement.module or ""
         if statement.level or not mirror.is_pyflink(name):
+            self._need(name, statement.level, statement.lineno)
             return
         found = mirror.module(name)
         for alias in statement.names:
@@ -370,7 +409,10 @@ class _Walk(Notes):
             owner = self._value(target.value)
             if isinstance(owner, LocalInstance):
                 key = (owner.node, target.attr)
-                if value not in {UNKNOWN, PLAIN} or key not in self._known.attributes:
+                known = self._known.attributes.get(key)
+                if isinstance(known, Text):
+                    self._known.attributes[key] = value if value == known else PLAIN
+                elif value not in {UNKNOWN, PLAIN} or known is None:
                     self._known.attributes[key] = value
         elif isinstance(target, ast.Tuple | ast.List):
             parts = node.elts if isinstance(node, ast.Tuple | ast.List) else []
@@ -399,7 +441,7 @@ class _Walk(Notes):
             case ast.Name():
                 return self._scopes.value(node.id)
             case ast.Attribute():
-                return self._attribute(node)
+                return self._attribute(node, self._value(node.value))
             case ast.Call():
                 return self._call(node)
             case ast.Await() | ast.Starred():
@@ -411,17 +453,16 @@ class _Walk(Notes):
             case ast.IfExp():
                 self._value(node.test)
                 return join(self._value(node.body), self._value(node.orelse))
-            case ast.Constant(value=str(text)):
-                for jar, verdict in jars_in(text):
-                    self._findings.add(jar, verdict, node.lineno)
-                return PLAIN
-            case ast.Constant(value=None):
-                return UNKNOWN
+            case ast.Constant():
+                return self._constant(node)
+            case ast.JoinedStr():
+                return self._text(texts.joined(node, self._value), node)
+            case ast.BinOp(op=ast.Add() | ast.Mod()):
+                return self._sum(node)
         self._parts(node)
         return PLAIN if isinstance(node, _PLAIN_NODES) else UNKNOWN
 
-    def _attribute(self, node: ast.Attribute) -> Value:
-        owner = self._value(node.value)
+    def _attribute(self, node: ast.Attribute, owner: Value) -> Value:
         line = node.end_lineno or node.lineno
         if isinstance(owner, LocalInstance | LocalClass):
             return self._own_attribute(owner, node.attr, line)
@@ -440,8 +481,59 @@ class _Walk(Notes):
                 return self._lookup.attribute(InstanceValue(cls), name, line)
         return UNKNOWN
 
+    def _constant(self, node: ast.Constant) -> Value:
+        if not isinstance(node.value, str):
+            return UNKNOWN if node.value is None else PLAIN
+        for jar, verdict in jars_in(node.value):
+            self._findings.add(jar, verdict, node.lineno)
+        return self._text(Text(node.value), node)
+
+    def _text(self, text: Text, node: ast.expr) -> Text:
+        """Note the tables that a text of SQL describes, unless a part of it has told them."""
+        for name, verdict, index in tables.in_text(text.text) if self._reads_sql else ():
+            lines = text.text[:index].count("\n") if isinstance(node, _LITERALS) else 0
+            line = min(node.lineno + lines, node.end_lineno or node.lineno)
+            if isinstance(node, _LITERALS) or not self._findings.has(name):
+                self._findings.add(name, verdict, line)
+        return text
+
+    def _sum(self, node: ast.BinOp) -> Value:
+        with self._not_sql(isinstance(node.op, ast.Mod)):
+            left = self._value(node.left)
+        right = self._value(node.right)
+        if isinstance(node.op, ast.Mod):
+            made = texts.formatted(left, node.right, self._quietly)
+        else:
+            made = texts.concatenated(left, right)
+        return UNKNOWN if made is None else self._text(made, node)
+
+    def _sum_of(self, statement: ast.AugAssign) -> Value:
+        left, right = self._quietly(statement.target), self._value(statement.value)
+        made = texts.concatenated(left, right) if isinstance(statement.op, ast.Add) else None
+        return UNKNOWN if made is None else self._text(made, statement.value)
+
+    @contextmanager
+    def _not_sql(self, no: bool) -> Iterator[None]:
+        """Take the texts of the block for messages, if a condition holds."""
+        before = self._reads_sql
+        self._reads_sql = before and not no
+        try:
+            yield
+        finally:
+            self._reads_sql = before
+
     def _call(self, node: ast.Call) -> Value:
-        called = self._value(node.func)
+        with self._not_sql(texts.is_message(node)):
+            return self._called(node)
+
+    def _called(self, node: ast.Call) -> Value:
+        if isinstance(node.func, ast.Attribute):
+            with self._not_sql(node.func.attr in texts.FILLED):
+                owner = self._value(node.func.value)
+            called = self._attribute(node.func, owner)
+        else:
+            owner, called = UNKNOWN, self._value(node.func)
+        made = texts.method(owner, node, self._quietly)
         arguments = [self._value(argument) for argument in node.args]
         named = {keyword.arg: self._value(keyword.value) for keyword in node.keywords}
         if isinstance(called, LocalFunction):
@@ -454,7 +546,30 @@ class _Walk(Notes):
         if isinstance(called, CallableValue | ClassValue):
             for name, verdict in mistakes_in_call(called, node, arguments):
                 self._findings.add(name, verdict, line)
+        if node.args:
+            self._note_tables(owner, node, arguments[0])
+        if made is not None:
+            return self._text(made, node)
         return self._lookup.call(called, arguments, keywords, line)
+
+    def _note_tables(self, owner: Value, node: ast.Call, given: Value) -> None:
+        """Note what a text names or lacks that a method of tables is given first."""
+        if not isinstance(node.func, ast.Attribute) or not isinstance(given, Text):
+            return
+        own = isinstance(owner, ClassValue | InstanceValue)
+        found: Iterator[tables.Found] = iter(())
+        if HOLE in given.text:
+            return
+        if node.func.attr in tables.STATEMENTS and (own or owner == UNKNOWN):
+            found = tables.in_statement(given.text)
+        elif node.func.attr in tables.EXPRESSIONS and own and len(node.args) == 1:
+            found = tables.in_expressions(given.text)
+        elif node.func.attr == "for_connector" and own:
+            found = iter([(*tables.connector(given.text), 0)])
+        elif node.func.attr in {"for_format", "format"} and own:
+            found = iter([(*tables.format_of_tables(given.text), 0)])
+        for name, verdict, _ in found:
+            self._findings.add(name, verdict, node.args[0].lineno)
 
     def _call_constructor(
         self, called: LocalClass, arguments: list[Value], named: dict[str | None, Value]

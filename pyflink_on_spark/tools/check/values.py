@@ -17,6 +17,21 @@ class Plain:
     """A value of Python's own: a number, text, list, ..."""
 
 
+HOLE = "\0"
+"""Stands in a text for what is not known of it."""
+
+
+@dataclass(frozen=True)
+class Text:
+    """A text of the script.
+
+    Args:
+        text: with ``HOLE`` for each part that is not known.
+    """
+
+    text: str
+
+
 @dataclass(frozen=True)
 class ModuleValue:
     """A module of PyFlink's, by its dotted name."""
@@ -84,6 +99,7 @@ class LocalFunction:
 Value = (
     Unknown
     | Plain
+    | Text
     | ModuleValue
     | ClassValue
     | InstanceValue
@@ -101,4 +117,6 @@ def join(one: Value | None, other: Value) -> Value:
     """Return the common value of two branches."""
     if one is None or one == UNKNOWN:
         return other
+    if isinstance(one, Text) and isinstance(other, Text) and one != other:
+        return PLAIN
     return one if other in {one, UNKNOWN} else UNKNOWN

@@ -25,6 +25,7 @@ class Status(enum.Enum):
 
     WORKS = "works"
     DIFFERS = "differs"
+    MISSING = "not installed"
     NOT_YET = "not yet"
     NEVER = "never"
     WRONG = "wrong"
@@ -33,7 +34,7 @@ class Status(enum.Enum):
     @property
     def runs(self) -> bool:
         """True if a script with this verdict can run."""
-        return self in {Status.WORKS, Status.DIFFERS}
+        return self in {Status.WORKS, Status.DIFFERS, Status.MISSING}
 
 
 _STATUS = {Gap.NOT_YET: Status.NOT_YET, Gap.NEVER: Status.NEVER}

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 
 from pyflink_on_spark._sql.errors import ValidationError
+from pyflink_on_spark._sql.tables.connectors.absent import way_out_of_connector
 
 KIND = "connector.type"
 
@@ -74,16 +75,17 @@ def present_options(given: Mapping[str, str]) -> dict[str, str]:
         ValidationError: there is no such connector or format, or an option is unknown.
     """
     kind = given[KIND]
-    if kind == "kafka":
-        return _of_kafka(given)
-    if kind == "jdbc":
-        return _checked(given, {"connector": "jdbc"}, _JDBC)
-    if kind == "filesystem":
-        return _of_files(given)
-    raise ValidationError(
-        f"'{KIND}' = '{kind}' is no connector of pyflink_on_spark. Known ones are filesystem, jdbc "
-        "and kafka; extensions.from_spark and to_spark read and write with any connector of Spark."
-    )
+    translated = FORMER_CONNECTORS.get(kind)
+    if translated is None:
+        raise ValidationError(
+            f"'{KIND}' = '{kind}' is no connector of pyflink_on_spark. Known ones are filesystem, "
+            f"jdbc and kafka. {way_out_of_connector(kind)}"
+        )
+    return translated(given)
+
+
+def _of_jdbc(given: Mapping[str, str]) -> dict[str, str]:
+    return _checked(given, {"connector": "jdbc"}, _JDBC)
 
 
 def _of_kafka(given: Mapping[str, str]) -> dict[str, str]:
@@ -135,3 +137,11 @@ def _checked(
             f"Unsupported options of '{KIND}' = '{given[KIND]}':\n\n" + "\n".join(sorted(unknown))
         )
     return found
+
+
+FORMER_CONNECTORS: dict[str, Callable[[Mapping[str, str]], dict[str, str]]] = {
+    "filesystem": _of_files,
+    "jdbc": _of_jdbc,
+    "kafka": _of_kafka,
+}
+"""The values of ``connector.type``, and what translates the options of each."""

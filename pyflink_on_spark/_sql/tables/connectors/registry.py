@@ -17,6 +17,7 @@ from pyflink_on_spark._sql.plan.ports import (
     TableSink,
     TableSource,
 )
+from pyflink_on_spark._sql.tables.connectors.absent import way_out_of_connector
 from pyflink_on_spark._sql.tables.connectors.former_options import KIND, present_options
 
 _PACKAGE = "pyflink_on_spark._sql.tables.connectors"
@@ -130,10 +131,11 @@ def _factory(options: TableOptions) -> TableFactory:
     identifier = options[_CONNECTOR]
     found = CONNECTORS.get(identifier) or _FORMER.get(identifier)
     if found is None:
+        similar = did_you_mean(identifier, CONNECTORS)
+        way_out = "" if similar else f"\n\n{way_out_of_connector(identifier)}"
         raise ValidationError(
-            f"Could not find any factory for identifier '{identifier}'"
-            f"{did_you_mean(identifier, CONNECTORS)}. "
-            f"Available factory identifiers are:\n\n" + "\n".join(sorted(CONNECTORS))
+            f"Could not find any factory for identifier '{identifier}'{similar}. "
+            "Available factory identifiers are:\n\n" + "\n".join(sorted(CONNECTORS)) + way_out
         )
     module, _, name = found.partition(":")
     factory: TableFactory = getattr(importlib.import_module(f"{_PACKAGE}.{module}"), name)()
