@@ -64,7 +64,7 @@ def flink(env, numbers, records, typed=False):
         .assign_timestamps_and_watermarks(strategy)
         .key_by(key, Types.LONG())
         .window(TumblingEventTimeWindows.of(Time.milliseconds(WINDOW_MS)))
-        .aggregate(Total(), total, total)
+        .aggregate(Total(), accumulator_type=total, output_type=total)
         .filter(is_last(records))
         .map(describe, Types.STRING())
     )
@@ -170,5 +170,21 @@ def loop(records):
     return [describe(total) for total in totals.values() if keeps(total)]
 
 
+def inlined(records):
+    totals = {}
+    for number in range(1, records + 1):
+        key = number % KEYS
+        pane = key, number - number % WINDOW_MS
+        total = totals.get(pane)
+        if total is None:
+            totals[pane] = key, 1, number, number
+        else:
+            last = total[3]
+            totals[pane] = key, total[1] + 1, total[2] + number, max(last, number)
+    for key, count, total, last in totals.values():
+        if last > records - KEYS:
+            yield f"{key} {count} {total}"
+
+
 if __name__ == "__main__":
-    main(flink=flink, spark=spark, bytewax=bytewax, pathway=pathway, loop=loop)
+    main(flink=flink, spark=spark, bytewax=bytewax, pathway=pathway, loop=loop, inlined=inlined)

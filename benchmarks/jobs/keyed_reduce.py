@@ -135,5 +135,17 @@ def loop(records):
             yield describe(total)
 
 
+def inlined(records):
+    totals = {}
+    last = records // KEYS
+    for number in range(1, records + 1):
+        key = number % KEYS
+        total = totals.get(key)
+        total = (key, 1, number) if total is None else (key, total[1] + 1, total[2] + number)
+        totals[key] = total
+        if total[1] == last:
+            yield f"{key} {total[2]}"
+
+
 if __name__ == "__main__":
-    main(flink=flink, spark=spark, bytewax=bytewax, pathway=pathway, loop=loop)
+    main(flink=flink, spark=spark, bytewax=bytewax, pathway=pathway, loop=loop, inlined=inlined)

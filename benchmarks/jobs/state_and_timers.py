@@ -138,6 +138,23 @@ def loop(records):
     yield from fire(records + DELAY_MS)
 
 
+def inlined(records):
+    """The same with a look at the timers as often as a watermark comes."""
+    totals, fired, timers = {}, {}, []
+    last = records // KEYS
+    for number in range(1, records + 1):
+        key = number % KEYS
+        totals[key] = totals.get(key, 0) + number
+        heapq.heappush(timers, (number + DELAY_MS, key))
+        if number % _WATERMARK_EVERY == 0 or number == records:
+            limit = number - 1 if number < records else records + DELAY_MS
+            while timers and timers[0][0] <= limit:
+                _, key = heapq.heappop(timers)
+                count = fired[key] = fired.get(key, 0) + 1
+                if count == last:
+                    yield f"{key} {totals[key]}"
+
+
 def calls(records):
     """The loop with the calls that PyFlink's API asks for: what the functions cost at least."""
     current, timers, lines = _Current(), [], []
@@ -201,4 +218,4 @@ class _Value:
 
 
 if __name__ == "__main__":
-    main(flink=flink, spark=spark, loop=loop, calls=calls)
+    main(flink=flink, spark=spark, loop=loop, inlined=inlined, calls=calls)

@@ -68,5 +68,14 @@ def loop(records):
                 yield str(value)
 
 
+def inlined(records):
+    for number in range(1, records + 1):
+        second = number * 7919 % MODULUS
+        if second % 2 == 0:
+            value = number ^ second
+            if value % 1_000 == 0:
+                yield str(value)
+
+
 if __name__ == "__main__":
-    main(flink=flink, spark=spark, bytewax=bytewax, loop=loop)
+    main(flink=flink, spark=spark, bytewax=bytewax, loop=loop, inlined=inlined)

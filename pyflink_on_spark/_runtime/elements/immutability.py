@@ -8,7 +8,7 @@ elements need nothing; of others a pickle is taken at the moment they are emitte
 from __future__ import annotations
 
 import pickle
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
 from typing import Any
 
@@ -88,13 +88,17 @@ def flat_test(value: str) -> str:
     return f"(({test}) if type({value}) is tuple else type({value}) in IMMUTABLE_TYPES)"
 
 
-def isolated(value: str) -> str:
-    """Write the expression of a value that does not change any more; it may call ``copied``.
+def immutability_test(value: str, parts: Sequence[str] = ()) -> str:
+    """Return an expression in Python: whether nothing can change inside a value.
 
     Args:
         value: the name of the value.
+        parts: the names of its items, or literals, if it is a tuple for sure.
     """
-    return f"{value} if {flat_test(value)} else copied({value})"
+    if not parts:
+        return flat_test(value)
+    tests = [f"type({part}) in IMMUTABLE_TYPES" for part in parts if part.isidentifier()]
+    return f"{' and '.join(tests)} or is_immutable({value})" if tests else "True"
 
 
 def are_flat(values: list[Any]) -> bool:

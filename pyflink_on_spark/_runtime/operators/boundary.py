@@ -9,11 +9,10 @@ from typing import Any
 from pyflink_on_spark._runtime.contract.context import OperatorContext
 from pyflink_on_spark._runtime.contract.operator import Operator
 from pyflink_on_spark._runtime.elements.cursor import Cursor
-from pyflink_on_spark._runtime.elements.immutability import isolated
 from pyflink_on_spark._runtime.operators.function_loop import FusableOperator, LoopCode
 from pyflink_on_spark._runtime.types import StreamConverter, boundary_converter, collect_converter
 from pyflink_on_spark._runtime.types.fitting import unchanged_fields_test, unchanged_test
-from pyflink_on_spark.common.typeinfo import RowTypeInfo
+from pyflink_on_spark.common.typeinfo import RowTypeInfo, TupleTypeInfo
 from pyflink_on_spark.common.types import Row
 
 
@@ -62,8 +61,11 @@ class ConvertOperator(FusableOperator):
         if isinstance(self._type_info, RowTypeInfo):
             _write_row(code, self._type_info, f"{convert}({value})")
             return
-        test = unchanged_test(self._type_info, value)
-        code.assign(f"{value} if {test} else {convert}({value})")
+        kind, items = self._type_info, code.items(value)
+        if not isinstance(kind, TupleTypeInfo) or len(items) != len(kind.get_field_types()):
+            items = code.parts[value] = []
+        test = unchanged_test(kind, value, items)
+        code.replace_unless(test or "False", f"{convert}({value})")
 
     def process(self, elements: Iterator[Any]) -> Iterator[Any]:
         """Yield the converted elements."""
@@ -94,7 +96,7 @@ class CopyMutableOperator(FusableOperator):
 
     def write_lines(self, code: LoopCode) -> None:
         """Copy an element unless nothing can change inside it."""
-        code.assign(isolated(code.value))
+        code.isolate()
 
 
 class IdentityOperator(Operator):

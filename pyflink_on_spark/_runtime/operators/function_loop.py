@@ -10,7 +10,7 @@ and ``filter`` would take it for the end of the input.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import groupby
 from types import FrameType
 from typing import Any, NamedTuple
@@ -18,13 +18,22 @@ from typing import Any, NamedTuple
 from pyflink_on_spark._compat.own_frames import compiled_file, is_own
 from pyflink_on_spark._runtime.contract.operator import Operator, Process
 from pyflink_on_spark._runtime.elements.cursor import Cursor
-from pyflink_on_spark._runtime.elements.immutability import IMMUTABLE_TYPES, copied, is_immutable
+from pyflink_on_spark._runtime.elements.immutability import (
+    IMMUTABLE_TYPES,
+    copied,
+    immutability_test,
+    is_immutable,
+)
 from pyflink_on_spark._runtime.elements.keys import PLAIN_KEY_TYPES, wrap_key
-from pyflink_on_spark._runtime.types.fitting import named_in
+from pyflink_on_spark._runtime.operators.inlining import Inlined, inlined, with_users_frame
+from pyflink_on_spark._runtime.types.fitting import is_literal, named_in
 
 _FILE = compiled_file("function loop")
 _STEPS = "STEPS"
-_NAMES: dict[str, Any] = {each.__name__: each for each in (copied, is_immutable, wrap_key)} | {
+_IN_LINE = "IN_LINE"
+_NAMES: dict[str, Any] = {
+    each.__name__: each for each in (copied, is_immutable, wrap_key, with_users_frame)
+} | {
     "IMMUTABLE_TYPES": IMMUTABLE_TYPES,
     "PLAIN_KEY_TYPES": PLAIN_KEY_TYPES,
 }
@@ -63,6 +72,16 @@ class LoopCode:
         self.bound: dict[str, Any] = {}
         """The objects that the lines use, by name."""
         self.bind = named_in(self.bound)
+        self.in_line: list[Inlined] = []
+        """The users' functions that are written in line."""
+        self.parts: dict[str, list[str]] = {}
+        """The variables with the items of a variable that is a tuple for sure."""
+        self.constants: dict[str, str] = {}
+        """The literals that such variables are, where they are."""
+        self._tested: dict[str, tuple[str, str]] = {}
+        self._same_as: dict[str, str] = {}
+        self.places: dict[int, tuple[Any, int]] = {}
+        """The function of each line that is a part of one, and its line there."""
         self._indent = "   "
         self._operator: Operator | None = None
         self._values = 0
@@ -87,6 +106,97 @@ class LoopCode:
         result = self.new_value()
         self.add(f"{result} = {expression}")
         self.value = result
+
+    def call(
+        self, result: str, name: str, function: Any, *arguments: str, indent: str = ""
+    ) -> list[str]:
+        """Assign the result of a function, which is written in line if it is small.
+
+        Args:
+            result: the variable.
+            name: what the function's name begins with.
+            function: a user's.
+            arguments: expressions that may be evaluated any number of times.
+            indent: before the lines.
+
+        Returns:
+            The variables with the items of the result, if it is a tuple for sure.
+        """
+        body = inlined(function, arguments, self.bind, self.new_value, self.parts)
+        if body is None:
+            self.add(f"{indent}{result} = {self.bind(name, function)}({', '.join(arguments)})")
+            return []
+        self.in_line.append(body)
+        *before, last = body.statements
+        lines = [(each.target, each.expression, each.line) for each in before]
+        parts = [self.new_value() for _ in last.parts or ()]
+        lines += [(part, item, last.line) for part, item in zip(parts, last.parts or ())]
+        whole = f"({', '.join(parts)},)" if parts else last.expression
+        for target, expression, line in [*lines, (result, whole, last.line)]:
+            self.places[len(self.lines)] = body.function, line
+            self.add(f"{indent}{target} = {expression}")
+            if target in parts and is_literal(expression):
+                self.constants[target] = expression
+        if not parts and any(last.expression in each for each in self.parts.values()):
+            self._same_as[result] = last.expression
+        return parts
+
+    def items(self, value: str) -> list[str]:
+        """The variables with the items of a tuple, and the items themselves that are literals."""
+        return [self.constants.get(part, part) for part in self.parts.get(value, ())]
+
+    def note_test(self, value: str, test: Callable[[str], str | None]) -> str | None:
+        """Test a variable, and note the result for tests of the item that it was assigned.
+
+        Args:
+            value: the variable.
+            test: writes the test of a variable, if there is one.
+
+        Returns:
+            The expression of the result, or None.
+        """
+        item = self._same_as.get(value)
+        written = test(item or value)
+        if item is None or written is None:
+            return written
+        passed = self.new_value()
+        self.add(f"{passed} = {written}")
+        self._tested[item] = written, passed
+        return passed
+
+    def assign_call(self, name: str, function: Any) -> None:
+        """Continue with the result of a function in place of the element."""
+        result = self.new_value()
+        self.parts[result] = self.call(result, name, function, self.value)
+        self.value = result
+
+    def replace_unless(self, test: str, expression: str) -> None:
+        """Continue with the value of an expression in place of an element that fails a test.
+
+        Args:
+            test: the expression of the test.
+            expression: for a tuple, another one with as many items.
+        """
+        parts = self.parts.get(self.value)
+        if parts:
+            for known, passed in self._tested.values():
+                test = test.replace(known, passed)
+            if test == "True":
+                return
+            self.add(f"if not ({test}):")
+            for part in parts:
+                self._tested.pop(part, None)
+                if "False" in test:
+                    self.constants.pop(part, None)
+            self.add(f" {self.value} = {expression}")
+            self.add(f" {', '.join(parts)}, = {self.value}")
+        else:
+            self.assign(f"{self.value} if {test} else {expression}")
+
+    def isolate(self) -> None:
+        """Continue with a copy of an element in which something can change."""
+        test = immutability_test(self.value, self.items(self.value))
+        self.replace_unless(test, f"copied({self.value})")
 
     def repeat(self, expression: str) -> None:
         """Continue with each of the values of an expression in place of the element."""
@@ -195,12 +305,19 @@ def _indented(line: str) -> str:
 
 
 def _functions(code: LoopCode) -> Iterator[str]:
+    for body in code.in_line:
+        yield f"# in line: {_place_of(body.function)}"
     for name, thing in code.bound.items():
         function = getattr(thing, "__func__", thing)
         place = getattr(function, "__code__", None)
         if place is not None and not is_own(place.co_filename):
-            file = os.path.basename(place.co_filename)
-            yield f"# {name}: {function.__qualname__}, {file}:{place.co_firstlineno}"
+            yield f"# {name}: {_place_of(function)}"
+
+
+def _place_of(function: Any) -> str:
+    place = function.__code__
+    file = os.path.basename(place.co_filename)
+    return f"{function.__qualname__}, {file}:{place.co_firstlineno}"
 
 
 def _loops(operators: list[FusableOperator], cursor: Cursor | None) -> list[Process]:
@@ -225,7 +342,8 @@ def _loop(operators: Sequence[FusableOperator], cursor: Cursor | None) -> Proces
     """Compile a loop for some functions: as new code, which Python specialises for just these."""
     code, source, before = _written(operators, cursor)
     steps = {before + index: step for index, step in code.steps.items()}
-    namespace: dict[str, Any] = {_STEPS: steps, **_NAMES}
+    places = {before + index: place for index, place in code.places.items()}
+    namespace: dict[str, Any] = {_STEPS: steps, _IN_LINE: places, **_NAMES}
     exec(compile(source, _FILE, "exec"), namespace)  # noqa: S102 - written by operators
     loop: Process = namespace["bind"](**code.bound)
     return loop
@@ -248,7 +366,15 @@ def _written(
         f"def bind({', '.join(code.bound)}):",
         " def loop(elements):",
         *(f"  {line}" for line in code.before),
-        f"  for {drawn} in elements:",
     ]
+    lines = [f"  for {drawn} in elements:", *code.lines]
+    if code.places:
+        head.append("  try:")
+        lines = [
+            *(f" {line}" for line in lines),
+            "  except Exception as error:",
+            f"   with_users_frame(error, {_IN_LINE})",
+            "   raise",
+        ]
     tail = [*(f"  {line}" for line in code.after), " return loop"]
-    return code, "\n".join([*head, *code.lines, *tail]), len(head) + 1
+    return code, "\n".join([*head, *lines, *tail]), len(head) + 2

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import operator
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from copy import copy
 from typing import TYPE_CHECKING, Any
 
@@ -172,9 +172,10 @@ class RollingOperator(FusableOperator):
 
     def _write_combination(self, code: LoopCode, current: str) -> None:
         """Write what puts the new value in place of the current one."""
-        first, combine = code.bind("first", self._first), code.bind("combine", self._combine)
-        both = f"{combine}({current}, {code.value})"
-        code.add(f"{current} = {first}({code.value}) if {current} is None else {both}")
+        first = code.bind("first", self._first)
+        code.add(f"if {current} is None: {current} = {first}({code.value})")
+        code.add("else:")
+        code.call(current, "combine", self._combine, current, code.value, indent=" ")
 
     def process(self, pairs: Iterator[Any]) -> Iterator[Any]:
         """Yield the new value for each element; in BATCH nothing."""
@@ -246,10 +247,13 @@ class RollingReduceOperator(RollingOperator, UdfOperator):
         if self._converted:
             super()._write_combination(code, current)
             return
-        reduce = code.bind("reduce", self._loaded.reduce)
-        both = f"{reduce}({current}, {code.value})"
-        code.add(f"{current} = {code.value} if {current} is None else {both}")
-        write_fit(code, self.fit(self._type_info), self._type_info, current)
+        fit, kind, reduce = self.fit(self._type_info), self._type_info, self._loaded.reduce
+        code.add(f"if {current} is None:")
+        code.add(f" {current} = {code.value}")
+        write_fit(code, fit, kind, current, " ", code.items(code.value))
+        code.add("else:")
+        parts = code.call(current, "reduce", reduce, current, code.value, indent=" ")
+        write_fit(code, fit, kind, current, " ", parts)
 
     def close(self) -> None:
         """Close the user's function."""
@@ -313,7 +317,12 @@ class RollingAggregateOperator(RollingOperator):
 
 
 def write_fit(
-    code: LoopCode, fit: Coercion | None, type_info: Any, value: str, indent: str = ""
+    code: LoopCode,
+    fit: Coercion | None,
+    type_info: Any,
+    value: str,
+    indent: str = "",
+    parts: Sequence[str] = (),
 ) -> None:
     """Write the test that a value has the type of the state; the value stays as it is.
 
@@ -323,9 +332,10 @@ def write_fit(
         type_info: the declared type.
         value: the variable.
         indent: before the line.
+        parts: the variables with its items, if it is a tuple for sure.
     """
     if fit is not None:
-        test = stored_test(type_info, value, code.bind)
+        test = stored_test(type_info, value, code.bind, parts)
         whole = f"{code.bind('fit', fit)}({value})"
         code.add(indent + (whole if test is None else f"if not ({test}): {whole}"))
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import partial
 from operator import itemgetter
 from typing import Any
 
@@ -49,7 +50,7 @@ class MapOperator(FunctionOperator, FusableOperator):
 
     def write_lines(self, code: LoopCode) -> None:
         """Replace the element by the function's result."""
-        code.assign(f"{code.bind('map', self.call)}({code.value})")
+        code.assign_call("map", self.call)
 
 
 class FlatMapOperator(FunctionOperator, FusableOperator):
@@ -70,7 +71,9 @@ class FilterOperator(FunctionOperator, FusableOperator):
 
     def write_lines(self, code: LoopCode) -> None:
         """Leave the element out unless the function is true."""
-        code.add(f"if not {code.bind('filter', self.call)}({code.value}): continue")
+        keeps = code.new_value()
+        code.call(keeps, "filter", self.call, code.value)
+        code.add(f"if not {keeps}: continue")
 
 
 class ProjectOperator(Operator):
@@ -164,14 +167,14 @@ class SelectKeyOperator(FunctionOperator, FusableOperator):
     def write_lines(self, code: LoopCode) -> None:
         """Find the element's key."""
         key = code.new_value()
-        code.add(f"{key} = {code.bind('get_key', self.call)}({code.value})")
+        code.call(key, "get_key", self.call, code.value)
         if self._converted is None:
             code.add(f"if type({key}) not in PLAIN_KEY_TYPES: {key} = wrap_key({key})")
         else:
             keys = code.bind("keys", self._converted)
             plain, other = f"{keys}[{key}]", f"{keys}.convert({key})"
             convert = f"{key} = {plain} if type({key}) in PLAIN_KEY_TYPES else {other}"
-            test = plain_key_test(self.key_type, key)
+            test = code.note_test(key, partial(plain_key_test, self.key_type))
             code.add(convert if test is None else f"if not ({test}): {convert}")
         code.key = key
 

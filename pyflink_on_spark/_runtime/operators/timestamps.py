@@ -8,7 +8,6 @@ from typing import Any
 from pyflink_on_spark._runtime.contract.context import OperatorContext
 from pyflink_on_spark._runtime.elements.bundle import MAX_WATERMARK, MIN_TIMESTAMP
 from pyflink_on_spark._runtime.elements.cursor import Cursor
-from pyflink_on_spark._runtime.elements.immutability import isolated
 from pyflink_on_spark._runtime.elements.watermark_rhythm import WatermarkRhythm
 from pyflink_on_spark._runtime.operators.function_loop import FusableOperator, LoopCode
 from pyflink_on_spark._runtime.types.java_numbers import time_in_ms
@@ -73,14 +72,13 @@ class AssignTimestamps(FusableOperator):
         if self._extract is None:
             code.add(f"{note}({cursor}.timestamp)")
         else:
-            time, extract = code.new_value(), code.bind("extract_timestamp", self._extract)
-            code.add(f"{time} = {cursor}.timestamp")
-            before = f"{MIN_TIMESTAMP} if {time} is None else {time}"
-            code.add(f"{time} = {extract}({code.value}, {before})")
+            time, before = code.new_value(), f"{cursor}.timestamp"
+            known = f"({MIN_TIMESTAMP} if {before} is None else {before})"
+            code.call(time, "extract_timestamp", self._extract, code.value, known)
             in_ms = f"{code.bind('time_in_ms', time_in_ms)}({time})"
             code.add(f"if type({time}) is not int or {time} > {MAX_WATERMARK}: {time} = {in_ms}")
             code.add(f"{note}({time})")
-        code.assign(isolated(code.value))
+        code.isolate()
 
     def timestamps_of(self, values: list[Any]) -> list[int | None] | None:
         """Return the timestamps of elements that had none, as ``process`` would give them."""

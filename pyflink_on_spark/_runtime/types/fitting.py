@@ -6,6 +6,7 @@ direction: where it is false, the whole conversion decides.
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -33,12 +34,13 @@ _EXACT = {
 _BITS = {BasicType.BYTE: 8, BasicType.SHORT: 16, BasicType.INT: 32, BasicType.LONG: 64}
 
 
-def unchanged_test(type_info: Any, value: str) -> str | None:
+def unchanged_test(type_info: Any, value: str, parts: Sequence[str] = ()) -> str | None:
     """Write a test that is true only for immutable values which their type's conversion keeps.
 
     Args:
         type_info: the declared type.
         value: the expression of the value.
+        parts: the variables with its items, if it is a tuple for sure.
 
     Returns:
         The test, or None for a type of which no value is known to be such.
@@ -47,7 +49,9 @@ def unchanged_test(type_info: Any, value: str) -> str | None:
         return _basic_test(type_info._basic_type, value)
     if isinstance(type_info, TupleTypeInfo):
         fields = type_info.get_field_types()
-        return _tuple_test(value, [unchanged_test(*each) for each in _items(fields, value)])
+        items = parts if len(parts) == len(fields) else _items(value, len(fields))
+        tests = [unchanged_test(*each) for each in zip(fields, items, strict=True)]
+        return _tuple_test(value, tests, items is parts)
     return None
 
 
@@ -86,7 +90,7 @@ def plain_key_test(type_info: Any, key: str) -> str | None:
     return _basic_test(type_info._basic_type, key) if plain else None
 
 
-def stored_test(type_info: Any, value: str, bind: Bind) -> str | None:
+def stored_test(type_info: Any, value: str, bind: Bind, parts: Sequence[str] = ()) -> str | None:
     """Write a test that is true only for values that a state of a declared type keeps as they are.
 
     The test looks at the last element of a list or a map only: those before were tested when they
@@ -96,6 +100,7 @@ def stored_test(type_info: Any, value: str, bind: Bind) -> str | None:
         type_info: the declared type.
         value: the expression of the value.
         bind: names what the test uses.
+        parts: the variables with its items, if it is a tuple for sure.
 
     Returns:
         The test, or None for a type of which no value is known to be such.
@@ -107,7 +112,9 @@ def stored_test(type_info: Any, value: str, bind: Bind) -> str | None:
             return f"type({value}) is float"
         return _basic_test(type_info._basic_type, value)
     if isinstance(type_info, TupleTypeInfo):
-        return _tuple_test(value, _stored_items(type_info.get_field_types(), value, bind))
+        fields = type_info.get_field_types()
+        items = parts if len(parts) == len(fields) else _items(value, len(fields))
+        return _tuple_test(value, _stored_items(fields, items, bind), items is parts)
     if isinstance(type_info, RowTypeInfo):
         return _row_test(type_info, value, bind)
     if isinstance(type_info, ListTypeInfo):
@@ -121,15 +128,25 @@ def stored_test(type_info: Any, value: str, bind: Bind) -> str | None:
     return None
 
 
-def _items(types: Sequence[Any], values: str) -> list[tuple[Any, str]]:
-    return [(field, f"{values}[{index}]") for index, field in enumerate(types)]
+def _items(values: str, count: int) -> list[str]:
+    return [f"{values}[{index}]" for index in range(count)]
 
 
-def _stored_items(types: Sequence[Any], values: str, bind: Bind) -> list[str | None]:
-    return [stored_test(field, item, bind) for field, item in _items(types, values)]
+def _stored_items(types: Sequence[Any], items: Sequence[str], bind: Bind) -> list[str | None]:
+    return [stored_test(*each, bind) for each in zip(types, items, strict=True)]
+
+
+def is_literal(expression: str) -> bool:
+    """True for the expression of a number, a text, bytes, a truth value or None."""
+    return isinstance(ast.parse(expression, mode="eval").body, ast.Constant)
 
 
 def _basic_test(basic_type: BasicType, value: str) -> str | None:
+    test = _test_of_variable(basic_type, value)
+    return str(eval(test)) if test and is_literal(value) else test  # noqa: S307 - of this module
+
+
+def _test_of_variable(basic_type: BasicType, value: str) -> str | None:
     if basic_type in _BITS:
         limit = 1 << (_BITS[basic_type] - 1)
         return f"type({value}) is int and {-limit} <= {value} <= {limit - 1}"
@@ -137,15 +154,18 @@ def _basic_test(basic_type: BasicType, value: str) -> str | None:
     return None if exact is None else f"type({value}) is {exact}"
 
 
-def _tuple_test(value: str, items: list[str | None]) -> str | None:
+def _tuple_test(value: str, items: list[str | None], is_such: bool) -> str | None:
+    """Write the test of a tuple of the tests of its items, which may be one of as many for sure."""
     known = [item for item in items if item is not None and item != "True"]
     if None in items:
         return None
-    return " and ".join([f"type({value}) is tuple", f"len({value}) == {len(items)}", *known])
+    kind = [] if is_such else [f"type({value}) is tuple", f"len({value}) == {len(items)}"]
+    return " and ".join([*kind, *known]) or "True"
 
 
 def _row_test(type_info: RowTypeInfo, value: str, bind: Bind) -> str | None:
-    items = _stored_items(type_info.get_field_types(), f"{value}._values", bind)
+    fields = type_info.get_field_types()
+    items = _stored_items(fields, _items(f"{value}._values", len(fields)), bind)
     if None in items:
         return None
     names = bind("names", list(type_info.get_field_names()))

@@ -73,9 +73,11 @@ class Reduced:
         """Write what reduces the value of a window and an element to one value."""
         held, key, value = code.new_value(), code.key, code.value
         first = f"{code.bind('own', own)}({value})" if self._overlapping else value
-        both = f"{code.bind('reduce', self._reduce)}({held}, {value})"
         code.add(f"{indent}{held} = {entries}.get({key})")
-        code.add(f"{indent}{entries}[{key}] = {first} if {held} is None else {both}")
+        code.add(f"{indent}if {held} is None: {held} = {first}")
+        code.add(f"{indent}else:")
+        code.call(held, "reduce", self._reduce, held, value, indent=f"{indent} ")
+        code.add(f"{indent}{entries}[{key}] = {held}")
 
     def add(self, entries: Entries, key: Any, value: Any) -> None:
         """Add one element."""
@@ -101,11 +103,13 @@ class Aggregated:
     def write_lines(self, code: LoopCode, entries: str, indent: str) -> None:
         """Write what adds an element to an accumulator; None empties the accumulator."""
         held, key, value = code.new_value(), code.key, code.value
-        add, create = code.bind("add", self._add), code.bind("create_accumulator", self._create)
-        code.add(f"{indent}{held} = {entries}.get({key})")
-        code.add(f"{indent}if {value} is None: {entries}[{key}] = None")
-        code.add(f"{indent}elif {held} is None: {entries}[{key}] = {add}({value}, {create}())")
-        code.add(f"{indent}else: {entries}[{key}] = {add}({value}, {held})")
+        create = code.bind("create_accumulator", self._create)
+        code.add(f"{indent}if {value} is None: {held} = None")
+        code.add(f"{indent}else:")
+        code.add(f"{indent} {held} = {entries}.get({key})")
+        code.add(f"{indent} if {held} is None: {held} = {create}()")
+        code.call(held, "add", self._add, value, held, indent=f"{indent} ")
+        code.add(f"{indent}{entries}[{key}] = {held}")
 
     def add(self, entries: Entries, key: Any, value: Any) -> None:
         """Add one element; None empties the accumulator."""

@@ -1,0 +1,295 @@
+"""Small functions in line: they do what a call does, and tracebacks show them."""
+
+from __future__ import annotations
+
+import random
+import sys
+import traceback
+
+import pytest
+
+from pyflink_on_spark._runtime.operators import inlining
+from pyflink_on_spark._runtime.operators.boundary import ConvertOperator, CopyMutableOperator
+from pyflink_on_spark._runtime.operators.function_loop import processes
+from pyflink_on_spark._runtime.operators.inlining import inlined
+from pyflink_on_spark._runtime.operators.rolling import RollingReduceOperator
+from pyflink_on_spark._runtime.operators.stateless import (
+    FilterOperator,
+    MapOperator,
+    SelectKeyOperator,
+)
+from pyflink_on_spark._runtime.types.fitting import named_in
+from pyflink_on_spark._runtime.user_code.user_function import PlainFunction, UserFunction
+from pyflink_on_spark.common import Types
+from tests.runtime.harness import Harness
+
+FACTOR = 7
+
+
+class Scaled:
+    def __init__(self, factor):
+        self.factor = factor
+        self.__hidden = factor + 1
+
+    def times(self, value):
+        return self.factor * value
+
+    def hidden(self, value):
+        return self.__hidden + value
+
+
+def halves(value):
+    """Has a docstring, and names for its parts."""
+    first = value // 2
+    value = value - first
+    return first, value
+
+
+def fitting(value: int, limit: int = 5) -> bool:
+    return value < limit
+
+
+def counted(value):
+    return sum(1 for _ in range(value))
+
+
+def of_outer(offset):
+    return lambda value: value - offset
+
+
+IN_LINE = [
+    lambda value: value,
+    lambda value: (value, 1, "a", None, 2.5, (1, 2)),
+    lambda value: value[0],
+    lambda value: value[-1]["a"],
+    lambda value: value % FACTOR == 0,
+    lambda value: not value,
+    lambda value: -value + ~value,
+    lambda value: value is None,
+    lambda value: value not in (1, "a"),
+    lambda value: f"{value}: {len(value)}",
+    lambda value: max(value, 3) - min(value, 4) + abs(value),
+    lambda value: [value, value],
+    lambda value: value.real,
+    lambda value: value != (value, 1),
+    lambda value: value**2 / (value - 3) // 1,
+    lambda value: (value << 1) ^ 5 | 3 & 9 >> 1,
+    lambda value: str(value) + "x",
+    Scaled(3).times,
+    Scaled(3).hidden,
+    halves,
+    of_outer(4),
+]
+CALLED = [
+    lambda value: value or 1,
+    lambda value: value and value[0],
+    lambda value: 0 < value < 5,
+    lambda value: print(value, value),
+    lambda value: value.strip(),
+    lambda value: halves(value)[0],
+    lambda value: sorted(value, key=str),
+    lambda value: {"a": value},
+    lambda *values: values,
+    lambda value: (yield value),
+    lambda value: lambda: value,
+    lambda value: (
+        value[0],
+        1,
+    ),
+    counted,
+    fitting,
+    str,
+    Scaled,
+]
+LEAVES = ["value", "value[0]", "3", "-2.5", "FACTOR", "'ab'", "f'{value} to {value[0]}'"]
+SIGNS = ["+", "*", "%", "//", "-", "<", ">=", "==", "in", "&", "^"]
+VALUES = [0, 3, 7, -4, 2**70, True, None, 1.5, float("nan"), "", "ab", b"x", (), (1, {"a": 2}),
+          [5], {0: 1}, {"a": 1}, object]  # fmt: skip
+
+
+def in_line(function):
+    """The statements for a function of one argument in a function again; None if there are none."""
+    names, variables = {}, iter(f"variable{number}" for number in range(9))
+    found = inlined(function, ["argument"], named_in(names), lambda: next(variables))
+    if found is None:
+        return None
+    lines = [f" {each.target or 'result'} = {each.expression}" for each in found.statements]
+    exec("\n".join(["def made(argument):", *lines, " return result"]), names)
+    return names["made"]
+
+
+def outcome(function, value):
+    try:
+        return repr(function(value))
+    except Exception as error:  # noqa: BLE001 - any is the outcome
+        return type(error), str(error)
+
+
+@pytest.mark.parametrize("function", IN_LINE)
+def test_the_same_as_a_call(function):
+    made = in_line(function)
+    assert made is not None
+    for value in VALUES:
+        assert outcome(made, value) == outcome(function, value)
+
+
+@pytest.mark.parametrize("function", CALLED)
+def test_these_are_called(function):
+    assert in_line(function) is None
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_random_expressions_are_the_same_as_a_call(seed):
+    chance = random.Random(seed)
+
+    def expression(depth):
+        if depth == 0:
+            return chance.choice(LEAVES)
+        one, other = expression(depth - 1), expression(depth - chance.randint(1, depth))
+        return chance.choice([
+            f"({one} {chance.choice(SIGNS)} {other})",
+            f"({one}, {other})", f"(not {one})",
+            f"max({one}, {other})", f"value[{other}]",
+        ])  # fmt: skip
+
+    text = expression(chance.randint(1, 4))
+    function = eval(f"lambda value: {text}", {"FACTOR": FACTOR})
+    made = in_line(function)
+    for value in [*VALUES, (4, 5), (2**63, -1), ("x", "y")]:
+        assert made is None or outcome(made, value) == outcome(function, value)
+
+
+def test_globals_are_read_when_the_expression_is_evaluated(monkeypatch):
+    made = in_line(lambda value: value * FACTOR)
+    assert made(2) == 14
+    monkeypatch.setitem(globals(), "FACTOR", 10)
+    assert made(2) == 20
+
+
+def test_variables_that_another_function_changes_are_read_when_they_are_needed():
+    count = 1
+
+    def increase():
+        nonlocal count
+        count += 1
+
+    made = in_line(lambda value: value + count)
+    assert made(1) == 2
+    increase()
+    assert made(1) == 3
+
+
+@pytest.mark.parametrize("watch", ["gettrace", "getprofile"])
+def test_functions_are_called_where_somebody_watches(watch, monkeypatch):
+    monkeypatch.setattr(sys, watch, lambda: print)
+    assert in_line(lambda value: value + 1) is None
+
+
+def run(kind, method, function, elements):
+    operator = Harness(kind(UserFunction.of(PlainFunction(method, function)))).operator
+    found = iter(elements)
+    for process in processes([operator]):
+        found = process(found)
+    return list(found)
+
+
+def ratio(pair):
+    part = pair[0]
+    return part / pair[1]
+
+
+@pytest.mark.parametrize("called", [False, True])
+def test_a_traceback_shows_the_function(called, monkeypatch):
+    monkeypatch.setattr(inlining, "_is_watched", lambda: called)
+    with pytest.raises(ZeroDivisionError) as caught:
+        run(MapOperator, "map", ratio, [(4, 2), (1, 0)])
+    last = traceback.extract_tb(caught.tb)[-1]
+    assert (last.filename, last.name) == (__file__, "ratio")
+    assert last.line == "return part / pair[1]"
+
+
+def test_a_traceback_shows_what_the_function_calls():
+    class Refusing:
+        def __mod__(self, other):
+            raise LookupError("no")
+
+    with pytest.raises(LookupError) as caught:
+        run(FilterOperator, "filter", lambda value: value % 2 == 0, [2, Refusing()])
+    names = [each.name for each in traceback.extract_tb(caught.tb)]
+    assert names[-3:] == ["loop", "<lambda>", "__mod__"]
+
+
+def test_a_stop_iteration_is_an_error():
+    class Stopping:
+        def __add__(self, other):
+            raise StopIteration
+
+    with pytest.raises(RuntimeError, match="StopIteration"):
+        run(MapOperator, "map", lambda value: value + 1, [1, Stopping(), 3])
+
+
+def test_errors_of_the_elements_themselves_are_left_alone():
+    def failing():
+        yield 1
+        raise LookupError("no more")
+
+    with pytest.raises(LookupError) as caught:
+        run(MapOperator, "map", lambda value: value + 1, failing())
+    assert [each.name for each in traceback.extract_tb(caught.tb)][-2:] == ["loop", "failing"]
+
+
+PAIR, TRIPLE = Types.TUPLE([Types.INT(), Types.LONG()]), Types.TUPLE([Types.LONG()] * 3)
+SHAPES = [
+    lambda value: (value % 4, value),
+    lambda value: (value % 4, 1, value),
+    lambda value: (1, value),
+    lambda value: (value % 4, 2**63),
+    lambda value: (value % 4, value * 2**60),
+    lambda value: (f"{value % 4}", value),
+    lambda value: (value % 4, [value]),
+    lambda value: (value % 4, (value, "x")),
+    lambda value: [value % 4, value],
+]
+SELECTORS = [lambda item: item[0], lambda item: item[-1], lambda item: f"{item[0]}"]
+KEY_TYPES = [None, Types.LONG(), Types.INT(), Types.STRING()]
+REDUCTIONS = [
+    lambda one, other: (one[0], one[1] + other[1]),
+    lambda one, other: (other[0], one[1], one[-1]),
+    lambda one, other: other,
+]
+TYPES = [None, PAIR, PAIR, TRIPLE, Types.STRING()]
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_random_chains_do_the_same_with_calls(seed, monkeypatch):
+    chance = random.Random(seed)
+    kind = chance.choice(TYPES)
+    functions = chance.choice(SHAPES), chance.choice(SELECTORS), chance.choice(REDUCTIONS)
+    key_type = chance.choice(KEY_TYPES)
+
+    def results(called):
+        monkeypatch.setattr(inlining, "_is_watched", lambda: called)
+        shape, select, reduce = (
+            UserFunction.of(PlainFunction(name, function))
+            for name, function in zip(("map", "get_key", "reduce"), functions, strict=True)
+        )
+        convert = (
+            CopyMutableOperator(pairs=True) if kind is None else ConvertOperator(kind, pairs=True)
+        )
+        operators = [
+            MapOperator(shape),
+            SelectKeyOperator(select, key_type),
+            convert,
+            RollingReduceOperator(reduce, kind),
+        ]
+        found = iter(range(-3, 40))
+        for process in processes([Harness(each).operator for each in operators]):
+            found = process(found)
+        seen = []
+        try:
+            seen.extend(found)
+        except Exception as error:  # noqa: BLE001 - any is the outcome
+            seen.append((type(error), str(error)))
+        return seen
+
+    assert results(False) == results(True)
