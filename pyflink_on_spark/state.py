@@ -22,6 +22,7 @@ import weakref
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from pyflink_on_spark._compat.errors import CheckpointError
 from pyflink_on_spark._runtime.checkpoints.checkpoint import latest_checkpoint
 from pyflink_on_spark._runtime.checkpoints.checkpoint_files import folder
 from pyflink_on_spark._runtime.checkpoints.contents import (
@@ -34,6 +35,7 @@ from pyflink_on_spark._runtime.checkpoints.contents import (
     load_safely,
 )
 from pyflink_on_spark._runtime.checkpoints.savepoint_writer import SavepointWriter
+from pyflink_on_spark._runtime.checkpoints.signature import signer_of
 from pyflink_on_spark._runtime.moved_in.coders import load as load_of_job
 from pyflink_on_spark._runtime.state.moved_in import decoder, unpickled
 from pyflink_on_spark.flink_state import FlinkCheckpoint, is_of_flink
@@ -104,6 +106,8 @@ class MovedInContents(CheckpointContents):
         trusted: bool = False,
     ) -> None:
         flinks = FlinkCheckpoint(path, configuration)
+        if signer_of(configuration or {}) is not None:
+            raise CheckpointError(f"{flinks.path} is of Flink, which signs nothing")
         home = tempfile.mkdtemp(prefix="moved-in-")
         weakref.finalize(self, shutil.rmtree, home, ignore_errors=True)
         load = load_of_job if trusted else load_safely

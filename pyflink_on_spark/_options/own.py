@@ -16,6 +16,15 @@ from pyflink_on_spark._options.kinds import (
 from pyflink_on_spark._options.option import recorded, works
 from pyflink_on_spark._options.port_ranges import check_ports
 
+
+def _check_place_of_key(value: str | None) -> None:
+    if value is not None and not value.startswith(("env:", "file:/")):
+        raise ValueError(
+            "pyflink-on-spark.checkpoint-key names the place of a key, file:///PATH or env:NAME, "
+            "and never is the key itself."
+        )
+
+
 PREFIX = "pyflink-on-spark."
 
 CHECKPOINT_ELEMENTS = integer(
@@ -33,6 +42,15 @@ CHECKPOINT_PERMISSIONS = choice(
         "processes only; UMASK: those whom the umask of the processes allows, for a driver and "
         "hosts of different users"
     ),
+)
+CHECKPOINT_KEY = text(
+    "pyflink-on-spark.checkpoint-key",
+    None,
+    effect=works(
+        "where the driver finds the key that signs checkpoints and savepoints: file:///PATH or "
+        "env:NAME, never the key itself. A job with a key begins only with what the key has signed"
+    ),
+    check=_check_place_of_key,
 )
 HOSTS = integer(
     "pyflink-on-spark.hosts",

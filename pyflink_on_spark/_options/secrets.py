@@ -22,7 +22,8 @@ _PARTS_OF_KEYS = (
     "http-headers",
 )
 _OTHER_PARTS = ("passwd", "pwd", "passphrase", "private-key", "private_key", "privatekey",
-                "credential", "access-key", "access_key", "accesskey", "api_key")  # fmt: skip
+                "credential", "checkpoint-key", "access-key", "access_key", "accesskey",
+                "api_key")  # fmt: skip
 _HARMLESS_ENDS = (".provider", ".provider.type")
 _USER_IN_URL = re.compile(r"(?<=://)[^/?#\s@]*:[^/?#\s]*(?=@)")
 _NAMED_IN_TEXT = re.compile(

@@ -19,7 +19,7 @@ from pyflink_on_spark._spark.session.driver_endpoint import driver_endpoint
 from pyflink_on_spark._spark.structured.connect_batch_job import ConnectBatchJob
 from pyflink_on_spark._spark.structured.connect_job import ConnectJob, equipped
 from pyflink_on_spark._spark.structured.query_job import QueryJob
-from pyflink_on_spark._spark.structured.savepoints import from_query
+from pyflink_on_spark._spark.structured.savepoints import check_unsigned, from_query
 
 
 def _check_remote(job: Job, wished: str) -> None:
@@ -64,6 +64,8 @@ class SparkEngine:
         remote = connect_session(spark_settings(configuration))
         if remote is not None:
             _check_remote(job, wished)
+            if not job.settings.batch:
+                check_unsigned(configuration)
             session = equipped(remote)
             job = from_query(job, session)
             return (ConnectBatchJob if job.settings.batch else ConnectJob)(job, session)
@@ -71,6 +73,7 @@ class SparkEngine:
         if job.settings.batch:
             return BatchJob(job, self.server)
         if wished == "STRUCTURED":
+            check_unsigned(configuration)
             return QueryJob(job)
         return StreamingJob(job, self.server)
 

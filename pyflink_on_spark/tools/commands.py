@@ -8,6 +8,8 @@ import os
 import sys
 from typing import Any
 
+from pyflink_on_spark._options.own import CHECKPOINT_KEY
+
 COMMANDS = {
     "archive": "record the archive of Java classes with which Spark starts faster",
     "check": "report what of a script works on Spark, without running it",
@@ -92,3 +94,17 @@ def parser_of(command: str, description: str, **settings: Any) -> argparse.Argum
     return argparse.ArgumentParser(
         prog=f"python -m pyflink_on_spark {command}", description=description, **settings
     )
+
+
+def add_key(parser: argparse.ArgumentParser) -> None:
+    """Add the option that names the key of checkpoints."""
+    parser.add_argument(
+        "--key",
+        metavar="KEY",
+        help="the place of the key that must have signed it: file:///PATH or env:NAME",
+    )
+
+
+def configuration_of_key(key: str | None) -> dict[str, str]:
+    """The configuration with the place of a key, if there is one."""
+    return {} if key is None else {CHECKPOINT_KEY.key: key}

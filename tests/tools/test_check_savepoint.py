@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
+import pickle
+import zlib
+from pathlib import Path
 
 import pytest
 
@@ -10,6 +14,8 @@ from pyflink_on_spark.common import Types
 from pyflink_on_spark.datastream.state import ValueStateDescriptor
 from pyflink_on_spark.state import SavepointWriter
 from pyflink_on_spark.tools.check.command import main
+from pyflink_on_spark.tools.state.command import main as state
+from tests.hostile.test_forged_checkpoints import sign
 
 SCRIPT = """
 import sys
@@ -90,3 +96,50 @@ def test_the_command_line(check, tmp_path, capsys):
     script.write_text("")
     assert main([str(script), "--savepoint", str(tmp_path)]) == 1
     assert "there is no complete checkpoint" in capsys.readouterr().err
+
+
+def forge_committables(savepoint, payload):
+    """Replace what sinks are to commit, and make all checksums right."""
+    path = Path(savepoint)
+    (path / "committables").write_bytes(payload)
+    metadata = json.loads((path / "_metadata").read_text())
+    metadata["committables"] |= {"size": len(payload), "checksum": zlib.crc32(payload)}
+    sign(path, metadata)
+
+
+class Attack:
+    def __init__(self, mark):
+        self.mark = mark
+
+    def __reduce__(self):
+        return os.mkdir, (str(self.mark),)
+
+
+@pytest.mark.parametrize("command", ["check", "state"])
+def test_what_sinks_commit_is_not_run(command, check, savepoint, tmp_path):
+    mark = tmp_path / "it was run"
+    forge_committables(savepoint, pickle.dumps([("sink", Attack(mark))]))
+    if command == "check":
+        status, told = check()
+        assert status == 1
+        assert "what is to be committed by the sink 'sink'" in told
+    else:
+        assert state([savepoint, "--write", str(tmp_path / "copy")]) == 0
+    assert not mark.exists()
+
+
+def test_a_key_is_asked_for(check, savepoint, tmp_path, capsys):
+    key = tmp_path / "key"
+    key.write_text("k" * 32)
+    assert state([savepoint, "--key", key.as_uri()]) == 1
+    assert "is not signed" in capsys.readouterr().err
+    signed = str(tmp_path / "signed")
+    assert state([savepoint, "--write", signed, "--sign", key.as_uri()]) == 0
+    capsys.readouterr()
+    assert state([signed, "--key", key.as_uri()]) == 0
+    assert "operator counts" in capsys.readouterr().out
+    assert check("--key", key.as_uri())[0] == 1
+    script = str(tmp_path / "words.py")
+    assert main([script, "--savepoint", signed, "--key", key.as_uri()]) == 0
+    assert state([signed, "--key", "env:NO_SUCH_KEY_AT_ALL"]) == 1
+    assert "is not set" in capsys.readouterr().err

@@ -27,6 +27,7 @@ from pyflink_on_spark._job.checkpoints.ownership import (
 )
 from pyflink_on_spark._job.moving_in import move_in
 from pyflink_on_spark._job.submission.job import Job, JobHistory
+from pyflink_on_spark._options.own import CHECKPOINT_KEY
 from pyflink_on_spark._runtime.checkpoints.checkpoint import (
     Metadata,
     Restore,
@@ -38,6 +39,7 @@ from pyflink_on_spark._runtime.checkpoints.checkpoint import (
 )
 from pyflink_on_spark._runtime.checkpoints.checkpoint_files import Folder, folder
 from pyflink_on_spark._runtime.checkpoints.restore_check import Found, check_restore
+from pyflink_on_spark._runtime.checkpoints.signature import signer_of
 from pyflink_on_spark._runtime.checkpoints.slot_state import SlotState, stateful_operators
 from pyflink_on_spark._runtime.checkpoints.steps import step
 from pyflink_on_spark._runtime.contract.connector import Sink
@@ -123,6 +125,7 @@ class CheckpointCoordinator:
         home = None
         if settings.directory is not None:
             home = folder(f"{settings.directory}/{job_id}", settings.configuration)
+        self._signer = signer_of(settings.configuration)
         self._retained = RetainedCheckpoints(home, settings.retained, settings.incremental)
         self._ownership = Ownership(job_id, home, clock, program or this_program())
         self._has_savepoint = False
@@ -181,6 +184,12 @@ class CheckpointCoordinator:
             return
         if self._move_in is None or not is_of_flink(given, settings.configuration):
             self._restore(find_checkpoint(given, settings.configuration))
+        elif self._signer is not None:
+            raise CheckpointError(
+                f"{given} is of Flink, which signs nothing, and this job begins only with what "
+                f"the key of {CHECKPOINT_KEY.key} has signed. Begin without a key, stop with a "
+                "savepoint, and sign a copy (`state PATH --write NEW --sign KEY`)."
+            )
         elif settings.directory is not None:
             place = self._home_of_moved_in()
             self._move_in(given, place)
@@ -220,7 +229,8 @@ class CheckpointCoordinator:
         self.key_groups = stateful_operators(state.renamed(heirs.names))
         self._number = metadata.checkpoint_id
         where = place.uri if keep else state.to_bytes()
-        self.restore = Restore(metadata.checkpoint_id, where, heirs.names)
+        digest = "" if self._signer is None else metadata.digest()
+        self.restore = Restore(metadata.checkpoint_id, where, heirs.names, digest)
         committables = heirs.of_sinks(committables)
         shown = flinks or place.uri
         self._history.restored_from(metadata.checkpoint_id, shown, metadata.savepoint)
@@ -337,7 +347,7 @@ class CheckpointCoordinator:
         self._has_savepoint = True
         if stop:
             self._confirm_complete(place)
-            self._completed(place.uri, answers, drained)
+            self._completed(place.uri, answers, drained, metadata)
             self._commits.commit()
             self.over = True
             step("savepoint: it is committed")
@@ -460,7 +470,7 @@ class CheckpointCoordinator:
                 record.size = _size(metadata)
             self._confirm_complete(place)
             self._retained.add(place, metadata)
-            self._completed(place.uri, answers, final)
+            self._completed(place.uri, answers, final, metadata)
             self._ownership.has_checkpoint()
             step("checkpoint: it is complete")
             self._confirm_ownership()
@@ -488,8 +498,16 @@ class CheckpointCoordinator:
         )
         return metadata, written.answers
 
-    def _completed(self, where: str | bytes, answers: dict[int, HostSnapshot], final: bool) -> None:
-        self.restore, self._unacknowledged = Restore(self._number, where), True
+    def _completed(
+        self,
+        where: str | bytes,
+        answers: dict[int, HostSnapshot],
+        final: bool,
+        metadata: Metadata | None = None,
+    ) -> None:
+        digest = "" if self._signer is None or metadata is None else metadata.digest()
+        self.restore = Restore(self._number, where, digest=digest)
+        self._unacknowledged = True
         self._commits.checkpoint_complete(
             self._commits.of_snapshots(answers), self._number, final=final
         )

@@ -53,7 +53,7 @@ def savepoint_check(job: Job, contents: CheckpointContents) -> SavepointCheck:
     """
     operators, state = list(job.operators()), contents.whole
     owners = layout_of(operators, source_names(job.stages), source_meanings(job.stages))
-    committables = read_committables(contents.place, contents.metadata)
+    committables = read_committables(contents.place, contents.metadata, contents.load)
     settings = CheckpointSettings.of(job.settings.configuration)
     ignored, changed = settings.ignore_unclaimed, settings.changed_state
     checkpoint = Found(contents.path, state, committables, contents.metadata.state_meanings)

@@ -5,14 +5,15 @@ Files that several checkpoints have in common are beside their folders, in ``sha
 
 from __future__ import annotations
 
+import hashlib
 import json
 import zlib
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from functools import partial
 from typing import Any, NamedTuple
 
 from pyflink_on_spark._compat.errors import CheckpointError
+from pyflink_on_spark._options.own import CHECKPOINT_KEY
 from pyflink_on_spark._runtime.checkpoints.checkpoint_files import (
     SHARED,
     Folder,
@@ -26,7 +27,7 @@ from pyflink_on_spark._runtime.checkpoints.slot_state import (
     positions_of,
     shares,
 )
-from pyflink_on_spark._runtime.checkpoints.state_file import StoredFile, stored_records
+from pyflink_on_spark._runtime.checkpoints.state_file import same_digest, stored_records
 from pyflink_on_spark._runtime.checkpoints.steps import step
 from pyflink_on_spark._runtime.checkpoints.stored_frames import files_of_frames, in_folder
 from pyflink_on_spark._runtime.contract.plan import StagePlan
@@ -71,10 +72,34 @@ class Metadata:
         """The files that hosts have written."""
         return self.files + self.frames
 
+    def to_json(self) -> dict[str, Any]:
+        """The content of ``_metadata``, without checksum and signature."""
+        content = {"format": _FORMAT, **asdict(self)}
+        for file in (*content["files"], *content["frames"], content["committables"]):
+            if not file["digest"]:
+                del file["digest"]
+        return content
+
+    def digest(self) -> str:
+        """The SHA-256 of the content."""
+        return hashlib.sha256(_canonical(self.to_json())).hexdigest()
+
     @property
     def state_meanings(self) -> Meanings:
         """The meanings of operators' state, by the stable name of each."""
         return {name: StateMeaning.from_json(found) for name, found in self.meanings.items()}
+
+
+class Copied(NamedTuple):
+    """The committables of a checkpoint as they are in its files.
+
+    Args:
+        pickled: what names the sinks, with the committables.
+        frames: the files with the content of large ones.
+    """
+
+    pickled: bytes
+    frames: tuple[StateFile, ...]
 
 
 def complete(
@@ -86,20 +111,32 @@ def complete(
     time: int,
     savepoint: bool,
     files: Sequence[StateFile],
-    committables: list[Any],
+    committables: list[Any] | Copied,
     meanings: Meanings | None = None,
 ) -> Metadata:
     """Make a checkpoint of state files that are written: from now on it can be restored."""
-    file = write_whole(place, COMMITTABLES, serialize(committables))
+    signer = place.signer()
+    if not isinstance(committables, Copied):
+        committables = Copied(serialize(committables), files_of_frames(committables))
+    file = write_whole(place, COMMITTABLES, committables.pickled)
     step("checkpoint: the committables are written")
-    frames = files_of_frames(committables)
     told = {name: meaning.to_json() for name, meaning in (meanings or {}).items()}
     metadata = Metadata(
-        checkpoint_id, job_id, job_name, time, savepoint, tuple(files), file, frames, told
+        checkpoint_id,
+        job_id,
+        job_name,
+        time,
+        savepoint,
+        tuple(files),
+        file,
+        committables.frames,
+        told,
     )
-    content = {"format": _FORMAT, **asdict(metadata)}
-    text = json.dumps({**content, "checksum": _checksum(content)}, indent=1)
-    write_whole(place, METADATA, text.encode())
+    content = metadata.to_json()
+    seal: dict[str, Any] = {"checksum": _checksum(content)}
+    if signer is not None:
+        seal["signature"] = signer.sign(metadata.digest())
+    write_whole(place, METADATA, json.dumps({**content, **seal}, indent=1).encode())
     return metadata
 
 
@@ -126,17 +163,28 @@ def check_visible(place: Folder, files: Iterable[StateFile]) -> None:
 
 
 def _checksum(content: Mapping[str, Any]) -> int:
-    return zlib.crc32(json.dumps(content, sort_keys=True).encode())
+    return zlib.crc32(_canonical(content))
 
 
-def read_metadata(place: Folder) -> Metadata:
+def _canonical(content: Mapping[str, Any]) -> bytes:
+    return json.dumps(content, sort_keys=True).encode()
+
+
+def read_metadata(place: Folder, digest: str = "") -> Metadata:
     """Read the metadata of a checkpoint.
 
+    Args:
+        place: its folder; if that has a key, the key must have signed the checkpoint.
+        digest: of the metadata that another process has found to be signed; with it, the signature
+            is not looked at.
+
     Raises:
-        CheckpointError: if it is not there, incomplete or damaged.
+        CheckpointError: if it is not there, incomplete or damaged, or not signed with the key.
     """
+    signer = None if digest else place.signer()
     try:
         content = json.loads(place.read(METADATA))
+        signature = content.pop("signature", None)
         checksum, computed = content.pop("checksum", None), _checksum(content)
         written = content.pop("format")
         if written != _FORMAT:
@@ -154,6 +202,14 @@ def read_metadata(place: Folder) -> Metadata:
         if any("/" in file.name for file in (*metadata.data_files, committables)):
             raise ValueError("it names a file in another folder")
         metadata.state_meanings  # noqa: B018 - fails if one of them is no such thing
+        if digest or signer is not None:
+            found = metadata.digest()
+            if digest and not same_digest(found, digest):
+                raise CheckpointError(f"{place.shown} has changed since the driver has read it")
+            if signer is not None and not signer.has_signed(found, signature):
+                raise _not_signed(place, signature is not None)
+            if not all(file.digest for file in (*metadata.data_files, committables)):
+                raise _not_signed(place, True)
         return metadata
     except FileNotFoundError as error:
         raise CheckpointError(
@@ -162,6 +218,15 @@ def read_metadata(place: Folder) -> Metadata:
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         reason = f"{type(error).__name__}({str(error)!r})"
         raise CheckpointError(f"{place.shown}/{METADATA} is damaged: {reason}") from error
+
+
+def _not_signed(place: Folder, otherwise: bool) -> CheckpointError:
+    how = "is signed with another key, or was changed" if otherwise else "is not signed"
+    return CheckpointError(
+        f"{place.shown} {how}; a job with {CHECKPOINT_KEY.key} begins only with what its key has "
+        "signed. `python -m pyflink_on_spark state PATH --write NEW --sign KEY` signs a copy of "
+        "what you trust."
+    )
 
 
 def read_states(place: Folder, metadata: Metadata) -> SlotState:
@@ -174,8 +239,8 @@ def read_states(place: Folder, metadata: Metadata) -> SlotState:
     """
     whole = SlotState()
     for number, file in enumerate(metadata.files):
-        where = f"{file.folder(place).shown}/{file.name}"
-        stored = StoredFile(where, file.size, partial(file.open, place), number)
+        stored = file.stored(place, number)
+        where = stored.where
         try:
             for head, content in stored_records(stored):
                 whole.take(head, content)
@@ -196,9 +261,17 @@ def verify(place: Folder, metadata: Metadata) -> None:
         file.verify(place)
 
 
-def read_committables(place: Folder, metadata: Metadata) -> list[Any]:
-    """Read the committables of a checkpoint, without the frames."""
-    return in_folder(deserialize(metadata.committables.read(place)), place)
+def read_committables(
+    place: Folder, metadata: Metadata, load: Callable[[bytes], Any] = deserialize
+) -> list[Any]:
+    """Read the committables of a checkpoint, without the frames.
+
+    Args:
+        place: its folder.
+        metadata: its metadata.
+        load: makes objects of bytes; the default runs code that is in them.
+    """
+    return in_folder(load(metadata.committables.read(place)), place)
 
 
 def find_checkpoint(path: str, configuration: Mapping[str, str] | None = None) -> Folder:
@@ -265,11 +338,13 @@ class Restore(NamedTuple):
         where: its folder, or its content.
         names: the stable names that operators and sources have in the job, by those in the
             checkpoint, where they differ; None for what the job leaves out.
+        digest: of its metadata, if their signature was checked.
     """
 
     checkpoint_id: int
     where: str | bytes
     names: Mapping[str, str | None] = {}
+    digest: str = ""
 
 
 def restored_states(
@@ -322,6 +397,6 @@ def _whole(restore: Restore, configuration: Mapping[str, str]) -> tuple[SlotStat
         whole = SlotState.from_bytes(where)
     else:
         place = find_checkpoint(where, configuration)
-        metadata = read_metadata(place)
+        metadata = read_metadata(place, restore.digest)
         whole, savepoint = read_states(place, metadata), metadata.savepoint
     return whole.renamed(restore.names), savepoint

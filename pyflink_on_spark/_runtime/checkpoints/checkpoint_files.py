@@ -2,20 +2,30 @@
 
 from __future__ import annotations
 
+import hashlib
 import io
 import uuid
 import zlib
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, BinaryIO
 from urllib.parse import unquote
 
 from pyflink_on_spark._compat.errors import CheckpointError
 from pyflink_on_spark._filesystem.location import is_remote, locate
-from pyflink_on_spark._options.own import CHECKPOINT_PERMISSIONS
+from pyflink_on_spark._options.own import CHECKPOINT_KEY, CHECKPOINT_PERMISSIONS
 from pyflink_on_spark._runtime.checkpoints.forked_records import ForkedRecords
-from pyflink_on_spark._runtime.checkpoints.state_file import Record, write_record
+from pyflink_on_spark._runtime.checkpoints.signature import Signer, signer_of
+from pyflink_on_spark._runtime.checkpoints.state_file import (
+    HeadsDigest,
+    Record,
+    StoredFile,
+    contents_between,
+    same_digest,
+    write_record,
+)
 
 _BUFFER = 1024 * 1024
 
@@ -41,6 +51,8 @@ class Folder:
         """The absolute local path, or the URI without a password."""
         self._files = place.files
         self._private = CHECKPOINT_PERMISSIONS.read(self._configuration) == "PRIVATE"
+        self.signed = CHECKPOINT_KEY.read(self._configuration) is not None
+        """True if what is written here is signed, and nothing else is read."""
         if not self._files.writable:
             raise ValueError(f"checkpoints cannot be kept in {self.path}: it can only be read")
 
@@ -48,6 +60,14 @@ class Folder:
     def name(self) -> str:
         """The name of the folder in its parent."""
         return self.uri.rpartition("/")[2]
+
+    def signer(self) -> Signer | None:
+        """The signer of checkpoints in this folder; only the driver has its key.
+
+        Raises:
+            CheckpointError: there is no such key, or it is too short.
+        """
+        return signer_of(self._configuration)
 
     @property
     def shown(self) -> str:
@@ -162,12 +182,15 @@ class StateFile:
         size: in bytes.
         checksum: CRC-32 of its content.
         shared: whether it is in the folder of files that several checkpoints have in common.
+        digest: SHA-256 of its content, of a file of records that of their heads, which have those
+            of the contents; empty if the checkpoint is not signed.
     """
 
     name: str
     size: int
     checksum: int
     shared: bool = False
+    digest: str = ""
 
     def folder(self, place: Folder) -> Folder:
         """Return where it is, for a checkpoint in a folder."""
@@ -201,7 +224,14 @@ class StateFile:
             content = stream.read()
         if zlib.crc32(content) != self.checksum:
             raise self.damaged(place, len(content))
+        if self.digest and not same_digest(hashlib.sha256(content).hexdigest(), self.digest):
+            raise CheckpointError(f"{place.shown}/{self.name} is not what was signed")
         return content
+
+    def stored(self, place: Folder, number: int = 0) -> StoredFile:
+        """The file as a file of records, for a checkpoint in a folder."""
+        where = f"{self.folder(place).shown}/{self.name}"
+        return StoredFile(where, self.size, partial(self.open, place), number, self.digest)
 
     def verify(self, place: Folder) -> None:
         """Read the file of a checkpoint in a folder to its end.
@@ -209,6 +239,13 @@ class StateFile:
         Raises:
             CheckpointError: the file is missing or damaged.
         """
+        if self.digest:
+            try:
+                for _ in contents_between(self.stored(place), 0, self.size):
+                    pass
+            except (OSError, ValueError) as error:
+                raise CheckpointError(str(error)) from error
+            return
         checksum = 0
         with self.open(place) as stream:
             while chunk := stream.read(_CHUNK):
@@ -227,22 +264,28 @@ class StateFile:
 class _Measured:
     """Notes size and checksum of a stream."""
 
-    def __init__(self, stream: BinaryIO) -> None:
+    def __init__(self, stream: BinaryIO, digests: bool) -> None:
         self._stream = stream
         self.size = self.checksum = 0
+        self.heads = HeadsDigest() if digests else None
 
     def write(self, content: bytes) -> None:
         """Write."""
         self._stream.write(content)
         self.size += len(content)
         self.checksum = zlib.crc32(content, self.checksum)
+        if self.heads is not None:
+            self.heads.update(content)
 
 
 class StateFileWriter:
     """Writes the records of a state file; see ``state_file``."""
 
-    def __init__(self, stream: BinaryIO, name: str, shared: bool, shown: str) -> None:
-        self._measured = _Measured(stream)
+    def __init__(
+        self, stream: BinaryIO, name: str, shared: bool, shown: str, digests: bool
+    ) -> None:
+        self._measured = _Measured(stream, digests)
+        self._digests = digests
         self._name, self._shared, self._shown = name, shared, shown
 
     def write(self, record: Record) -> None:
@@ -252,7 +295,7 @@ class StateFileWriter:
             CheckpointError: if it cannot be written.
         """
         with self._explained():
-            write_record(self._measured, record)
+            write_record(self._measured, record, digests=self._digests)
 
     def write_bytes(self, content: bytes) -> None:
         """Write a part of the bytes of records.
@@ -287,7 +330,8 @@ class StateFileWriter:
     def result(self) -> StateFile:
         """Return the size and the checksum of the file, once it is closed."""
         measured = self._measured
-        return StateFile(self._name, measured.size, measured.checksum, self._shared)
+        digest = "" if measured.heads is None else measured.heads.hexdigest()
+        return StateFile(self._name, measured.size, measured.checksum, self._shared, digest)
 
 
 @contextmanager
@@ -306,7 +350,7 @@ def state_file(place: Folder, name: str, *, shared: bool = False) -> Iterator[St
     shown = f"{target.shown}/{name}"
     try:
         with target.create(name) as stream:
-            yield StateFileWriter(stream, name, shared, shown)
+            yield StateFileWriter(stream, name, shared, shown, place.signed)
     except OSError as error:
         raise CheckpointError(f"cannot write {shown}: {error}") from error
 
@@ -321,4 +365,5 @@ def write_whole(place: Folder, name: str, content: bytes) -> StateFile:
         place.write(name, content)
     except OSError as error:
         raise CheckpointError(f"cannot write {place.shown}/{name}: {error}") from error
-    return StateFile(name, len(content), zlib.crc32(content))
+    digest = hashlib.sha256(content).hexdigest() if place.signed else ""
+    return StateFile(name, len(content), zlib.crc32(content), digest=digest)

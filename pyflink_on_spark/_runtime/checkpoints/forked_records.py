@@ -42,13 +42,20 @@ class ForkedRecords:
     Args:
         records: makes the records; consumed in the copy only.
         files: what making the records reads besides memory.
+        digests: whether records have digests.
 
     Raises:
         CheckpointError: the system makes no copy.
         CopyUnusable: the copy cannot read the files.
     """
 
-    def __init__(self, records: Iterable[Record], files: Sequence[StateFiles] = ()) -> None:
+    def __init__(
+        self,
+        records: Iterable[Record],
+        files: Sequence[StateFiles] = (),
+        *,
+        digests: bool = False,
+    ) -> None:
         self._ended = threading.Lock()
         self._alive = True
         if not all(file.freeze(self.has_ended) for file in files):
@@ -64,7 +71,7 @@ class ForkedRecords:
             self._alive = False
             raise CheckpointError(f"the process cannot be copied: {error}") from error
         if self._process == 0:
-            _write_and_leave(records, files, data, status)
+            _write_and_leave(records, files, data, status, digests)
         os.close(data)
         os.close(status)
         if files and not self._starts():
@@ -143,7 +150,7 @@ def _fork() -> int:
 
 
 def _write_and_leave(
-    records: Iterable[Record], files: Sequence[StateFiles], data: int, status: int
+    records: Iterable[Record], files: Sequence[StateFiles], data: int, status: int, digests: bool
 ) -> None:
     """Write the records, in the copy, and end the copy."""
     try:
@@ -155,7 +162,7 @@ def _write_and_leave(
             os.write(status, _READY)
         with open(data, "wb", _CHUNK) as stream:
             for record in records:
-                write_record(stream, record)
+                write_record(stream, record, digests=digests)
         os.write(status, _DONE)
     except BaseException as error:  # noqa: BLE001 - nothing may return into the caller's frames
         text = f"{type(error).__name__}: {error}".encode()

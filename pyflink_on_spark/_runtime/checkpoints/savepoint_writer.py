@@ -10,15 +10,22 @@ from typing import Any, Self
 from pyflink_on_spark._compat.errors import CheckpointError
 from pyflink_on_spark._runtime.checkpoints.checkpoint import (
     METADATA,
+    Copied,
     complete,
     find_checkpoint,
     read_committables,
 )
-from pyflink_on_spark._runtime.checkpoints.checkpoint_files import StateFileWriter, state_file
+from pyflink_on_spark._runtime.checkpoints.checkpoint_files import (
+    Folder,
+    StateFile,
+    StateFileWriter,
+    state_file,
+)
 from pyflink_on_spark._runtime.checkpoints.contents import (
     TIMERS,
     CheckpointContents,
     KeyGroupContents,
+    Opaque,
     StateEntry,
     content_bytes,
     key_group_contents,
@@ -43,6 +50,7 @@ from pyflink_on_spark._runtime.state.operator_state import OperatorSnapshot
 from pyflink_on_spark._runtime.state.snapshot import KeyGroupState, StateMeta
 from pyflink_on_spark._runtime.types import key_converter
 
+_CHUNK = 1024 * 1024
 EVENT, PROCESSING = "event", "processing"
 
 
@@ -520,7 +528,7 @@ class SavepointWriter:
             time=SystemClock().now(),
             savepoint=True,
             files=[file.result()],
-            committables=store_frames(self._committables(), place, _PROCESS),
+            committables=self._committables(place),
             meanings=self._meanings(),
         )
         return place.shown
@@ -568,12 +576,25 @@ class SavepointWriter:
                 for index, content in positions.items():
                     file.write((RecordHead(SOURCE, target, index, 0), content_bytes(content)))
 
-    def _committables(self) -> Committables:
+    def _committables(self, place: Folder) -> Committables | Copied:
+        """The committables under their new names; nothing is loaded of those that stay."""
         if self._contents is None:
             return []
-        found = read_committables(self._contents.place, self._contents.metadata)
+        old, metadata = self._contents.place, self._contents.metadata
+        found = read_committables(old, metadata, self._contents.load)
+        digests = not place.signed or all(file.digest for file in metadata.frames)
+        if digests and not any(name in self._names for name, _ in found):
+            for file in metadata.frames:
+                _copy_file(file, old, place)
+            return Copied(metadata.committables.read(old), metadata.frames)
         named = ((self._names.get(name, name), what) for name, what in found)
-        return [(name, what) for name, what in named if name is not None]
+        kept = [(name, what) for name, what in named if name is not None]
+        if any(isinstance(what, Opaque) for _, what in kept):
+            raise CheckpointError(
+                f"{old.shown} has what sinks have to commit, which is not to be written again as "
+                "it is: load the classes of the job (trusted=True, or --trusted)"
+            )
+        return store_frames(kept, place, _PROCESS)
 
     def _meanings(self) -> Meanings:
         if self._contents is None:
@@ -618,6 +639,15 @@ class SavepointWriter:
         if self._contents is None:
             raise CheckpointError("a new savepoint has no state that could be changed")
         return self._contents
+
+
+def _copy_file(file: StateFile, old: Folder, new: Folder) -> None:
+    """Copy a file of records as it is."""
+    with file.open(old) as stream, state_file(new, file.name) as copy:
+        while chunk := stream.read(_CHUNK):
+            copy.write_bytes(chunk)
+    if copy.result().checksum != file.checksum:
+        raise file.damaged(old, file.size)
 
 
 def _copy(file: StateFileWriter, name: str, parts: Mapping[int, OperatorPart]) -> None:

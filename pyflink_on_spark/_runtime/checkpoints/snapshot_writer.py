@@ -175,7 +175,9 @@ class SnapshotWriter:
     def _copied(self, index: int, state: TaskStateSnapshot) -> bool:
         """Let a copy of this process write the state of a subtask; tell whether one can."""
         try:
-            self._copies.append(ForkedRecords(records_of(index, state), state.files))
+            digests = self._place is not None and self._place.signed
+            records = records_of(index, state)
+            self._copies.append(ForkedRecords(records, state.files, digests=digests))
         except CopyUnusable:
             return False
         return True

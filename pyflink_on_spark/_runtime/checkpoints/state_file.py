@@ -5,6 +5,8 @@ So restoring a subtask reads only what belongs to it, and no process holds all s
 
 from __future__ import annotations
 
+import hashlib
+import hmac
 import json
 import struct
 import zlib
@@ -50,14 +52,60 @@ class StateFileStream(Protocol):
         ...
 
 
-def write_record(stream: StateFileStream, record: Record) -> None:
-    """Write a record."""
+def write_record(stream: StateFileStream, record: Record, *, digests: bool = False) -> None:
+    """Write a record.
+
+    Args:
+        stream: takes its bytes.
+        record: the record.
+        digests: whether the head has the SHA-256 of the content.
+    """
     head, payload = record
     content = (head.kind, head.name, head.index, head.number, len(payload), zlib.crc32(payload))
-    header = json.dumps(content).encode()
+    digest = (hashlib.sha256(payload).hexdigest(),) if digests else ()
+    header = json.dumps(content + digest).encode()
     stream.write(_PREFIX.pack(len(header), zlib.crc32(header)))
     stream.write(header)
     stream.write(payload)
+
+
+class HeadsDigest:
+    """The SHA-256 of the heads of a file's records, while the file is written piece by piece."""
+
+    def __init__(self) -> None:
+        self._digest = hashlib.sha256()
+        self._head = bytearray()
+        self._wanted = _PREFIX.size
+        self._payload = 0
+
+    def update(self, content: bytes) -> None:
+        """Take the next piece of the file."""
+        place, end = 0, len(content)
+        while place < end:
+            if self._payload:
+                skipped = min(self._payload, end - place)
+                self._payload -= skipped
+                place += skipped
+                continue
+            missing = self._wanted - len(self._head)
+            self._head += content[place : place + missing]
+            place += missing
+            if len(self._head) == self._wanted:
+                self._extend()
+
+    def _extend(self) -> None:
+        """Look at a prefix or a whole head."""
+        if self._wanted == _PREFIX.size:
+            self._wanted += _PREFIX.unpack(self._head)[0]
+            return
+        self._digest.update(self._head)
+        self._payload = json.loads(self._head[_PREFIX.size :])[4]
+        self._head.clear()
+        self._wanted = _PREFIX.size
+
+    def hexdigest(self) -> str:
+        """The digest of the heads so far."""
+        return self._digest.hexdigest()
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,12 +117,14 @@ class StoredFile:
         size: in bytes.
         open: opens it.
         number: its place among the files of its checkpoint, the older ones before the newer.
+        digest: of its heads, as ``HeadsDigest`` has it; empty if nothing is signed.
     """
 
     where: str
     size: int
     open: Callable[[], BinaryIO]
     number: int = 0
+    digest: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,12 +136,14 @@ class Stored:
         offset: where the content begins.
         size: in bytes.
         checksum: CRC-32.
+        digest: SHA-256; empty if nothing is signed.
     """
 
     file: StoredFile
     offset: int
     size: int
     checksum: int
+    digest: str = ""
 
     def __len__(self) -> int:
         return self.size
@@ -110,6 +162,8 @@ class Stored:
         content = stream.read(self.size)
         if len(content) != self.size or zlib.crc32(content) != self.checksum:
             raise ValueError(f"{self.file.where} is damaged at byte {self.offset}")
+        if self.digest and not same_digest(hashlib.sha256(content).hexdigest(), self.digest):
+            raise ValueError(f"{self.file.where} is not what was signed at byte {self.offset}")
         return content
 
 
@@ -167,14 +221,24 @@ def contents_between(file: StoredFile, begin: int, end: int) -> Iterator[bytes]:
         ValueError: something is not what was written.
     """
     with file.open() as stream:
-        for _, content in _records(stream, file, begin, end):
+        found: Iterable[tuple[RecordHead, Stored]] = _records(stream, file, begin, end)
+        if file.digest:  # the digest is that of all heads, so all come before the first content
+            every = list(_records(stream, file, 0, file.size))
+            found = [each for each in every if begin <= each[1].offset < end]
+        for _, content in found:
             yield content._read(stream)
+
+
+def same_digest(one: str, other: str) -> bool:
+    """True for equal digests; takes the same time for all."""
+    return hmac.compare_digest(one.encode(), other.encode())
 
 
 def _records(
     stream: BinaryIO, file: StoredFile, begin: int, end: int
 ) -> Iterator[tuple[RecordHead, Stored]]:
     offset, where = begin, file.where
+    digest = hashlib.sha256() if file.digest else None
     while offset < end:
         stream.seek(offset)
         prefix = stream.read(_PREFIX.size)
@@ -184,19 +248,26 @@ def _records(
         header = stream.read(length)
         if zlib.crc32(header) != checksum:
             raise ValueError(f"{where} is damaged at byte {offset}")
-        head, content, content_checksum = _head(header, f"{where} at byte {offset}")
+        head, content, content_checksum, signed = _head(header, f"{where} at byte {offset}")
+        if digest is not None:
+            digest.update(prefix + header)
+            if not signed:
+                raise ValueError(f"{where} has a record without a digest at byte {offset}")
         offset += _PREFIX.size + length
         if content > end - offset:
             raise ValueError(f"{where} ends in the middle of a record")
-        yield head, Stored(file, offset, content, content_checksum)
+        yield head, Stored(file, offset, content, content_checksum, signed)
         offset += content
     if offset != end:
         raise ValueError(f"{where} ends in the middle of a record")
+    if digest is not None and not same_digest(digest.hexdigest(), file.digest):
+        raise ValueError(f"{where} is not what was signed")
 
 
-def _head(header: bytes, where: str) -> tuple[RecordHead, int, int]:
-    """The head of a record, with the size and the checksum of its content."""
+def _head(header: bytes, where: str) -> tuple[RecordHead, int, int, str]:
+    """The head of a record, with the size, the checksum and the digest of its content."""
     kind, name, *numbers = json.loads(header)
+    digest = numbers.pop() if len(numbers) == 5 and isinstance(numbers[4], str) else ""
     if not (isinstance(kind, str) and isinstance(name, str) and len(numbers) == 4) or not all(
         type(number) is int for number in numbers
     ):
@@ -204,4 +275,4 @@ def _head(header: bytes, where: str) -> tuple[RecordHead, int, int]:
     index, number, size, checksum = numbers
     if index < _DRIVER or min(number, size, checksum) < 0:
         raise ValueError(f"{where} is no head of a record")
-    return RecordHead(kind, name, index, number), size, checksum
+    return RecordHead(kind, name, index, number), size, checksum, digest

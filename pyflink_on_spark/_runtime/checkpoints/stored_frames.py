@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import Any
 
 from pyflink_on_spark._compat.errors import CheckpointError
@@ -17,7 +16,6 @@ from pyflink_on_spark._runtime.checkpoints.checkpoint_files import (
 from pyflink_on_spark._runtime.checkpoints.state_file import (
     FRAME,
     RecordHead,
-    StoredFile,
     contents_between,
 )
 from pyflink_on_spark._runtime.checkpoints.steps import step
@@ -57,13 +55,11 @@ class StoredFrames:
             CheckpointError: the file is missing or damaged.
         """
         assert self.place is not None
-        place, file = self.place, self.file
-        where = f"{place.shown}/{file.name}"
+        stored = self.file.stored(self.place)
         try:
-            stored = StoredFile(where, file.size, partial(file.open, place))
             yield from contents_between(stored, self.begin, self.end)
         except (OSError, ValueError) as error:
-            raise CheckpointError(f"cannot read {where}: {error}") from error
+            raise CheckpointError(f"cannot read {stored.where}: {error}") from error
 
 
 def store_frames(committables: Sequence[Any], place: Folder, process: int) -> Committables:

@@ -8,10 +8,11 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from pyflink_on_spark._compat.errors import CheckpointError
+from pyflink_on_spark._compat.errors import CheckpointError, EnvironmentSetupError
 from pyflink_on_spark._job.checkpoints.hosts import HostSnapshot
 from pyflink_on_spark._job.submission.job import Job
 from pyflink_on_spark._options import checkpointing
+from pyflink_on_spark._options.own import CHECKPOINT_KEY
 from pyflink_on_spark._runtime.checkpoints.checkpoint import complete
 from pyflink_on_spark._runtime.checkpoints.checkpoint_files import (
     Folder,
@@ -100,6 +101,19 @@ def is_query(place: Folder) -> bool:
     return RUN in place.names()
 
 
+def check_unsigned(configuration: Mapping[str, str]) -> None:
+    """Raise if a job is to sign its checkpoints, which those of queries are not.
+
+    Raises:
+        EnvironmentSetupError: it is.
+    """
+    if CHECKPOINT_KEY.is_set(configuration):
+        raise EnvironmentSetupError(
+            f"the engine 'structured' keeps state in Spark's own files, which {CHECKPOINT_KEY.key} "
+            "does not sign: use the engine 'hosts', or leave the key out"
+        )
+
+
 def from_query(job: Job, remote: SparkSession | None = None) -> Job:
     """Return a job that begins with a savepoint, if it was to begin with the home of a query.
 
@@ -112,6 +126,7 @@ def from_query(job: Job, remote: SparkSession | None = None) -> Job:
     home = None if where is None or job.settings.batch else folder(where, configuration)
     if home is None or not is_query(home):
         return job
+    check_unsigned(configuration)
     session = remote
     if session is None:
         session = obtain_session(spark_settings(configuration)).newSession()

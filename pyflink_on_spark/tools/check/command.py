@@ -27,11 +27,18 @@ from pyflink_on_spark.tools.check.report import json_report, table_report, text_
 from pyflink_on_spark.tools.check.script import examine
 from pyflink_on_spark.tools.check.sql_file import examine_sql
 from pyflink_on_spark.tools.check.verdict import Status, Verdict
-from pyflink_on_spark.tools.commands import parser_of, split_at_dashes
+from pyflink_on_spark.tools.commands import (
+    add_key,
+    configuration_of_key,
+    parser_of,
+    split_at_dashes,
+)
 from pyflink_on_spark.tools.plan.recording import recorded_jobs
 
 
-def check_savepoint(path: str, script: Path, arguments: list[str], as_json: bool) -> int:
+def check_savepoint(
+    path: str, script: Path, arguments: list[str], as_json: bool, key: str | None = None
+) -> int:
     """Print whether a script can start from a savepoint.
 
     The script is run, its jobs are not.
@@ -41,20 +48,21 @@ def check_savepoint(path: str, script: Path, arguments: list[str], as_json: bool
         script: the script's file.
         arguments: the script's own.
         as_json: whether to print JSON.
+        key: the place of the key that must have signed the savepoint.
 
     Returns:
         0 if the script can start from the savepoint, else 1.
     """
     try:
-        if is_of_flink(path):
+        if key is None and is_of_flink(path):
             return _check_moving_in(path, script, arguments, as_json)
-        contents = CheckpointContents(path)
+        contents = CheckpointContents(path, configuration_of_key(key))
         jobs = recorded_jobs("check", script, arguments)
         if not jobs:
             return 1
         job = _job_of(jobs, contents)
         check = savepoint_check(job, contents)
-    except (CheckpointError, OSError) as error:
+    except (CheckpointError, OSError, ValueError) as error:
         print(f"check: {error}", file=sys.stderr)
         return 1
     return _show(check, job, path, as_json)
@@ -113,7 +121,8 @@ def main(arguments: list[str]) -> int:
         if len(options.paths) != 1 or Path(options.paths[0]).is_dir():
             print("check: --savepoint takes one script", file=sys.stderr)
             return 2
-        return check_savepoint(options.savepoint, Path(options.paths[0]), given, options.json)
+        script = Path(options.paths[0])
+        return check_savepoint(options.savepoint, script, given, options.json, options.key)
     findings = list(_examine_all([Path(path) for path in options.paths]))
     if options.json:
         print(json_report(findings))
@@ -139,6 +148,7 @@ def _parser() -> argparse.ArgumentParser:
         help="tell whether the script can start from a savepoint or checkpoint; for this the "
         "script is run, its jobs are not. The script's own arguments follow --",
     )  # fmt: skip
+    add_key(parser)
     parser.add_argument("--json", action="store_true", help="report as JSON")
     return parser
 

@@ -26,7 +26,12 @@ from pyflink_on_spark.state import (
     StateSummary,
     open_checkpoint,
 )
-from pyflink_on_spark.tools.commands import parser_of, split_at_dashes
+from pyflink_on_spark.tools.commands import (
+    add_key,
+    configuration_of_key,
+    parser_of,
+    split_at_dashes,
+)
 from pyflink_on_spark.tools.plan.recording import recorded_jobs
 
 _WIDTH = 2_000
@@ -66,9 +71,13 @@ def main(arguments: list[str]) -> int:
     try:
         if options.write_flink is not None:
             return _write_for_flink(options, given)
-        contents = open_checkpoint(options.path, trusted=options.trusted)
+        key = configuration_of_key(options.key)
+        contents = open_checkpoint(options.path, key, trusted=options.trusted)
         if options.write is not None:
-            print(f"savepoint written: {_changed(contents, options).write(options.write)}")
+            written = _changed(contents, options).write(
+                options.write, configuration_of_key(options.sign or options.key)
+            )
+            print(f"savepoint written: {written}")
         elif options.read is not None:
             entries = contents.entries(*options.read)
             _print_entries(islice(entries, options.limit), options.json, options.width)
@@ -76,7 +85,7 @@ def main(arguments: list[str]) -> int:
             print(json.dumps(_summary(contents), indent=2, default=repr))
         else:
             _print_summary(contents)
-    except (CheckpointError, OSError) as error:
+    except (CheckpointError, OSError, ValueError) as error:
         print(f"state: {error}", file=sys.stderr)
         return 1
     return 0
@@ -120,6 +129,11 @@ def _parser() -> argparse.ArgumentParser:
         "--width", type=int, metavar="N", default=_WIDTH,
         help=f"show about so many characters of a key or a value; 0: all; default: {_WIDTH}",
     )  # fmt: skip
+    add_key(parser)
+    parser.add_argument(
+        "--sign", metavar="KEY", help="the key that signs what --write writes; default: that of "
+        "--key",
+    )  # fmt: skip
     parser.add_argument("--json", action="store_true", help="as JSON, entries one a line")
     parser.add_argument(
         "--trusted", action="store_true", help="load the classes of the job, which runs their code"
@@ -138,7 +152,7 @@ def _write_for_flink(options: argparse.Namespace, arguments: list[str]) -> int:
     if is_of_flink(options.path):
         print(f"state: {options.path} is a savepoint of Flink", file=sys.stderr)
         return 1
-    contents = CheckpointContents(options.path, trusted=True)
+    contents = CheckpointContents(options.path, configuration_of_key(options.key), trusted=True)
     job = next((job for job in jobs if job.name == contents.metadata.job_name), jobs[0])
     place = folder(options.write_flink)
     found = move_out(job, contents, place, leaves_out=options.leave_out)
