@@ -9,6 +9,7 @@ from typing import Any
 
 from pyflink_on_spark._compat.call_site import CallSite
 from pyflink_on_spark._runtime.contract.connector import Sink, Source
+from pyflink_on_spark._runtime.contract.flink_tables import Counterpart
 from pyflink_on_spark._runtime.contract.operator import Operator
 from pyflink_on_spark._runtime.contract.partitioners import Partitioner
 from pyflink_on_spark._runtime.contract.state_meaning import StateMeaning
@@ -77,6 +78,7 @@ class Transformation:
         single: whether Flink has one subtask of it, and so names its task for itself where the
             operator before it has several.
         state_meaning: what the state means, if whoever adds the operator knows.
+        counterpart: the operator of Flink whose state it takes over, if it is one of tables.
     """
 
     name: str
@@ -98,6 +100,7 @@ class Transformation:
     aligned: Aligned | None = None
     single: bool = False
     state_meaning: StateMeaning | None = None
+    counterpart: Counterpart | None = None
     side_types: dict[str, Any] = field(default_factory=dict)
     """The declared type of each side output that something reads, by its id."""
     number: int = field(default_factory=lambda: next(_numbers))

@@ -15,7 +15,7 @@ from pyflink_on_spark._options.checkpointing import IGNORE_UNCLAIMED
 from pyflink_on_spark._runtime.checkpoints.checkpoint_files import Folder
 from pyflink_on_spark._runtime.moved_in.coders import load
 from pyflink_on_spark.flink_state import FlinkCheckpoint
-from pyflink_on_spark.flink_state.conversion import Conversion, Heir, convert
+from pyflink_on_spark.flink_state.conversion import Conversion, Heir, convert, node_of_table
 
 _log = logging.getLogger("pyflink_on_spark")
 
@@ -63,8 +63,9 @@ def _heirs(job: Job, checkpoint: FlinkCheckpoint) -> dict[str, Heir]:
     names, hashes = state_names(graph), operator_hashes(graph)
     found = {hashed: node for node, hashed in hashes.items()}
     found |= _found_by_name(graph, checkpoint, hashes)
+    pairs = _pairs_of_tables(graph, checkpoint)
     key_types = {plan.state_id: plan.key_type for plan in job.operators()}
-    return {
+    heirs = {
         hashed: Heir(
             names[node],
             key_types.get(names[node]),
@@ -73,6 +74,51 @@ def _heirs(job: Job, checkpoint: FlinkCheckpoint) -> dict[str, Heir]:
         )
         for hashed, node in found.items()
     }
+    return heirs | {
+        hashed: node if isinstance(node, Heir) else _heir_of_table(names[node], node)
+        for hashed, node in pairs.items()
+    }
+
+
+def _heir_of_table(name: str, node: Transformation) -> Heir:
+    counterpart = node.counterpart
+    assert counterpart is not None
+    if counterpart.state is not None:
+        return Heir(name, table=counterpart.state())
+    return Heir(name, positions=None if node.source is None else node.source.positions_of_flink)
+
+
+def _pairs_of_tables(
+    graph: StreamGraph, checkpoint: FlinkCheckpoint
+) -> dict[str, Transformation | Heir]:
+    """Return the operators of tables, by the ids of those whose state they may take over.
+
+    Flink gives them numbers in the order in which a query is read from its sources on, which is
+    the order of the graph here. So the operators of one kind correspond if there are as many. An
+    heir that takes over nothing says why.
+    """
+    flinks: dict[str, list[tuple[int, str]]] = {}
+    for operator in checkpoint.metadata.operators:
+        found = node_of_table(operator)
+        if found is not None and checkpoint.has_state(operator):
+            flinks.setdefault(found[0], []).append((found[1], operator.hash))
+    pairs: dict[str, Transformation | Heir] = {}
+    for kind, operators in flinks.items():
+        ours = [
+            node
+            for node in graph.nodes
+            if node.counterpart is not None and kind in node.counterpart.names
+        ]
+        hashes = [hashed for _, hashed in sorted(operators)]
+        if len(ours) == len(hashes):
+            pairs.update(zip(hashes, ours))
+            continue
+        why = (
+            f"the savepoint has {len(hashes)} of the kind {kind}, and the job has {len(ours)} "
+            "that can take over such state"
+        )
+        pairs.update((hashed, Heir("", refusal=why)) for hashed in hashes)
+    return pairs
 
 
 def _found_by_name(

@@ -23,6 +23,7 @@ from pyflink_on_spark.flink_state.metadata import (
     StateBytes,
     parse_metadata,
 )
+from pyflink_on_spark.flink_state.serializers import Serializer
 from pyflink_on_spark.flink_state.snappy import decompressed
 from pyflink_on_spark.flink_state.state_headers import (
     KeyedHeader,
@@ -117,6 +118,23 @@ class FlinkCheckpoint:
                         f"{state.name!r} than other subtasks"
                     )
         return found
+
+    @staticmethod
+    def has_state(operator: FlinkOperator) -> bool:
+        """True if an operator has keyed state or is a source, even if there is nothing in it."""
+        subtasks = operator.subtasks.values()
+        return operator.coordinator is not None or any(state.keyed for state in subtasks)
+
+    def key_type(self, operator: FlinkOperator) -> Serializer | None:
+        """Read the type of an operator's keys; None if it has no keyed state.
+
+        Raises:
+            CheckpointError: it is damaged, or not known.
+        """
+        for index, handle in self._keyed(operator):
+            with self._open(handle.file) as file:
+                return self._header(file, handle, operator, index).key
+        return None
 
     def entries(self, operator: FlinkOperator) -> Iterator[tuple[int, FlinkEntry]]:
         """Iterate over the entries and timers of an operator, each with its key group.

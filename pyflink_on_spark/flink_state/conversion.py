@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import struct
 import uuid
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -18,9 +18,11 @@ from pyflink_on_spark._runtime.checkpoints.checkpoint_files import (
 )
 from pyflink_on_spark._runtime.checkpoints.state_file import KEYED, OPERATOR, SOURCE, RecordHead
 from pyflink_on_spark._runtime.contract.connector import FlinkSplits, Versioned
+from pyflink_on_spark._runtime.contract.flink_tables import Found, Layout, TableState
 from pyflink_on_spark._runtime.elements.clock import SystemClock
 from pyflink_on_spark._runtime.elements.immutability import serialize
 from pyflink_on_spark._runtime.elements.keys import wrap_key
+from pyflink_on_spark._runtime.key_groups.assignment import KeyGroups, subtask_of_key_group
 from pyflink_on_spark._runtime.moved_in.data_input import DataInput
 from pyflink_on_spark._runtime.operators.sink import WRITER
 from pyflink_on_spark._runtime.state.moved_in import ENCODED, MAP, PIECES
@@ -54,13 +56,14 @@ _CHECKPOINT = 16
 """The bytes before the subtasks of a checkpoint: its number, and two of the format's."""
 _EMPTY_SUBTASK = 20
 """The bytes of a subtask without committables: its number, and zeros."""
-_NODE = re.compile(r"\[\d+\]$")
-"""The end of the name of an operator of tables: the number of the node in the plan."""
+_NODE = re.compile(r"^(.*)\[(\d+)\]$")
+"""The name of an operator of tables: its kind, and the number of the node in the plan."""
 _OF_TABLES = (
-    "it is one of a table or of SQL: Flink has neither the names of its columns nor its "
-    "expressions, so nothing could tell a changed query from the same one; begin that query again "
-    "from its source"
+    "it is one of a table or of SQL, and only a job with the same query can take over its state"
 )
+_AT_ONCE = 100_000
+"""The number of entries of tables that are in memory until they are written."""
+_WATERMARK = "watermark"
 _UNFINISHED = (
     "it is a sink that may have files or transactions which are not finished, and what is in those "
     "would be missing: stop the job of Flink with --drain, which finishes them, or make sure that "
@@ -77,12 +80,16 @@ class Heir:
         key_type: the declared type of its keys; None if untyped.
         positions: makes the positions of a source; None for an operator that is no source.
         unfinished: makes the snapshots of a sink's writers; None for an operator that is no sink.
+        table: takes over the state of an operator of tables; None for other operators.
+        refusal: why it takes over nothing after all; None if it does.
     """
 
     name: str
     key_type: Any = None
     positions: Callable[[FlinkSplits], list[Any]] | None = None
     unfinished: Callable[[Sequence[Versioned]], list[Any]] | None = None
+    table: TableState | None = None
+    refusal: str | None = None
 
 
 ReadKey = Callable[[Any], Any]
@@ -101,6 +108,12 @@ class Conversion:
 
     taken: dict[str, str] = field(default_factory=dict)
     refused: list[str] = field(default_factory=list)
+
+
+def node_of_table(operator: FlinkOperator) -> tuple[str, int] | None:
+    """Return the kind and the number of an operator of tables; None for other operators."""
+    found = _NODE.match(operator.name or "")
+    return None if found is None else (found[1], int(found[2]))
 
 
 def heirs_without_job(operator: FlinkOperator) -> Heir:
@@ -183,8 +196,11 @@ class _Operator:
             ):
                 self._refuse(_UNFINISHED)
             return
-        if heir is None or (_NODE.search(operator.name or "") and not operator.uid):
+        if heir is None or (node_of_table(operator) and not heir.table and not heir.positions):
             self._refuse_unowned(lists, keyed)
+            return
+        if heir.table is not None:
+            self._write_table(file, heir, heir.table, lists)
             return
         is_source = operator.coordinator is not None or any(
             state.name == _READER_STATE for _, state, *_ in lists
@@ -209,9 +225,10 @@ class _Operator:
         operator = self._operator
         has_state = keyed or any(elements for *_, elements in lists)
         is_source = any(state.name == _READER_STATE for _, state, *_ in lists)
-        if _NODE.search(operator.name or "") and not operator.uid:
+        if node_of_table(operator):
             if has_state or is_source:
-                self._refuse(_OF_TABLES)
+                why = None if self._heir is None else self._heir.refusal
+                self._refuse(why or _OF_TABLES)
         elif has_state:
             self._refuse(
                 "the job has no operator of its uid or name; an operator with "
@@ -280,6 +297,12 @@ class _Operator:
                 self._entries += len(elements)
             elif elements:
                 self._refuse(f"its state {state.name!r} is not one of Python functions")
+        self._write_snapshots(file, heir, snapshots)
+
+    def _write_snapshots(
+        self, file: StateFileWriter, heir: Heir, snapshots: Mapping[int, OperatorSnapshot]
+    ) -> None:
+        """Write state without keys, which also says how many key groups there are."""
         for index, snapshot in snapshots.items():
             head = RecordHead(OPERATOR, heir.name, index, self._operator.max_parallelism)
             file.write((head, serialize(snapshot)))
@@ -302,6 +325,64 @@ class _Operator:
             if piece.tables or piece.timers:
                 head = RecordHead(KEYED, heir.name, owners[group], group)
                 file.write((head, serialize(piece)))
+
+    def _write_table(
+        self,
+        file: StateFileWriter,
+        heir: Heir,
+        table: TableState,
+        lists: list[tuple[int, StateHeader, str, list[Any]]],
+    ) -> None:
+        """Write the state of an operator of tables, whose keys are in other groups here."""
+        times = [t for _, state, _, found in lists if state.name == _WATERMARK for t in found]
+        found = Found(
+            str(self._checkpoint.key_type(self._operator)),
+            {
+                name: _layout(state)
+                for name, state in self._checkpoint.keyed_states(self._operator).items()
+                if state.kind != TIMERS
+            },
+            min(times, default=None),
+        )
+        if any(elements and state.name != _WATERMARK for _, state, _, elements in lists):
+            self._refuse("it has state without keys that has no counterpart here")
+            return
+        reason = table.refusal(found)
+        if reason is not None:
+            self._refuse(f"{reason}: is it the same query?")
+            return
+        self._write_snapshots(
+            file, heir, dict.fromkeys(self._operator.subtasks, OperatorSnapshot())
+        )
+        groups = KeyGroups(self._operator.max_parallelism)
+        metas, held = table.metas(found), 0
+        pieces: dict[int, KeyGroupState] = {}
+        for _, entries in self._checkpoint.key_groups(self._operator):
+            given = (
+                (e.state.name, e.key, e.namespace, e.value)
+                for e in entries
+                if e.state.kind != TIMERS
+            )
+            try:
+                for name, namespace, key, entry in table.taken(found, given):
+                    piece = pieces.setdefault(groups.of(key), KeyGroupState(dict(metas)))
+                    piece.tables.setdefault(name, {}).setdefault(namespace, {})[key] = entry
+                    held += 1
+            except ValueError as error:
+                raise CheckpointError(f"{error}: is it the same query?") from None
+            if held >= _AT_ONCE:
+                self._write_pieces(file, heir, pieces)
+                pieces, held = {}, 0
+        self._write_pieces(file, heir, pieces)
+
+    def _write_pieces(
+        self, file: StateFileWriter, heir: Heir, pieces: dict[int, KeyGroupState]
+    ) -> None:
+        operator = self._operator
+        for group, piece in pieces.items():
+            self._entries += len(piece.entries)
+            index = subtask_of_key_group(group, operator.max_parallelism, operator.parallelism)
+            file.write((RecordHead(KEYED, heir.name, index, group), serialize(piece)))
 
     def _piece(self, entries: Iterable[FlinkEntry], read_key: ReadKey) -> KeyGroupState:
         piece = KeyGroupState({})
@@ -349,6 +430,16 @@ def _holds_bytes(state: StateHeader) -> bool:
     parts = state.serializers["value"].parts
     value = parts[-1].parts[-1] if _is_stamped(state) else parts[-1]
     return all(part.name == "bytes" for part in (*parts[:-1], value))
+
+
+def _layout(state: StateHeader) -> Layout:
+    """Describe a state of an operator of tables."""
+    value = state.serializers["value"]
+    parts = value.parts if state.kind in _TYPED else (value,)
+    stamped = parts[-1].name == "stamped"
+    if stamped:
+        parts = (*parts[:-1], parts[-1].parts[-1])
+    return Layout(state.kind, tuple(map(str, parts)), stamped)
 
 
 def _is_stamped(state: StateHeader) -> bool:

@@ -12,6 +12,8 @@ from typing import Any
 from pyflink_on_spark._runtime.moved_in.data_input import DataInput
 from pyflink_on_spark.common.time import Instant
 from pyflink_on_spark.common.types import Row, RowKind
+from pyflink_on_spark.flink_state.java_objects import JavaObject, read_java_object
+from pyflink_on_spark.flink_state.row_data import RAW, read_type, row_reader, text_of, type_of
 
 Read = Callable[[DataInput], Any]
 
@@ -209,6 +211,63 @@ def _timer(data: DataInput, depth: int, begin: int) -> Serializer:
     return Serializer("timer", read_timer, (key, namespace))
 
 
+def _row_of_table(data: DataInput, depth: int, begin: int) -> Serializer:
+    types = [read_type(data) for _ in range(data.count("columns"))]
+    if len(_nested(data, depth)) != len(types):
+        raise data.refused("the columns of a row are damaged", begin)
+    columns = tuple(Serializer(kind, _no_value) for kind in types)
+    return Serializer(ROW_OF_TABLE, row_reader(types), columns)
+
+
+def _no_value(data: DataInput) -> Any:
+    raise data.refused("a column is read with its row only")
+
+
+def _external(data: DataInput, depth: int, begin: int) -> Serializer:
+    """Make what reads values of one column outside of rows."""
+    _outer(data)
+    found = read_java_object(data)
+    data.boolean()  # whether Flink converts the values, which makes no difference in the state
+    (inner,) = _exactly(data, depth, begin, 1, "value of a column")
+    logical = found.fields.get("logicalType") if isinstance(found, JavaObject) else None
+    kind = type_of(logical, data, begin)
+    if kind.startswith("TIME("):
+        return Serializer(kind, lambda piece: inner.read(piece) * 1000)
+    return Serializer(kind, inner.read)
+
+
+def _raw(data: DataInput, depth: int, begin: int) -> Serializer:
+    _outer(data)
+    _exactly(data, depth, begin, 1, "object of Java")
+    return Serializer(RAW, _no_value)
+
+
+def _timestamp_of_table(data: DataInput, _: int, __: int) -> Serializer:
+    precision = data.integer()
+
+    def read_timestamp(found: DataInput) -> int:
+        micros = found.long() * 1000
+        return micros if precision <= 3 else micros + found.integer() // 1000
+
+    return Serializer(f"timestamp of {precision} digits", read_timestamp)
+
+
+def _decimal_of_table(data: DataInput, _: int, __: int) -> Serializer:
+    precision, scale = data.integer(), data.integer()
+
+    def read_decimal(found: DataInput) -> int:
+        if precision <= 18:
+            return found.long()
+        return int.from_bytes(_bytes(found), "big", signed=True)
+
+    return Serializer(f"decimal of {precision} digits, {scale} after the point", read_decimal)
+
+
+def _string_of_table(data: DataInput) -> str:
+    begin = data.position
+    return text_of(_bytes(data), data, begin)
+
+
 def _bytes(data: DataInput) -> bytes:
     return data.take(data.count("bytes"))
 
@@ -316,6 +375,8 @@ def _global_window(data: DataInput) -> FlinkWindow:
 
 _BASE = "org.apache.flink.api.common.typeutils.base."
 _RUNTIME = "org.apache.flink.api.java.typeutils.runtime."
+_TABLES = "org.apache.flink.table.runtime.typeutils."
+ROW_OF_TABLE = "row of a table"
 _TABLE_WINDOWS = "org.apache.flink.table.runtime.operators.window."
 _STREAM_WINDOWS = "org.apache.flink.streaming.api.windowing.windows."
 _BASES: dict[str, tuple[str, Read]] = {
@@ -363,6 +424,10 @@ _OTHERS: dict[str, tuple[str, Read]] = {
     f"{_STREAM_WINDOWS}GlobalWindow$Serializer$GlobalWindowSerializerSnapshot": (
         "global window", _global_window,
     ),
+    f"{_TABLES}StringDataSerializer$StringDataSerializerSnapshot": ("text", _string_of_table),
+    "org.apache.flink.table.dataview.NullSerializer$NullSerializerSnapshot": (
+        "nothing", lambda data: None,
+    ),
 }  # fmt: skip
 _SIMPLE = {
     **{
@@ -378,4 +443,9 @@ _COMPOSITES: dict[str, Callable[[DataInput, int, int], Serializer]] = {
     f"{_BASE}MapSerializerSnapshot": _map,
     "org.apache.flink.runtime.state.ttl.TtlStateFactory$TtlSerializerSnapshot": _stamped,
     "org.apache.flink.streaming.api.operators.TimerSerializerSnapshot": _timer,
+    f"{_TABLES}RowDataSerializer$RowDataSerializerSnapshot": _row_of_table,
+    f"{_TABLES}ExternalSerializer$ExternalSerializerSnapshot": _external,
+    f"{_TABLES}RawValueDataSerializer$RawValueDataSerializerSnapshot": _raw,
+    f"{_TABLES}TimestampDataSerializer$TimestampDataSerializerSnapshot": _timestamp_of_table,
+    f"{_TABLES}DecimalDataSerializer$DecimalSerializerSnapshot": _decimal_of_table,
 }

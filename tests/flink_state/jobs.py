@@ -531,11 +531,99 @@ QUERIES = {
 }
 
 
+TYPED = """
+    SELECT k, t, n, n % 4 = 0 AS flag, CAST(n AS TINYINT) AS tiny, CAST(n AS DOUBLE) / 4 AS d,
+        CAST(n AS DECIMAL(10, 2)) / 3 AS price, CAST(n AS DECIMAL(30, 5)) AS big,
+        'a text of more than seven bytes: é' || k AS long_text, 'é' || k AS short_text,
+        DATE '2026-01-01' AS today, CAST(TO_TIMESTAMP_LTZ(t, 3) AS TIMESTAMP(3)) AS at_millis,
+        CAST(TO_TIMESTAMP_LTZ(t, 3) AS TIMESTAMP(6)) AS at_micros,
+        CAST(NULLIF(n % 3, 1) AS SMALLINT) AS holes, CAST(n AS FLOAT) / 8 AS f, p, w
+    FROM lines"""
+MORE_QUERIES = {
+    "types": """
+        SELECT flag, long_text, price, big, today, at_millis, at_micros, holes, COUNT(*), MAX(n)
+        FROM typed GROUP BY flag, long_text, price, big, today, at_millis, at_micros, holes""",
+    "aggregates": """
+        SELECT short_text, COUNT(holes), SUM(tiny), SUM(d), SUM(price), SUM(big), AVG(d),
+            AVG(price), AVG(holes), AVG(f), MIN(long_text), MAX(at_micros), MIN(price), MAX(today),
+            SUM(f), SUM(n) FILTER (WHERE flag)
+        FROM typed GROUP BY short_text""",
+    "different": """
+        SELECT flag, COUNT(DISTINCT k), SUM(DISTINCT tiny), COUNT(DISTINCT price), COUNT(*)
+        FROM typed GROUP BY flag""",
+    "keys in turn": "SELECT short_text, k, SUM(n) FROM typed GROUP BY short_text, k",
+    "all": "SELECT COUNT(*), SUM(n) FROM lines",
+    "unlike": "SELECT DISTINCT k, n / 5 FROM lines",
+    "sum of sums": """
+        SELECT s / 100, SUM(s), AVG(a) FROM (
+            SELECT k, SUM(n) AS s, AVG(d) AS a FROM typed GROUP BY k) GROUP BY s / 100""",
+    "kept types": """
+        SELECT k, flag, price, big, long_text, at_millis, at_micros, holes, f FROM (
+            SELECT *, ROW_NUMBER() OVER (PARTITION BY k ORDER BY p DESC) AS r FROM typed)
+        WHERE r = 1""",
+    "last by time": """
+        SELECT k, t, n FROM (
+            SELECT *, ROW_NUMBER() OVER (PARTITION BY k ORDER BY w DESC) AS r FROM lines)
+        WHERE r = 1""",
+    "top by two": """
+        SELECT k, n, price, r FROM (
+            SELECT *, ROW_NUMBER() OVER (
+                PARTITION BY k ORDER BY holes DESC, price ASC) AS r FROM typed)
+        WHERE r <= 3""",
+    "limit": "SELECT k, n FROM lines ORDER BY n DESC LIMIT 3",
+    "joined types": """
+        SELECT a.k, a.n, b.price, b.at_micros, b.long_text
+        FROM typed AS a JOIN typed AS b ON a.n = b.n + 2 AND a.short_text <> b.long_text""",
+    "full joined": """
+        SELECT a.k, a.n, b.n FROM lines AS a FULL JOIN lines AS b ON a.n = b.n - 13""",
+    "joined sums": """
+        SELECT a.k, a.s, b.n FROM (SELECT k, SUM(n) AS s FROM lines GROUP BY k) AS a
+        JOIN (SELECT k, MAX(n) AS n FROM lines GROUP BY k) AS b ON a.k = b.k""",
+    "sums of lines": """
+        SELECT a.k, a.n, b.s FROM lines AS a
+        LEFT JOIN (SELECT k, COUNT(*) AS c, SUM(n) AS s FROM lines GROUP BY k) AS b
+        ON a.n = b.c""",
+    "semi": "SELECT k, n FROM lines WHERE n IN (SELECT n - 13 FROM lines)",
+    "anti": """
+        SELECT k, n FROM lines AS a WHERE NOT EXISTS (SELECT * FROM lines AS b WHERE b.n = a.n - 13)
+        """,
+    "hops": """
+        SELECT k, window_start, window_end, COUNT(*), AVG(n), MAX(price)
+        FROM TABLE(HOP(TABLE typed, DESCRIPTOR(w), INTERVAL '1' SECOND, INTERVAL '3' SECOND))
+        GROUP BY k, window_start, window_end""",
+    "hops of sums": """
+        SELECT k, window_end, SUM(n), COUNT(DISTINCT tiny)
+        FROM TABLE(HOP(TABLE typed, DESCRIPTOR(w), INTERVAL '1' SECOND, INTERVAL '2' SECOND))
+        GROUP BY k, window_start, window_end""",
+    "all windows": """
+        SELECT window_start, SUM(d), MIN(n)
+        FROM TABLE(TUMBLE(TABLE typed, DESCRIPTOR(w), INTERVAL '1' SECOND))
+        GROUP BY window_start, window_end""",
+}
+
+
 def tables(env, folder, output, parallelism):
+    queries_of(env, folder, output, parallelism, QUERIES)
+
+
+def more_tables(env, folder, output, parallelism):
+    queries_of(env, folder, output, parallelism, MORE_QUERIES)
+
+
+def aging_tables(env, folder, output, parallelism):
+    """Has rows that are forgotten after a while."""
+    names = ("grouped", "top", "last rows", "joined", "left joined")
+    queries = {name: QUERIES[name] for name in names}
+    queries_of(env, folder, output, parallelism, queries, {"table.exec.state.ttl": "1000 d"})
+
+
+def queries_of(env, folder, output, parallelism, queries, options=None):
     from pyflink.table import StreamTableEnvironment
 
     env.set_parallelism(parallelism)
     tables = StreamTableEnvironment.create(env)
+    for key, value in (options or {}).items():
+        tables.get_config().set(key, value)
     tables.execute_sql(f"""
         CREATE TABLE lines (
             k STRING, t BIGINT, n INT, p AS PROCTIME(), w AS TO_TIMESTAMP_LTZ(t, 3),
@@ -544,7 +632,8 @@ def tables(env, folder, output, parallelism):
             'connector' = 'filesystem', 'path' = 'file://{folder}', 'format' = 'csv',
             'source.monitor-interval' = '100ms'
         )""")
-    for name, query in QUERIES.items():
+    tables.create_temporary_view("typed", tables.sql_query(TYPED))
+    for name, query in queries.items():
         results = tables.to_changelog_stream(tables.sql_query(query))
         shown = results.map(lambda row: f"{row.get_row_kind().name} {row}", Types.STRING())
         shown.map(Append(output, name), Types.STRING()).print()
@@ -564,6 +653,8 @@ JOBS = {
         file_sink,
         file_sinks,
         tables,
+        more_tables,
+        aging_tables,
         assigners,
     )
 }

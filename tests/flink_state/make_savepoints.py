@@ -27,6 +27,13 @@ HOME = pathlib.Path("/tmp/moving-in-00000000")
 """Where the input is; in the savepoints, too, so that tests replace it by a path of this length."""
 COMPRESSED = {"execution.checkpointing.snapshot-compression": "true"}
 MANY = {"pipeline.max-parallelism": "4096"}
+ROCKSDB = {"state.backend.type": "rocksdb"}
+CHECKPOINTS = {
+    "execution.checkpointing.interval": "1s",
+    "execution.checkpointing.dir": "file:///tmp/moving-in-checkpoints",
+    "execution.checkpointing.incremental": "true",
+    "execution.checkpointing.externalized-checkpoint-retention": "RETAIN_ON_CANCELLATION",
+}
 BUNDLES = {"python.fn-execution.bundle.size": "1"}
 MADE = {
     "states": ("states", "CANONICAL", {}),
@@ -34,6 +41,10 @@ MADE = {
     "states-compressed": ("states", "CANONICAL", COMPRESSED),
     "states-native-compressed": ("states", "NATIVE", COMPRESSED),
     "states-4096": ("states", "CANONICAL", MANY),
+    "states-rocksdb": ("states", "NATIVE", ROCKSDB),
+    "states-rocksdb-4096": ("states", "NATIVE", {**ROCKSDB, **MANY}),
+    "states-rocksdb-checkpoint": ("states", "CHECKPOINT", {**ROCKSDB, **CHECKPOINTS}),
+    "windows-rocksdb": ("windows", "NATIVE", ROCKSDB),
     "windows": ("windows", "CANONICAL", {}),
     "windows-native": ("windows", "NATIVE", {}),
     "types": ("types", "CANONICAL", {}),
@@ -44,6 +55,8 @@ MADE = {
     "half-read": ("half_read", "CANONICAL", BUNDLES),
     "nameless": ("nameless", "CANONICAL", {}),
     "tables": ("tables", "CANONICAL", {}),
+    "more-tables": ("more_tables", "CANONICAL", {}),
+    "aging-tables": ("aging_tables", "CANONICAL", {}),
     "file-sinks": ("file_sinks", "CANONICAL", {}),
     "file-sink": ("file_sink", "CANONICAL", {}),
 }
@@ -100,6 +113,13 @@ class Run:
         )
         return pathlib.Path(future.get().removeprefix("file:"))
 
+    def last_checkpoint(self):
+        time.sleep(5)
+        self.client._j_job_client.cancel().get()
+        time.sleep(2)
+        found = pathlib.Path("/tmp/moving-in-checkpoints").glob("*/chk-*/_metadata")
+        return max(found, key=lambda path: path.stat().st_mtime).parent
+
 
 def make(name):
     job, kind, options = MADE[name]
@@ -110,7 +130,9 @@ def make(name):
         time.sleep(2)
     else:
         run.wait()
-    metadata = run.stop(False, kind) / "_metadata"
+    metadata = (
+        run.last_checkpoint() if kind == "CHECKPOINT" else run.stop(False, kind)
+    ) / "_metadata"
     content = gzip.compress(metadata.read_bytes(), 9, mtime=0)
     (HERE / f"{name}.gz").write_bytes(content)
     (HERE / f"{job}.first.txt").write_text("".join(sorted(run.output.open())))

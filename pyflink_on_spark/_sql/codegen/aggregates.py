@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import marshal
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from pyflink_on_spark._sql.codegen.expressions import (
@@ -18,6 +18,7 @@ from pyflink_on_spark._sql.errors import not_yet
 from pyflink_on_spark._sql.plan.expressions import AggregateInvocation, InputRef, Typed, walk
 from pyflink_on_spark._sql.plan.signatures import AggregateCode, is_atom
 from pyflink_on_spark._sql.types import logical
+from pyflink_on_spark._sql.types.logical import LogicalType
 
 _PLAIN = frozenset(
     {*logical.INTEGERS, *logical.CHARACTERS, *logical.BYTES_LIKE, *logical.DATETIMES}
@@ -136,6 +137,10 @@ class AggregateCompiler:
     def bindings(self) -> dict[str, object]:
         """The objects that the source refers to, by name."""
         return self.expressions.bindings
+
+    def codes(self) -> Iterator[tuple[AggregateInvocation, AggregateCode]]:
+        """Yield the calls, each with its code."""
+        return ((slots.call, slots.code) for slots in self._calls)
 
     def values(self, accumulator: str = "acc") -> list[str]:
         """Return the source of the value of each call."""
@@ -308,6 +313,70 @@ def compile_group_aggregate(
         *(["            yield 2, group + new"] if pairs else []),
     ]
     return Program("\n".join(lines) + "\n", "run", compiler.bindings)
+
+
+@dataclass(frozen=True)
+class MovedAccumulators:
+    """The accumulators of Flink for certain calls, and how ours are made of them.
+
+    Args:
+        types: of the fields, without those that stand for views.
+        distinct: the types of the arguments of which only different ones count: one for each view.
+        program: returns two functions. ``slots(fields, seen)`` gives the number of rows and the
+            slots, ``values(acc)`` gives the results of an accumulator.
+        unknown: the first call whose accumulators are not known; None if all are.
+    """
+
+    types: list[LogicalType]
+    distinct: list[LogicalType]
+    program: Program
+    unknown: str | None = None
+
+
+def compile_moved_in(
+    calls: Sequence[AggregateInvocation], rows: AggregatedRows, reserved: int
+) -> MovedAccumulators:
+    """Return how accumulators are made of those of Flink.
+
+    Args:
+        calls: what is computed.
+        rows: the rows.
+        reserved: how many slots of an accumulator come before those of calls.
+    """
+    compiler = AggregateCompiler(calls, rows, reserved=reserved)
+    types: list[LogicalType] = []
+    slots: list[str] = []
+    counted: int | None = None
+    views: dict[Structure, int] = {}
+    unknown: str | None = None
+    for call, code in compiler.codes():
+        fields = code.fields_of_flink([arg.type for arg in call.args], call.type, rows.retracting)
+        if fields is None or (call.distinct and (call.filter is not None or len(call.args) != 1)):
+            unknown = unknown or str(call.function.name)
+            continue
+        if call.distinct:
+            (arg,) = call.args
+            slots.append(f"seen.get({views.setdefault(structure(arg), len(views))}, {{}})")
+        elif not call.args and call.filter is None and call.function.name == "COUNT":
+            counted = len(types)
+        names = [f"fields[{len(types) + index}]" for index in range(len(fields))]
+        slots += code.slots_of_flink(names)
+        types += fields
+    if rows.retracting and counted is None:
+        counted = len(types)
+        types.append(logical.BIGINT)
+    number = f"fields[{counted}]" if rows.retracting else "0"
+    lines = [
+        "def slots(fields, seen):",
+        f"    return [{', '.join([number, *slots])}]",
+        "def values(acc):",
+        f"    return {joined_tuple(compiler.values())}",
+        "def parts():",
+        "    return slots, values",
+    ]
+    program = Program("\n".join(lines) + "\n", "parts", compiler.bindings)
+    different = {structure(call.args[0]): call.args[0].type for call in calls if call.distinct}
+    return MovedAccumulators(types, list(different.values()), program, unknown)
 
 
 def compile_batch_aggregate(

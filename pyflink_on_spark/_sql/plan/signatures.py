@@ -323,6 +323,22 @@ class AggregateCode:
         """Return the source of the result."""
         raise NotImplementedError
 
+    def fields_of_flink(
+        self, types: Sequence[LogicalType], result: LogicalType, retracting: bool
+    ) -> list[LogicalType] | None:
+        """Return the types of the fields that Flink's accumulator has; None if nobody knows.
+
+        Args:
+            types: of the arguments.
+            result: the type of the result.
+            retracting: whether rows are retracted.
+        """
+        return None
+
+    def slots_of_flink(self, fields: Sequence[str]) -> list[str]:
+        """Return the sources of the slots, made of the fields of Flink's accumulator."""
+        raise NotImplementedError
+
 
 MakeCode = Callable[[Binder, Sequence[LogicalType], LogicalType, bool], AggregateCode]
 """Makes the code of a call: of the types of its arguments, that of its result, and whether rows

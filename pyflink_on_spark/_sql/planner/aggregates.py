@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 
 from pyflink_on_spark._graph.transformation import Edge
 from pyflink_on_spark._options.python import BUNDLE_SIZE, BUNDLE_TIME
+from pyflink_on_spark._runtime.contract.flink_tables import Counterpart
 from pyflink_on_spark._runtime.contract.partitioners import HashPartitioner
 from pyflink_on_spark._sql.codegen.aggregates import (
     AggregatedRows,
@@ -31,6 +33,7 @@ from pyflink_on_spark._sql.planner.meanings import (
     told_changes,
     told_rows,
 )
+from pyflink_on_spark._sql.planner.moved_in import MovedGroups
 from pyflink_on_spark._sql.planner.physical import GraphBuilder, PhysicalNode, RowStream
 from pyflink_on_spark._sql.runtime.aggregates import (
     BatchAggregateOperator,
@@ -106,7 +109,13 @@ class GroupAggregate(PhysicalNode):
         )
         bundle = function_bundle(settings) if bundled else None
         operator = GroupAggregateOperator(program, ttl, bundle)
-        edges = builder.operator(self.name, keyed, operator, parallelism=parallelism)
+        by = tuple(told(key, builder.origins(self.inputs[0])) for key in self.keys)
+        counterpart = Counterpart(
+            (self.name,), partial(MovedGroups, self.keys, by, self.calls, rows)
+        )
+        edges = builder.operator(
+            self.name, keyed, operator, parallelism=parallelism, counterpart=counterpart
+        )
         return RowStream(edges, self.changelog)
 
     def origins(self, inputs: tuple[Columns, ...]) -> Columns:

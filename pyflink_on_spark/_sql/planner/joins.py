@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from pyflink_on_spark._graph.transformation import Edge
 from pyflink_on_spark._options.table import INTERVAL_JOIN_CLEANUP
+from pyflink_on_spark._runtime.contract.flink_tables import Counterpart
 from pyflink_on_spark._runtime.contract.operator import Operator
 from pyflink_on_spark._sql.binder.expressions import convert, invoke
 from pyflink_on_spark._sql.binder.joins import all_of
@@ -29,6 +31,7 @@ from pyflink_on_spark._sql.planner.meanings import (
     told_rows,
     told_typed,
 )
+from pyflink_on_spark._sql.planner.moved_in import MovedJoin
 from pyflink_on_spark._sql.planner.physical import GraphBuilder, PhysicalNode, RowStream
 from pyflink_on_spark._sql.planner.windows import zone_of
 from pyflink_on_spark._sql.runtime.joins import (
@@ -108,6 +111,34 @@ class JoinParts:
             _null_check(two, self.widths[1], zone),
         )
 
+    def counterpart(
+        self,
+        nodes: tuple[PhysicalNode, ...],
+        partners: tuple[bool, bool],
+        builder: GraphBuilder,
+        *,
+        only_keys: bool = False,
+    ) -> Counterpart:
+        """Return the join of Flink whose state can be taken over.
+
+        Args:
+            nodes: both sides.
+            partners: for both sides whether each row has the number of its partners.
+            builder: adds operators.
+            only_keys: whether nothing of the right rows matters but their keys.
+        """
+        left, right = nodes
+        state = partial(
+            MovedJoin,
+            self.keys,
+            (left.schema.types, right.schema.types),
+            (builder.origins(left), builder.origins(right)),
+            partners,
+            builder.settings.time_zone,
+            only_keys=only_keys,
+        )
+        return Counterpart(("Join",), state)
+
     @staticmethod
     def maps(nodes: tuple[PhysicalNode, ...]) -> tuple[bool, bool]:
         """Return True for the sides whose rows hold values of MAP or MULTISET."""
@@ -185,7 +216,10 @@ class Join(PhysicalNode):
             builder.settings.state_ttl,
             parts.maps(self.inputs),
         )
-        edges = builder.operator(self.name, edges, operator, parallelism=parallelism)
+        counterpart = parts.counterpart(self.inputs, self.outer, builder)
+        edges = builder.operator(
+            self.name, edges, operator, parallelism=parallelism, counterpart=counterpart
+        )
         return RowStream(edges, self.changelog)
 
     def meaning(self, inputs: tuple[Columns, ...], time_zone: str) -> Content:
@@ -299,8 +333,18 @@ class SemiJoin(PhysicalNode):
                 condition, widths, self.node.anti, changelogs, nulls, self.changelog,
                 builder.settings.state_ttl, parts.maps(self.inputs),
             )  # fmt: skip
+        counterpart = parts.counterpart(
+            self.inputs,
+            (True, False),
+            builder,
+            only_keys=rest is None and not inputs[1].changelog,
+        )
         edges = builder.operator(
-            self.name, parts.edges(inputs, builder), operator, parallelism=parts.parallelism
+            self.name,
+            parts.edges(inputs, builder),
+            operator,
+            parallelism=parts.parallelism,
+            counterpart=counterpart,
         )
         return RowStream(edges, self.changelog)
 

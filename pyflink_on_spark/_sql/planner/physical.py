@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from pyflink_on_spark._compat.call_site import capture_call_site
 from pyflink_on_spark._graph.transformation import Aligned, Edge, Transformation
 from pyflink_on_spark._runtime.contract.connector import Sink, Source
+from pyflink_on_spark._runtime.contract.flink_tables import Counterpart
 from pyflink_on_spark._runtime.contract.operator import Operator
 from pyflink_on_spark._runtime.contract.partitioners import Partitioner
 from pyflink_on_spark._runtime.contract.state_meaning import StateMeaning
@@ -62,9 +63,13 @@ class GraphBuilder:
         inputs = tuple(map(self.origins, node.inputs))
         return StateMeaning(node.meaning(inputs, self.settings.time_zone), tells_all=True)
 
-    def read(self, name: str, source: Source) -> tuple[Edge, ...]:
+    def read(
+        self, name: str, source: Source, counterpart: Counterpart | None = None
+    ) -> tuple[Edge, ...]:
         """Add a source, and return how its elements are read."""
-        return self._add(name, None, (), source=source, parallel=source.parallel)
+        return self._add(
+            name, None, (), source=source, parallel=source.parallel, counterpart=counterpart
+        )
 
     def write(self, name: str, edges: Iterable[Edge], sink: Sink, **settings: Any) -> None:
         """Add a sink."""

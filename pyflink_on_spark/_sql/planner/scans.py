@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 from pyflink_on_spark._connectors.builtin.collection import CollectionSource
 from pyflink_on_spark._graph.transformation import Aligned, Edge
+from pyflink_on_spark._runtime.contract.flink_tables import Counterpart
 from pyflink_on_spark._sql.errors import Span
 from pyflink_on_spark._sql.plan.catalog_objects import CatalogTable, ObjectPath
 from pyflink_on_spark._sql.plan.changes import ChangeKinds
@@ -56,7 +57,8 @@ class SourceScan(PhysicalNode):
     def translate(self, inputs: tuple[RowStream, ...], builder: GraphBuilder) -> RowStream:
         """Add the source and its format."""
         reading = self.source.reading(self.metadata)
-        edges = builder.read(f"{self.path.name}[{self.name}]", reading.source)
+        counterpart = Counterpart((f"Source: {self.path.name}",))
+        edges = builder.read(f"{self.path.name}[{self.name}]", reading.source, counterpart)
         if reading.decoder is not None:
             edges = builder.aligned("Decode", edges, reading.decoder)
         return RowStream(edges, self.changelog)

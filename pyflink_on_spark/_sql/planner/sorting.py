@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from pyflink_on_spark._runtime.contract.flink_tables import Counterpart
 from pyflink_on_spark._sql.codegen.rows import compile_sort_key, compile_value
 from pyflink_on_spark._sql.errors import TableError, not_yet
 from pyflink_on_spark._sql.plan import nodes as logical
@@ -35,6 +37,7 @@ from pyflink_on_spark._sql.planner.meanings import (
     told_order,
     told_rows,
 )
+from pyflink_on_spark._sql.planner.moved_in import MovedFirstRows, MovedOnlyRow
 from pyflink_on_spark._sql.planner.physical import GraphBuilder, PhysicalNode, RowStream
 from pyflink_on_spark._sql.planner.windows import zone_of
 from pyflink_on_spark._sql.runtime.aggregates import FirstRowOperator
@@ -199,6 +202,7 @@ class TopN(PhysicalNode):
         width, zone = len(self.inputs[0].schema), builder.settings.time_zone
         keyed = keyed_edges(builder, source, self.partition, width)
         parallelism = None if self.partition else 1
+        origins = builder.origins(self.inputs[0])
         if self._deduplicates:
             value = self.keys[0].value
             assert isinstance(value, InputRef)
@@ -216,9 +220,18 @@ class TopN(PhysicalNode):
                     ttl=ttl,
                     told=[i for i, t in enumerate(columns) if t.time is not Time.PROCTIME],
                 )
-            edges = builder.operator("Deduplicate", keyed, deduplicate, parallelism=parallelism)
+            seen = time is None and self.keys[0].ascending
+            state = partial(MovedOnlyRow, self.partition, columns, origins, seen, zone)
+            edges = builder.operator(
+                "Deduplicate",
+                keyed,
+                deduplicate,
+                parallelism=parallelism,
+                counterpart=Counterpart(("Deduplicate",), state),
+            )
             return RowStream(edges, self.changelog)
         program = compile_sort_key(self.keys, width, zone)
+        counterpart = None
         if self._batch:
             assert isinstance(self.end, int)
             batch = BatchTopNOperator(program, self.offset, self.end, ranked=self.ranked)
@@ -230,10 +243,17 @@ class TopN(PhysicalNode):
         }  # fmt: skip
         if isinstance(self.end, int):
             operator = TopNOperator(program, self.offset, self.end, **settings)
+            columns = self.inputs[0].schema.types
+            counterpart = Counterpart(
+                (self.name,),
+                partial(MovedFirstRows, self.partition, self.keys, columns, origins, zone),
+            )
         else:
             end = compile_value(self.end.value, width, zone)
             operator = VariableTopNOperator(program, self.offset, end, self.end.less, **settings)
-        edges = builder.operator(self.name, keyed, operator, parallelism=parallelism)
+        edges = builder.operator(
+            self.name, keyed, operator, parallelism=parallelism, counterpart=counterpart
+        )
         return RowStream(edges, self.changelog)
 
     def meaning(self, inputs: tuple[Columns, ...], time_zone: str) -> Content:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import partial
 
+from pyflink_on_spark._runtime.contract.flink_tables import Counterpart
 from pyflink_on_spark._sql.binder.joins import all_of
 from pyflink_on_spark._sql.codegen.aggregates import AggregatedRows
 from pyflink_on_spark._sql.codegen.program import Program
@@ -43,6 +45,7 @@ from pyflink_on_spark._sql.planner.meanings import (
     told_rows,
     told_window,
 )
+from pyflink_on_spark._sql.planner.moved_in import MovedSlices
 from pyflink_on_spark._sql.planner.physical import GraphBuilder, PhysicalNode, RowStream
 from pyflink_on_spark._sql.runtime.rows import CalcOperator
 from pyflink_on_spark._sql.runtime.windows import (
@@ -349,8 +352,18 @@ class SliceAggregate(PhysicalNode):
         edges = keyed_edges(builder, inputs[0], plain, len(self.inputs[0].schema))
         operator = SliceAggregateOperator(program, slices)
         parallelism = None if plain else 1
+        rows = AggregatedRows(
+            len(self.inputs[0].schema), builder.settings.time_zone, inputs[0].changelog
+        )
+        by = tuple(told(key, builder.origins(self.inputs[0])) for key in plain)
+        state = partial(
+            MovedSlices, plain, by, self.query.calls, rows, slices.kind, by_clock=slices.by_clock
+        )
+        counterpart = Counterpart(("GlobalWindowAggregate", self.name), state)
         return RowStream(
-            builder.operator(self.name, edges, operator, parallelism=parallelism),
+            builder.operator(
+                self.name, edges, operator, parallelism=parallelism, counterpart=counterpart
+            ),
             changelog=False,
         )
 

@@ -40,6 +40,14 @@ class _Count(AggregateCode):
     def value(self, slots: Slots) -> str:
         return slots[0]
 
+    def fields_of_flink(
+        self, types: Sequence[LogicalType], result: LogicalType, retracting: bool
+    ) -> list[LogicalType] | None:
+        return [logical.BIGINT]
+
+    def slots_of_flink(self, fields: Slots) -> list[str]:
+        return [fields[0]]
+
 
 class _CountDifferent(AggregateCode):
     """Counts exactly, as an approximation may."""
@@ -83,6 +91,17 @@ class _Sum(AggregateCode):
     def value(self, slots: Slots) -> str:
         return f"({self._finish(slots[0])} if {slots[1]} else {self._empty})"
 
+    def fields_of_flink(
+        self, types: Sequence[LogicalType], result: LogicalType, retracting: bool
+    ) -> list[LogicalType] | None:
+        counts = retracting and self._empty == "None"
+        return [result, logical.BIGINT] if counts else [result]
+
+    def slots_of_flink(self, fields: Slots) -> list[str]:
+        total, zero = fields[0], self.initial[0]
+        count = fields[1] if len(fields) == 2 else f"int({total} is not None)"
+        return [f"({zero} if {total} is None else {total})", count]
+
 
 class _Average(_Sum):
     def __init__(self, divide: Callable[[str, str], str], zero: str) -> None:
@@ -91,6 +110,16 @@ class _Average(_Sum):
 
     def value(self, slots: Slots) -> str:
         return f"({self._divide(slots[0], slots[1])} if {slots[1]} else None)"
+
+    def fields_of_flink(
+        self, types: Sequence[LogicalType], result: LogicalType, retracting: bool
+    ) -> list[LogicalType] | None:
+        total = logical.BIGINT
+        if result.root is Root.DECIMAL:
+            total = logical.decimal(_FULL, types[0].scale or 0)
+        elif result.root in logical.APPROXIMATE:
+            total = logical.DOUBLE
+        return [total, logical.BIGINT]
 
 
 class _Extreme(AggregateCode):
@@ -112,6 +141,14 @@ class _Extreme(AggregateCode):
 
     def value(self, slots: Slots) -> str:
         return slots[0]
+
+    def fields_of_flink(
+        self, types: Sequence[LogicalType], result: LogicalType, retracting: bool
+    ) -> list[LogicalType] | None:
+        return [result]
+
+    def slots_of_flink(self, fields: Slots) -> list[str]:
+        return [fields[0]]
 
 
 class _ReversibleExtreme(AggregateCode):
