@@ -6,23 +6,32 @@ import io
 import itertools
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import Any, BinaryIO
 
 from pyflink_on_spark._compat.errors import CheckpointError
 from pyflink_on_spark._runtime.checkpoints.checkpoint import METADATA, find_checkpoint
 from pyflink_on_spark._runtime.checkpoints.checkpoint_files import folder
 from pyflink_on_spark._runtime.moved_in.data_input import DataInput
-from pyflink_on_spark.flink_state.keyed_state import FlinkEntry, entries_of_group
+from pyflink_on_spark.flink_state.keyed_state import (
+    ONE_BYTE_GROUPS,
+    FlinkEntry,
+    entries_of_group,
+)
 from pyflink_on_spark.flink_state.metadata import (
     MAGIC,
     FlinkMetadata,
     FlinkOperator,
+    Format,
     InlineFile,
+    KeyedHandle,
     KeyGroupsHandle,
     ListHandle,
+    RocksDbHandle,
     StateBytes,
     parse_metadata,
 )
+from pyflink_on_spark.flink_state.rocksdb_files import opened
 from pyflink_on_spark.flink_state.serializers import Serializer
 from pyflink_on_spark.flink_state.snappy import decompressed
 from pyflink_on_spark.flink_state.state_headers import (
@@ -109,9 +118,7 @@ class FlinkCheckpoint:
         """
         found: dict[str, StateHeader] = {}
         for index, handle in self._keyed(operator):
-            with self._open(handle.file) as file:
-                header = self._header(file, handle, operator, index)
-            for state in header.states:
+            for state in self._header(handle, operator, index).states:
                 if str(found.setdefault(state.name, state)) != str(state):
                     raise CheckpointError(
                         f"{self.path}: {_shown_part(operator, index)} has another state "
@@ -132,8 +139,7 @@ class FlinkCheckpoint:
             CheckpointError: it is damaged, or not known.
         """
         for index, handle in self._keyed(operator):
-            with self._open(handle.file) as file:
-                return self._header(file, handle, operator, index).key
+            return self._header(handle, operator, index).key
         return None
 
     def entries(self, operator: FlinkOperator) -> Iterator[tuple[int, FlinkEntry]]:
@@ -155,8 +161,11 @@ class FlinkCheckpoint:
             CheckpointError: they are damaged, or of a type that is not known.
         """
         for index, handle in self._keyed(operator):
+            header = self._header(handle, operator, index)
+            if isinstance(handle, RocksDbHandle):
+                yield from self._groups_of_rocksdb(handle, header, operator, index)
+                continue
             with self._open(handle.file) as file:
-                header = self._header(file, handle, operator, index)
                 for group, begin, end in _places(handle):
                     file.seek(begin)
                     where = f"{_shown_part(operator, index)}, key group {group}"
@@ -165,6 +174,26 @@ class FlinkCheckpoint:
                         group,
                         entries_of_group(
                             data, group, header, handle.format, operator.max_parallelism
+                        ),
+                    )
+
+    def _groups_of_rocksdb(
+        self, handle: RocksDbHandle, header: KeyedHeader, operator: FlinkOperator, index: int
+    ) -> Iterator[tuple[int, Iterator[FlinkEntry]]]:
+        names, width = tuple(state.name for state in header.states), 1
+        if operator.max_parallelism > ONE_BYTE_GROUPS:
+            width = 2
+        where = f"{self.path}: {_shown_part(operator, index)}"
+        plain = replace(header, compressed=False)
+        with opened(handle, self._open, names, width, where) as states:
+            for group in range(handle.first, handle.first + handle.count):
+                content = states.canonical(group)
+                if content:
+                    data = DataInput(content, f"{where}, key group {group}")
+                    yield (
+                        group,
+                        entries_of_group(
+                            data, group, plain, Format.CANONICAL, operator.max_parallelism
                         ),
                     )
 
@@ -196,25 +225,26 @@ class FlinkCheckpoint:
                 raise CheckpointError(f"{where}: the state {name!r} is not described")
             yield state, mode, _elements(content, where, offsets, state, header)
 
-    def _keyed(self, operator: FlinkOperator) -> Iterator[tuple[int, KeyGroupsHandle]]:
+    def _keyed(self, operator: FlinkOperator) -> Iterator[tuple[int, KeyedHandle]]:
         for index in sorted(operator.subtasks):
             handle = operator.subtasks[index].keyed
             if handle is not None:
-                if handle.first + len(handle.offsets) > operator.max_parallelism:
+                if handle.first + handle.count > operator.max_parallelism:
                     raise CheckpointError(
                         f"{self.path}: {_shown_part(operator, index)} has key groups that the "
                         "operator has not"
                     )
                 yield index, handle
 
-    def _header(
-        self, file: BinaryIO, handle: KeyGroupsHandle, operator: FlinkOperator, index: int
-    ) -> KeyedHeader:
-        begins = [offset for offset in handle.offsets if offset > 0]
-        size = min(begins, default=handle.file.size)
-        file.seek(0)
+    def _header(self, handle: KeyedHandle, operator: FlinkOperator, index: int) -> KeyedHeader:
+        if isinstance(handle, RocksDbHandle):
+            source, size = handle.head, handle.head.size
+        else:
+            begins = [offset for offset in handle.offsets if offset > 0]
+            source, size = handle.file, min(begins, default=handle.file.size)
         where = f"{self.path}: {_shown_part(operator, index)}, keyed state"
-        return read_keyed_header(DataInput(file.read(size), where))
+        with self._open(source) as file:
+            return read_keyed_header(DataInput(file.read(size), where))
 
     @contextmanager
     def _open(self, file: StateBytes) -> Iterator[BinaryIO]:

@@ -312,7 +312,7 @@ class _Operator:
             group: index
             for index, state in self._operator.subtasks.items()
             if state.keyed is not None
-            for group in range(state.keyed.first, state.keyed.first + len(state.keyed.offsets))
+            for group in range(state.keyed.first, state.keyed.first + state.keyed.count)
         }
         states = self._checkpoint.keyed_states(self._operator)
         foreign = [name for name, state in states.items() if _role(state) is None]

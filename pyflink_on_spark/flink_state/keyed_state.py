@@ -16,7 +16,7 @@ PROCESSING_TIMERS, EVENT_TIMERS = "_timer_state/processing_", "_timer_state/even
 _END = 0xFFFF
 _LAST_OF_STATE = 0x80
 _COMMA = 0x2C
-_ONE_BYTE_GROUPS = 128
+ONE_BYTE_GROUPS = 128
 Place = tuple[Any, Any]
 """Key and namespace."""
 
@@ -54,7 +54,7 @@ def entries_of_group(
         CheckpointError: they are damaged.
     """
     if layout is Format.CANONICAL:
-        width = 1 if max_parallelism <= _ONE_BYTE_GROUPS else 2
+        width = 1 if max_parallelism <= ONE_BYTE_GROUPS else 2
         if header.compressed:
             data = decompressed(data)
         return _canonical(data, group, header, width)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import enum
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
@@ -11,6 +12,7 @@ from pyflink_on_spark._runtime.moved_in.data_input import DataInput
 MAGIC = b"\x49\x60\x67\x2d"
 VERSIONS = range(3, 7)
 _MASTER_STATE = -915728746
+_ROCKSDB_FILE = re.compile(r"\d+\.sst|CURRENT|(MANIFEST|OPTIONS)-\d+")
 _MODES = ("split", "union", "broadcast")
 
 
@@ -73,6 +75,31 @@ class KeyGroupsHandle:
     file: StateBytes
     format: Format
 
+    @property
+    def count(self) -> int:
+        """The number of its key groups."""
+        return len(self.offsets)
+
+
+@dataclass(frozen=True)
+class RocksDbHandle:
+    """The keyed state of a subtask in files of RocksDB.
+
+    Args:
+        first: its first key group.
+        count: the number of its key groups.
+        head: describes the states.
+        files: of the database, by name.
+    """
+
+    first: int
+    count: int
+    head: StateBytes
+    files: Mapping[str, StateBytes]
+
+
+KeyedHandle = KeyGroupsHandle | RocksDbHandle
+
 
 @dataclass(frozen=True)
 class ListHandle:
@@ -101,8 +128,8 @@ class SubtaskState:
 
     managed: ListHandle | None = None
     raw: ListHandle | None = None
-    keyed: KeyGroupsHandle | None = None
-    raw_keyed: KeyGroupsHandle | None = None
+    keyed: KeyedHandle | None = None
+    raw_keyed: KeyedHandle | None = None
 
 
 @dataclass(frozen=True)
@@ -259,17 +286,19 @@ def _lists(data: DataInput) -> ListHandle | None:
     return ListHandle(lists, _required(data))
 
 
-def _keyed(data: DataInput) -> KeyGroupsHandle | None:
+def _keyed(data: DataInput) -> KeyedHandle | None:
     begin = data.position
     kind = data.unsigned_byte()
     if kind == 0:
         return None
-    if kind in (5, 11):
+    if kind == 5:
         raise data.refused(
-            "this is an incremental checkpoint of RocksDB, whose files cannot be read: take a "
+            "this is an incremental checkpoint of RocksDB of an old version of Flink: take a "
             "canonical savepoint (flink savepoint --type canonical)",
             begin,
         )
+    if kind == 11:
+        return _rocksdb(data)
     if kind in (8, 9, 10, 13, 14):
         raise data.refused(
             "this is a checkpoint with a changelog, which cannot be read: take a canonical "
@@ -284,6 +313,27 @@ def _keyed(data: DataInput) -> KeyGroupsHandle | None:
     if kind == 12:
         data.utf()
     return KeyGroupsHandle(first, offsets, file, Format.CANONICAL if kind == 7 else Format.HASHMAP)
+
+
+def _rocksdb(data: DataInput) -> RocksDbHandle:
+    data.long(), data.utf()  # the number of the checkpoint, and the id of the backend
+    begin = data.position
+    first, count = data.integer(), data.integer()
+    if first < 0 or not 0 <= count <= 1 << 15:
+        raise data.refused("the key groups of RocksDB's files are damaged", begin)
+    data.long()  # the size of what is new
+    head = _required(data)
+    files: dict[str, StateBytes] = {}
+    for _ in ("shared", "private"):
+        for _ in range(data.count("files", 3)):
+            begin = data.position
+            name, file = data.utf().rpartition("/")[2], _required(data)
+            if _ROCKSDB_FILE.fullmatch(name) is None or name in files:
+                raise data.refused(f"the file {name!r} is not one of RocksDB", begin)
+            if not name.startswith("OPTIONS"):
+                files[name] = file
+    data.utf()
+    return RocksDbHandle(first, count, head, files)
 
 
 def _required(data: DataInput) -> StateBytes:

@@ -118,7 +118,6 @@ def test_a_file_that_is_gone_is_named(tmp_path):
     ("kind", "way_out"),
     [
         (5, "incremental checkpoint of RocksDB.*canonical savepoint"),
-        (11, "incremental checkpoint of RocksDB.*canonical savepoint"),
         (8, "changelog.*canonical savepoint"),
         (99, "kind 99 .* not known"),
     ],

@@ -62,7 +62,7 @@ def test_rows_keep_their_age(local_engine):
 
 
 def moved(name, **queries):
-    """Return what becomes of a savepoint in a job with other queries."""
+    """Convert a savepoint for a job with other queries."""
     with home() as path:
         job = recorded(name, path, queries=queries or None)
         return moved_in(job, unpacked(name, path / "given"), folder(str(path / "ours")))

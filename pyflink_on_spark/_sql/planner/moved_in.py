@@ -250,7 +250,7 @@ class MovedSlices(_Aggregates):
     def _refusal(self, found: Found) -> str | None:
         if self._window is WindowKind.CUMULATE:
             return "cumulating windows keep the rows of their slices in another place here"
-        if self._window is WindowKind.HOP and self._by_clock:
+        if self._by_clock:
             return "it does not say which of its windows the clock has ended"
         return super()._refusal(found)
 

@@ -220,14 +220,15 @@ class TopN(PhysicalNode):
                     ttl=ttl,
                     told=[i for i, t in enumerate(columns) if t.time is not Time.PROCTIME],
                 )
-            seen = time is None and self.keys[0].ascending
+            seen = self.keys[0].ascending
             state = partial(MovedOnlyRow, self.partition, columns, origins, seen, zone)
+            waits = isinstance(deduplicate, FirstRowOperator)
             edges = builder.operator(
                 "Deduplicate",
                 keyed,
                 deduplicate,
                 parallelism=parallelism,
-                counterpart=Counterpart(("Deduplicate",), state),
+                counterpart=None if waits else Counterpart(("Deduplicate",), state),
             )
             return RowStream(edges, self.changelog)
         program = compile_sort_key(self.keys, width, zone)
