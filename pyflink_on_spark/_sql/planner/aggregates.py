@@ -109,10 +109,7 @@ class GroupAggregate(PhysicalNode):
         )
         bundle = function_bundle(settings) if bundled else None
         operator = GroupAggregateOperator(program, ttl, bundle)
-        by = tuple(told(key, builder.origins(self.inputs[0])) for key in self.keys)
-        counterpart = Counterpart(
-            (self.name,), partial(MovedGroups, self.keys, by, self.calls, rows)
-        )
+        counterpart = Counterpart((self.name,), partial(MovedGroups, self.keys, self.calls, rows))
         edges = builder.operator(
             self.name, keyed, operator, parallelism=parallelism, counterpart=counterpart
         )

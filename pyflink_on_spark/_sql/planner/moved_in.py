@@ -127,7 +127,6 @@ class _Aggregates(_Keyed):
 
     Args:
         keys: what rows are grouped by.
-        columns: what the keys are made of.
         calls: what is computed.
         rows: the rows.
         reserved: how many slots of an accumulator come before those of calls.
@@ -138,13 +137,11 @@ class _Aggregates(_Keyed):
     def __init__(
         self,
         keys: Sequence[Typed],
-        columns: Columns,
         calls: Sequence[AggregateInvocation],
         rows: AggregatedRows,
         reserved: int,
     ) -> None:
         super().__init__(keys, rows.time_zone)
-        self._doubt = in_doubt([key.type for key in keys], columns)
         self._moved: MovedAccumulators = compile_moved_in(calls, rows, reserved)
         self._slots: Callable[..., list[Any]]
         self._values: Callable[..., Any]
@@ -164,7 +161,7 @@ class _Aggregates(_Keyed):
         for index, kind in enumerate(moved.distinct):
             layouts[f"distinctAcc_{index}"] = Layout("map", (_type_text(kind), _COUNT))
             layouts[f"distinctAcc_{index}_null_state"] = Layout("value", (_COUNT,))
-        return _differs(found, **layouts) or _doubtful(self._doubt)
+        return _differs(found, **layouts)
 
     def _state_key(self) -> str:
         return self._state.replace("-", "_")
@@ -203,15 +200,9 @@ class MovedGroups(_Aggregates):
     _state = "accState"
 
     def __init__(
-        self,
-        keys: Sequence[Typed],
-        columns: Columns,
-        calls: Sequence[AggregateInvocation],
-        rows: AggregatedRows,
+        self, keys: Sequence[Typed], calls: Sequence[AggregateInvocation], rows: AggregatedRows
     ) -> None:
-        super().__init__(keys, columns, calls, rows, 2)
-        if not all(map(_OF_TABLE.fullmatch, columns)):
-            self._doubt = None  # a projection computes the keys, in their order
+        super().__init__(keys, calls, rows, 2)
 
     def _entry(self, found: Found, key: Any, namespace: Any, slots: list[Any]) -> list[Any]:
         entry = [None, slots[0], *slots[1:]]
@@ -224,7 +215,6 @@ class MovedSlices(_Aggregates):
 
     Args:
         keys: what rows are grouped by, besides windows.
-        columns: what the keys are made of.
         calls: what is computed.
         rows: the rows.
         window: the kind of the windows.
@@ -237,14 +227,13 @@ class MovedSlices(_Aggregates):
     def __init__(
         self,
         keys: Sequence[Typed],
-        columns: Columns,
         calls: Sequence[AggregateInvocation],
         rows: AggregatedRows,
         window: WindowKind,
         *,
         by_clock: bool,
     ) -> None:
-        super().__init__(keys, columns, calls, rows, 3 if rows.retracting else 2)
+        super().__init__(keys, calls, rows, 3 if rows.retracting else 2)
         self._retracting, self._window, self._by_clock = rows.retracting, window, by_clock
 
     def _refusal(self, found: Found) -> str | None:

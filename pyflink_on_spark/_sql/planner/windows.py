@@ -355,9 +355,8 @@ class SliceAggregate(PhysicalNode):
         rows = AggregatedRows(
             len(self.inputs[0].schema), builder.settings.time_zone, inputs[0].changelog
         )
-        by = tuple(told(key, builder.origins(self.inputs[0])) for key in plain)
         state = partial(
-            MovedSlices, plain, by, self.query.calls, rows, slices.kind, by_clock=slices.by_clock
+            MovedSlices, plain, self.query.calls, rows, slices.kind, by_clock=slices.by_clock
         )
         counterpart = Counterpart(("GlobalWindowAggregate", self.name), state)
         return RowStream(
