@@ -62,7 +62,7 @@ one, change the docstring, then run `python docs/generate_differences.py`.
   bounded job counts elements, and looks at the clock only where its functions are slow, so that its
   results can be repeated.
 - **Checkpoints** use aligned barriers. The effect on state is always exactly once. Checkpoints
-  and savepoints of Flink start jobs; [moving in](../use/moving_in.md) says what of them is left out.
+  and savepoints of Flink start jobs; [moving in](../use/moving_in.md) says what is left out.
 - **A changed program** does not start from state that means something else: state of another
   declared type, of other windows, or of another sum. PyFlink reads what was written in the old
   type as if it had the new one, and mixes the rest. `pyflink-on-spark.changed-state` takes or drops
