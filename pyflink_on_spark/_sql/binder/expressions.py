@@ -16,6 +16,7 @@ from pyflink_on_spark._sql.plan.signatures import (
     Overload,
     Parameter,
     ScalarFunction,
+    TableFunction,
 )
 from pyflink_on_spark._sql.syntax import expressions as syntax
 from pyflink_on_spark._sql.types import logical
@@ -232,6 +233,10 @@ class Functions(Protocol):
         """Return the function of a name, or None."""
         ...
 
+    def find_own(self, name: str) -> Any:
+        """Return the user's function of a name in a database, or None."""
+        ...
+
     def names(self) -> list[str]:
         """Return the names of all functions."""
         ...
@@ -334,6 +339,18 @@ class ExpressionBinder:
     def function(self, node: syntax.Call) -> Any:
         """Return the function of a call, or None if there is none."""
         return function_of_call(node, self._functions.find)
+
+    def table_function(self, node: syntax.Call) -> Any:
+        """Return the function of a call for rows, or another one that has its name, or None.
+
+        A user's table function may have the name that a later release gave to a function of
+        Flink's, as SPLIT; only the user's can be meant here.
+        """
+        found = self.function(node)
+        if isinstance(found, TableFunction):
+            return found
+        own = self._functions.find_own(node.name)
+        return own if isinstance(own, TableFunction) else found
 
     def _cast(self, node: syntax.Cast) -> Typed:
         operand = self.bind(node.operand)

@@ -94,7 +94,7 @@ def bind_correlate(
         return correlate(node, UNNEST, (operand,), columns, left, relation.span)
     assert isinstance(relation, syntax.FunctionTable)
     call = relation.call
-    function = binder.function(call)
+    function = binder.table_function(call)
     if not isinstance(function, TableFunction):
         if function is None:
             refuse_missing(call.name, call.span)

@@ -232,7 +232,15 @@ class FunctionCatalog:
                 found = self._builtin(name)
             if found is not None:
                 return _loaded(found, parts[0])
-        if len(parts) > 3:
+        return self.find_own(name)
+
+    def find_own(self, name: str) -> Any:
+        """Return the user's function of a name in a database, or None.
+
+        Raises:
+            ValidationError: the Python object of that function is not there.
+        """
+        if len(_parts(name)) > 3:
             return None
         path = self.path(name)
         found = self._temporary.get(path)

@@ -46,6 +46,7 @@ def has_import(statement: ast.Import | ast.ImportFrom) -> bool:
     )
 
 
+@functools.cache
 def module(name: str) -> Any:
     """Return the module that stands for one of PyFlink's, or None."""
     is_ours = name.split(".", maxsplit=1)[0] == OURS
@@ -58,6 +59,7 @@ def module(name: str) -> Any:
         return None
 
 
+@functools.cache
 def member_of_module(name: str, member: str) -> Value | None:
     """Return the value of a module's member; None if there is no such member."""
     found = module(name)

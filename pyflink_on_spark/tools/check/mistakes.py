@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import functools
 import inspect
 from collections.abc import Iterator
 from typing import Any
@@ -113,6 +114,11 @@ def _signature(function: Any, *, bound: bool) -> inspect.Signature | None:
     """Return the signature of a function of this package, without ``self``; None if unknown."""
     if not inspect.isfunction(inspect.unwrap(function)):
         return None
+    return _known_signature(function, bound)
+
+
+@functools.cache
+def _known_signature(function: Any, bound: bool) -> inspect.Signature:
     signature = inspect.signature(function)
     parameters = list(signature.parameters.values())
     return signature.replace(parameters=parameters[1:] if bound else parameters)

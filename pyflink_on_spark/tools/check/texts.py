@@ -31,8 +31,15 @@ FILLED = {"format", "replace"}
 
 def is_message(node: ast.Call) -> bool:
     """True if the texts that a call is given are for people."""
-    name = node.func.attr if isinstance(node.func, ast.Attribute) else ast.unparse(node.func)
+    name = _called_name(node)
     return name in _MESSAGES or name.endswith(("Error", "Exception"))
+
+
+def _called_name(node: ast.Call) -> str:
+    """The last part of the name of what is called; nothing if it has no name."""
+    if isinstance(node.func, ast.Attribute):
+        return node.func.attr
+    return node.func.id if isinstance(node.func, ast.Name) else ""
 
 
 def known_part(value: Value) -> str:
@@ -81,7 +88,7 @@ def method(owner: Value, node: ast.Call, value_of: _ValueOf) -> Text | None:
     """
     if isinstance(node.func, ast.Attribute) and isinstance(owner, Text):
         return _of_method(owner.text, node.func.attr, node, value_of)
-    name = ast.unparse(node.func).rpartition(".")[2]
+    name = _called_name(node)
     if name in {"dedent", "str"} and len(node.args) == 1:
         given = value_of(node.args[0])
         if isinstance(given, Text):

@@ -67,7 +67,9 @@ def judge(thing: Any) -> Verdict:
         return _gap(marker.kind, marker.reason, marker.instead)
     if isinstance(thing, property):
         thing = thing.fget
-    return _judge_class(thing) if isinstance(thing, type) else _judge_callable(thing)
+    if isinstance(thing, type):
+        return _judge_class(thing)
+    return _judge_callable(thing) if inspect.isfunction(thing) else _noted(thing)
 
 
 def deviations(docstring: str | None) -> list[str]:
@@ -76,11 +78,13 @@ def deviations(docstring: str | None) -> list[str]:
     return [" ".join(text.split()) for text in found]
 
 
+@functools.cache
 def _judge_class(cls: type) -> Verdict:
     verdict = judge(cls.__dict__.get("__init__"))
     return _noted(cls) if verdict.status.runs else verdict
 
 
+@functools.cache
 def _judge_callable(function: Any) -> Verdict:
     refusals = list(_refusals(function))
     always = [refusal for refusal in refusals if refusal[0]]
