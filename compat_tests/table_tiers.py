@@ -20,11 +20,12 @@ TIERS = {
     ),
     "row by row": (
         "bitmaps", "dsl", "functions", "literals", "newer_functions", "python_functions",
-        "python_values", "queries", "small_names", "variants",
+        "python_values", "queries", "small_names", "user_types", "variants",
     ),
     "updating": ("aggregates", "rankings", "state_ttl"),
     "windows": (
-        "late_rows", "match_recognize", "ordered_over", "over", "window_changes", "windows",
+        "late_rows", "match_recognize", "ordered_over", "over", "row_windows", "window_changes",
+        "windows",
     ),
     "joins": ("joins", "subqueries", "timed_joins"),
 }  # fmt: skip

@@ -7,8 +7,11 @@ from __future__ import annotations
 import re
 
 import pytest
-from pyflink.table import DataTypes
+from pyflink.table import DataTypes, EnvironmentSettings, TableEnvironment
 from pyflink.table.expressions import col
+from pyflink.table.udf import udf
+
+from compat_tests.tables import query
 
 
 @pytest.fixture
@@ -339,3 +342,25 @@ def test_json_that_is_no_object_is_no_row(t_env, tmp_path, line):
     t_env.execute_sql(f"CREATE TABLE j (n INT) WITH ({options})")
     with pytest.raises(Exception, match=re.escape(f"Failed to deserialize JSON '{line}'")):
         list(t_env.execute_sql("SELECT n FROM j").collect())
+
+
+@pytest.mark.parametrize("name", ["one", "VALUE", "day", "hash", "rlike"])
+def test_a_reserved_name_of_a_function_needs_back_ticks(t_env, name):
+    t_env.create_temporary_function(name, udf(lambda i: i, result_type="INT"))
+    with pytest.raises(Exception, match=r"SQL parse failed.* at line 1, column 8"):
+        t_env.sql_query(f"SELECT {name}(1)")
+    assert query(t_env, f"SELECT `{name}`(1)") == [(1,)]
+
+
+def test_an_unbounded_table_in_batch_mode():
+    t_env = TableEnvironment.create(EnvironmentSettings.in_batch_mode())
+    t_env.execute_sql("CREATE TABLE endless (a INT) WITH ('connector' = 'datagen')")
+    t_env.execute_sql("CREATE TABLE nowhere (a INT) WITH ('connector' = 'blackhole')")
+    message = "Querying an unbounded table 'default_catalog.default_database.endless' in batch mode"
+    for call in (
+        lambda: t_env.sql_query("SELECT a FROM endless"),
+        lambda: t_env.execute_sql("SELECT a FROM endless"),
+        lambda: t_env.execute_sql("INSERT INTO nowhere SELECT a FROM endless"),
+    ):
+        with pytest.raises(Exception, match=message):
+            call()

@@ -252,3 +252,39 @@ def test_decimals_of_texts(b, kind, expected):
 def test_a_text_that_cannot_be_cast(b, text, kind):
     with pytest.raises(Exception, match=text):
         columns_of(b, [text], f"CAST(s AS {kind})")
+
+
+TIMES = (
+    "(VALUES (TIMESTAMP '2024-01-01 10:00:00', TIMESTAMP '2024-03-02 12:34:56', DATE '2024-01-01', "
+    "DATE '2024-02-05')) AS t(t1, t2, d1, d2)"
+)
+
+
+def test_differences_of_times(b):
+    expected = {
+        "CAST((t2 - t1) DAY AS STRING)": "+61 02:34:56.000",
+        "CAST((t2 - t1) HOUR AS STRING)": "+61 02:34:56.000",
+        "CAST((t2 - t1) DAY TO SECOND AS STRING)": "+61 02:34:56.000",
+        "CAST((t2 - t1) MONTH AS STRING)": "+0-02",
+        "t1 + (t2 - t1) SECOND": datetime.datetime(2024, 3, 2, 12, 34, 56),  # noqa: DTZ001
+        "t1 + (t2 - t1) MONTH": datetime.datetime(2024, 3, 1, 10, 0),  # noqa: DTZ001
+        "t1 + (d2 - d1) DAY": datetime.datetime(2024, 2, 5, 10, 0),  # noqa: DTZ001
+        "(t2 - t1) DAY > INTERVAL '1' DAY": True,
+    }
+    check_values(b, expected, TIMES)
+
+
+def test_parts_of_intervals(b):
+    expected = {
+        "EXTRACT(DAY FROM (t2 - t1) DAY)": 61,
+        "EXTRACT(HOUR FROM (t2 - t1) HOUR)": 2,
+        "EXTRACT(MONTH FROM (t2 - t1) MONTH)": 2,
+    }
+    check_values(b, expected, TIMES)
+
+
+def test_a_difference_needs_a_unit_and_one_type(b):
+    with pytest.raises(Exception, match=r"Cannot apply '-' to arguments of type '<TIMESTAMP\(0\)>"):
+        b.sql_query(f"SELECT t2 - t1 FROM {TIMES}")
+    with pytest.raises(Exception, match="SQL validation failed"):
+        b.sql_query(f"SELECT (d2 - t1) HOUR FROM {TIMES}")

@@ -12,7 +12,8 @@ from pyflink_on_spark.table import EnvironmentSettings, TableEnvironment
 def t_env():
     t_env = TableEnvironment.create(EnvironmentSettings.in_batch_mode())
     t_env.execute_sql(
-        "CREATE TABLE orders (order_id INT, price DOUBLE) WITH ('connector' = 'datagen')"
+        "CREATE TABLE orders (order_id INT, price DOUBLE) WITH "
+        "('connector' = 'datagen', 'number-of-rows' = '1')"
     )
     return t_env
 

@@ -14,6 +14,7 @@ import pytest
 
 from pyflink_on_spark._sql.errors import ValidationError
 from pyflink_on_spark._sql.parser import parse_type
+from pyflink_on_spark._sql.plan.changes import DELETE, INSERT, UPDATE_AFTER, UPDATE_BEFORE
 from pyflink_on_spark._sql.plan.nodes import Schema
 from pyflink_on_spark._sql.plan.options import TableOptions
 from pyflink_on_spark._sql.tables.formats.registry import find_format
@@ -72,16 +73,17 @@ def registry():
     server.server_close()
 
 
-def form(registry, columns=COLUMNS, **options):
+def form(registry, columns=COLUMNS, name="avro-confluent", **options):
     schema = Schema(tuple(columns), tuple(map(parse_type, columns.values())))
-    keys = {f"avro-confluent.{key}": value for key, value in options.items()}
-    keys.setdefault("avro-confluent.url", f"http://127.0.0.1:{registry.server_address[1]}")
-    found, own = find_format(TableOptions({"format": "avro-confluent", **keys}))
+    keys = {f"{name}.{key}": value for key, value in options.items()}
+    keys.setdefault(f"{name}.url", f"http://127.0.0.1:{registry.server_address[1]}")
+    found, own = find_format(TableOptions({"format": name, **keys}))
     return found, schema, own
 
 
 def writing(registry, **options):
-    found, schema, own = form(registry, subject="t/value", **options)
+    options.setdefault("subject", "t/value")
+    found, schema, own = form(registry, **options)
     return pickle.loads(pickle.dumps(found.encoder(schema, own, "UTC"))).load()
 
 
@@ -146,3 +148,54 @@ def test_options(registry):
         found.encoder(schema, own, "UTC")
     with pytest.raises(ValidationError, match="USER_INFO"):
         reading(registry, **{"basic-auth.user-info": USER})
+
+
+def test_changes_of_debezium(registry):
+    name = "debezium-avro-confluent"
+    one, two = ROWS
+    changes = [(INSERT, one), (UPDATE_BEFORE, one), (UPDATE_AFTER, two), (DELETE, two)]
+    messages = list(writing(registry, name=name)(iter(changes)))
+    read = list(reading(registry, name=name)(iter(messages)))
+    assert read == [(INSERT, one), (DELETE, one), (INSERT, two), (DELETE, two)]
+    fields = json.loads(registry.schemas[1])["fields"]
+    assert [field["name"] for field in fields] == ["before", "after", "op"]
+
+
+def debezium(registry, before, after, op):
+    """A message as Debezium writes it, with fields of its own."""
+    row = {"type": "record", "name": "Value", "fields": [{"name": "id", "type": "long"}]}
+    fields = [
+        {"name": "before", "type": ["null", row], "default": None},
+        {"name": "after", "type": ["null", "Value"], "default": None},
+        {"name": "op", "type": "string"},
+        {"name": "ts_ms", "type": ["null", "long"], "default": None},
+    ]
+    written = fastavro.parse_schema({"type": "record", "name": "Envelope", "fields": fields})
+    registry.schemas[9] = json.dumps({"type": "record", "name": "Envelope", "fields": fields})
+    buffer = io.BytesIO()
+    buffer.write(b"\0" + (9).to_bytes(4, "big"))
+    rows = [None if number is None else {"id": number} for number in (before, after)]
+    fastavro.schemaless_writer(
+        buffer, written, {"before": rows[0], "after": rows[1], "op": op, "ts_ms": 1}
+    )
+    return buffer.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "op", "changes"),
+    [
+        (None, 1, "c", [(INSERT, (1,))]),
+        (None, 1, "r", [(INSERT, (1,))]),
+        (1, 2, "u", [(UPDATE_BEFORE, (1,)), (UPDATE_AFTER, (2,))]),
+        (2, None, "d", [(DELETE, (2,))]),
+    ],
+)
+def test_what_debezium_writes(registry, before, after, op, changes):
+    read = reading(registry, {"id": "BIGINT NOT NULL"}, name="debezium-avro-confluent")
+    assert list(read(iter([debezium(registry, before, after, op)]))) == changes
+
+
+def test_an_update_without_the_row_before(registry):
+    read = reading(registry, {"id": "BIGINT NOT NULL"}, name="debezium-avro-confluent")
+    with pytest.raises(ValueError, match="replica identity"):
+        list(read(iter([debezium(registry, None, 2, "u")])))

@@ -12,7 +12,6 @@ from pyflink_on_spark.table import (
     PlanReference,
     SqlDialect,
     TableEnvironment,
-    UserDefinedType,
 )
 from pyflink_on_spark.table.catalog import HiveCatalog
 from pyflink_on_spark.table.descriptors import Elasticsearch, Rowtime
@@ -34,7 +33,6 @@ def t_env():
         (lambda env: ModelDescriptor.for_provider("x"), "Call the model in a Python function"),
         (lambda env: Rowtime().timestamps_from_extractor("a.B"), "Use timestamps_from_field"),
         (lambda env: Elasticsearch(), "to_spark"),
-        (lambda env: UserDefinedType(), "Declare a ROW"),
         (lambda env: DataTypes.INT().bridged_to("java.lang.Integer"), "a class of Java"),
         (lambda env: env.compile_plan_sql("INSERT INTO t SELECT 1"), "never supported"),
         (lambda env: env.create_java_function("f", "a.b.C"), "Write functions in Python"),

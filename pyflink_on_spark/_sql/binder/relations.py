@@ -161,6 +161,11 @@ def scan(
         path, table, settings.configuration, settings.time_zone, batch=settings.batch
     )
     source = table_source(with_hints(context, hints))
+    if settings.batch and not source.reading(()).source.bounded:
+        raise ValidationError(
+            f"Querying an unbounded table '{'.'.join(path)}' in batch mode is not allowed. "
+            "The table source is unbounded."
+        )
     stored = _stored_schema(table.schema, source)
     read = TableScan(stored, path, table, source, tuple(sorted(hints.items())))
     return with_watermarks(with_computed(read, table.schema), table.schema)

@@ -188,6 +188,48 @@ def compile_window_aggregate(
     return Program("\n".join(lines) + "\n", "parts", compiler.bindings)
 
 
+def compile_row_window_aggregate(
+    keys: Sequence[Typed], calls: Sequence[AggregateInvocation], rows: AggregatedRows
+) -> Program:
+    """Return a generator function that gives the results of windows of a number of rows.
+
+    ``run(pairs, groups, note, size, step)`` begins a window with each row that ``step`` rows
+    separate from the beginning of the one before. The state of a key is how many rows have come
+    since that, and the accumulators of the windows that have begun, each of which counts its rows.
+
+    Args:
+        keys: the columns that the result begins with.
+        calls: what is computed.
+        rows: the rows. If they are retracted, an accumulator also has how many there are left.
+    """
+    retracting = rows.retracting
+    compiler = AggregateCompiler(calls, rows, reserved=2 if retracting else 1)
+    change = compiler.counted_changes("acc[1]") if retracting else compiler.changes(retract=False)
+    slots = ", ".join(["0", *(["0"] if retracting else []), *compiler.initial])
+    group = joined_tuple([compiler.expressions.value(key) for key in keys]) if keys else "()"
+    result = f"{group} + {joined_tuple(compiler.values())}"
+    condition = "if acc[1]: " if retracting else ""
+    lines = [
+        "def run(pairs, groups, note, size, step):",
+        f"    for key, {'(kind, row)' if retracting else 'row'} in pairs:",
+        "        state = groups.get(key)",
+        "        if state is None:",
+        "            state = groups[key] = [0, []]",
+        "        came, begun = state",
+        "        if came == 0:",
+        f"            begun.append([{slots}])",
+        "        state[0] = (came + 1) % step",
+        "        for acc in begun:",
+        "            acc[0] += 1",
+        *indented(change, 3),
+        "        note(key)",
+        "        if begun and begun[0][0] == size:",
+        "            acc = begun.pop(0)",
+        f"            {condition}yield {result}",
+    ]
+    return Program("\n".join(lines) + "\n", "run", compiler.bindings)
+
+
 def session_loop(times: Sequence[str], change: Sequence[str], *, changelog: bool) -> list[str]:
     """Return the source of ``extend(pairs, sessions, note, place)``.
 

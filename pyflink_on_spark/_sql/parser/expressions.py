@@ -8,7 +8,7 @@ from pyflink_on_spark._sql.parser.cursor import Kind
 from pyflink_on_spark._sql.parser.function_calls import FunctionCallParser
 from pyflink_on_spark._sql.parser.keywords import (
     ALSO_COLUMNS,
-    NEVER_A_FUNCTION,
+    ALSO_FUNCTIONS,
     RESERVED,
     WITHOUT_PARENTHESES,
 )
@@ -270,7 +270,7 @@ class ExpressionParser(FunctionCallParser):
         if word in ALSO_COLUMNS and self.peek().upper != "(":
             self.next()
             return Name((token.text,), (token.span,), span=token.span)
-        if word in RESERVED and (word in NEVER_A_FUNCTION or self.peek().upper != "("):
+        if word in RESERVED and (word not in ALSO_FUNCTIONS or self.peek().upper != "("):
             raise self.unexpected()
         return self._path_or_call()
 
@@ -294,7 +294,8 @@ class ExpressionParser(FunctionCallParser):
         return Name(tuple(parts), tuple(spans), span=self.since(first.span))
 
     def _callable(self) -> bool:
-        return self.token.kind is Kind.WORD and self.token.upper not in NEVER_A_FUNCTION
+        word = self.token.upper
+        return self.token.kind is Kind.WORD and (word not in RESERVED or word in ALSO_FUNCTIONS)
 
     def _parenthesized(self) -> Expression:
         first = self.next()
@@ -304,9 +305,15 @@ class ExpressionParser(FunctionCallParser):
             return Subquery(query, Quantifier.SCALAR, span=self.since(first.span))
         items = self.listed(self.expression)
         self.expect(")")
-        if len(items) == 1:
-            return items[0]
-        return Call("ROW", items, span=self.since(first.span))
+        if len(items) > 1:
+            return Call("ROW", items, span=self.since(first.span))
+        item = items[0]
+        if isinstance(item, Call) and item.name == "-" and literals.unit_of(self.token.upper):
+            unit = self._unit()
+            if self.accept("TO"):
+                self._unit()
+            return Call("MINUS_DATE", item.args, symbols=(unit,), span=self.since(first.span))
+        return item
 
     def _exists(self) -> Expression:
         first = self.next()

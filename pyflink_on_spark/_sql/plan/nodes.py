@@ -189,6 +189,28 @@ class Filter(Unary):
         return f"LogicalFilter(condition=[{self.condition}])"
 
 
+@dataclass(frozen=True)
+class RowWindow:
+    """Windows of a number of rows, by the order in which the rows of a group come.
+
+    Args:
+        name: of the windows.
+        time: the name of the processing time.
+        size: how many rows a window has.
+        step: after how many rows the next window begins; None if windows follow each other.
+    """
+
+    name: str
+    time: str
+    size: int
+    step: int | None
+
+    def __str__(self) -> str:
+        kind = "Tumbling" if self.step is None else "Sliding"
+        step = "" if self.step is None else f", {self.step}"
+        return f"{kind}GroupWindow('{self.name}, {self.time}, {self.size}{step})"
+
+
 @dataclass(frozen=True, eq=False)
 class Aggregate(Unary):
     """Gives a row for each group of rows; its columns are the keys, then the calls.
@@ -196,10 +218,12 @@ class Aggregate(Unary):
     Args:
         keys: what the groups are made of; without any there is one group.
         calls: what is computed of each group.
+        rows: windows of a number of rows, each of which is a group; None for whole groups.
     """
 
     keys: tuple[Typed, ...]
     calls: tuple[AggregateInvocation, ...]
+    rows: RowWindow | None = None
 
     def describe(self) -> str:
         """Return the keys and the calls."""

@@ -38,6 +38,7 @@ from pyflink_on_spark._sql.planner.shared_nodes import Digests
 from pyflink_on_spark._sql.planner.sorting import sort, top_n
 from pyflink_on_spark._sql.planner.watermarks import watermark_assigner
 from pyflink_on_spark._sql.planner.windows import (
+    RowWindowAggregate,
     SessionTable,
     SliceAggregate,
     WindowAggregate,
@@ -176,6 +177,11 @@ def _filter(node: logical.Filter, planner: PhysicalPlanner) -> PhysicalNode:
 def _aggregate(node: logical.Aggregate, planner: PhysicalPlanner) -> PhysicalNode:
     batch = planner.settings.batch
     _check_calls(node, batch)
+    if node.rows is not None:
+        if batch:
+            raise TableError("Windows of a number of rows need a query in streaming mode.")
+        source = planner.plan(node.input)
+        return RowWindowAggregate(node.schema, source, node.keys, node.calls, node.rows)
     windows = windows_of(node.input)
     parts: dict[int, int] = {}
     window: logical.WindowTable | None = None

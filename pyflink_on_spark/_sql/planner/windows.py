@@ -11,6 +11,7 @@ from pyflink_on_spark._sql.codegen.aggregates import AggregatedRows
 from pyflink_on_spark._sql.codegen.program import Program
 from pyflink_on_spark._sql.codegen.windows import (
     Slices,
+    compile_row_window_aggregate,
     compile_session_aggregate,
     compile_session_rows,
     compile_slices,
@@ -49,6 +50,7 @@ from pyflink_on_spark._sql.planner.moved_in import MovedSlices
 from pyflink_on_spark._sql.planner.physical import GraphBuilder, PhysicalNode, RowStream
 from pyflink_on_spark._sql.runtime.rows import CalcOperator
 from pyflink_on_spark._sql.runtime.windows import (
+    RowWindowAggregateOperator,
     SessionAggregateOperator,
     SliceAggregateOperator,
     WindowAggregateOperator,
@@ -230,6 +232,71 @@ class WindowAggregate(PhysicalNode):
         window = self.window
         shown = f"{window.kind.value}(size=[{window.size // 1000} ms])"
         return {"window": shown, **aggregate_details(self, self.keys, self.calls)}
+
+
+class RowWindowAggregate(PhysicalNode):
+    """Gives a row for each window of a number of rows, when the window has that number.
+
+    Args:
+        schema: the columns: the keys, then the calls.
+        source: the input.
+        keys: what groups are made of.
+        calls: what is computed.
+        window: the windows.
+    """
+
+    name = "GroupWindowAggregate"
+
+    def __init__(
+        self,
+        schema: Schema,
+        source: PhysicalNode,
+        keys: tuple[Typed, ...],
+        calls: tuple[AggregateInvocation, ...],
+        window: logical.RowWindow,
+    ) -> None:
+        super().__init__(schema, source)
+        self.keys, self.calls, self.window = keys, calls, window
+
+    def produces(self, inputs: tuple[ChangeKinds, ...]) -> ChangeKinds:
+        """Rows come when a window ends."""
+        return ChangeKinds.INSERT
+
+    def needs_update_before(self, port: int, wanted: bool) -> bool:
+        """An update takes the row back as it was."""
+        return True
+
+    def translate(self, inputs: tuple[RowStream, ...], builder: GraphBuilder) -> RowStream:
+        """Add the operators."""
+        (source,) = inputs
+        width, window = len(self.inputs[0].schema), self.window
+        rows = AggregatedRows(width, builder.settings.time_zone, source.changelog)
+        program = compile_row_window_aggregate(self.keys, self.calls, rows)
+        operator = RowWindowAggregateOperator(program, window.size, window.step or window.size)
+        edges = keyed_edges(builder, source, self.keys, width)
+        parallelism = None if self.keys else 1
+        return RowStream(
+            builder.operator(self.name, edges, operator, parallelism=parallelism),
+            changelog=False,
+        )
+
+    def origins(self, inputs: tuple[Columns, ...]) -> Columns:
+        """Return the keys and the calls."""
+        return group_origins(self.keys, self.calls, inputs[0])
+
+    def meaning(self, inputs: tuple[Columns, ...], time_zone: str) -> Content:
+        """Return the keys, the calls and the windows."""
+        window = self.window
+        return {
+            **group_meaning(self, self.keys, self.calls, inputs[0]),
+            "window": f"{window.size} rows every {window.step or window.size}",
+        }
+
+    def details(self) -> dict[str, str]:
+        """Return the keys, the windows and the calls."""
+        shown = aggregate_details(self, self.keys, self.calls)
+        select = shown.pop("select")
+        return {**shown, "window": str(self.window), "select": select}
 
 
 _PARTS = 3

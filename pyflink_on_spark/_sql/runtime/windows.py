@@ -109,6 +109,32 @@ class WindowAggregateOperator(WindowOperator):
             self._groups.remove(end)
 
 
+class RowWindowAggregateOperator(KeyedProgramOperator):
+    """Aggregates the rows of windows of a number of rows; those of unfinished windows are lost.
+
+    Args:
+        program: what ``compile_row_window_aggregate`` returns.
+        size: how many rows a window has.
+        step: after how many rows the next window begins.
+    """
+
+    def __init__(self, program: Program, size: int, step: int) -> None:
+        self._program, self._size, self._step = program, size, step
+
+    def open(self, context: OperatorContext) -> None:
+        """Compile the function, and find the state."""
+        self._run = self._load(self._program, context)
+        self._groups = self._state(context, _WINDOWS)
+
+    def process(self, elements: Iterator[Any]) -> Iterator[Any]:
+        """Yield the results of the windows that get their last row."""
+        groups = self._groups
+        results: Iterator[Any] = self._run(
+            elements, groups.current, groups.note, self._size, self._step
+        )
+        return results
+
+
 class SessionAggregateOperator(WindowOperator):
     """Aggregates rows of a key whose times are close to each other.
 

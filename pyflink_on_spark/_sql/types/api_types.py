@@ -83,6 +83,9 @@ def _to_logical(data_type: data_types.DataType) -> LogicalType:
     if isinstance(data_type, data_types.RowType):
         types = tuple(to_logical(field.data_type) for field in data_type)
         return logical.row(tuple(data_type.names), types)
+    if isinstance(data_type, data_types.UserDefinedType):
+        kept: Any = data_type
+        return _to_logical(kept.sql_type())
     raise ValidationError(f"a column cannot be of type {data_type!r}")
 
 

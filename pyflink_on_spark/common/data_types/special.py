@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import pickle
-from typing import Any, NoReturn
+from typing import NoReturn
 
-from pyflink_on_spark._compat.unsupported import Gap, unsupported
 from pyflink_on_spark.common.data_types.atomic import DataType
 from pyflink_on_spark.common.data_types.composite import _expect_type
 
@@ -70,22 +69,12 @@ class RawType(DataType):
         return pickle.loads(obj)
 
 
-def _declared(self, nullable=True) -> None:
-    """Declare values of a user's class."""
-
-
-_declared.__qualname__ = "UserDefinedType.__init__"
-
-
 class UserDefinedType(DataType):
-    """Values of a user's class."""
+    """Values of a user's class, which SQL keeps as values of another type.
 
-    __init__: Any = unsupported(
-        _declared,
-        kind=Gap.NOT_YET,
-        reason="columns cannot be of a user's class",
-        instead="Declare a ROW of the object's fields, and make the object in the function.",
-    )
+    A subclass says which type, and how objects become its values. The class of the objects has an
+    instance of the subclass in ``__UDT__``. Functions and results get SQL's values.
+    """
 
     def __eq__(self, other):
         return type(self) is type(other)

@@ -13,7 +13,15 @@ from pyflink_on_spark._sql.types.api_types import to_logical
 from pyflink_on_spark._sql.types.coercion import common_type
 from pyflink_on_spark._sql.types.external import from_python
 from pyflink_on_spark._sql.types.logical import INTEGER_BITS, LogicalType, Root
-from pyflink_on_spark.common.data_types import DataType, DataTypes, RowType
+from pyflink_on_spark.common.data_types import (
+    ArrayType,
+    DataType,
+    DataTypes,
+    MapType,
+    MultisetType,
+    RowType,
+    UserDefinedType,
+)
 from pyflink_on_spark.common.types import Row
 
 _PYTHON_TYPES: dict[Root, tuple[type, ...]] = {
@@ -124,6 +132,8 @@ def rows_of_elements(
             elements = [(element,) for element in elements]
             schema = DataTypes.ROW([DataTypes.FIELD("value", schema)])
         kind = to_logical(schema)
+        if _has_objects(schema):
+            elements = [_serialized(element, schema) for element in elements]
         if verified:
             for element in elements:
                 verify(element, kind)
@@ -131,11 +141,70 @@ def rows_of_elements(
         if not elements:
             raise ValueError("can not infer schema from empty data")
         names = [schema] if isinstance(schema, str) else schema
+        elements = [_own_serialized(element) for element in elements]
         kind = _found_out(elements, names)
     convert = from_python(kind)
     assert convert is not None
     rows = tuple(convert(_as_sequence(element)) for element in elements)
     return Values(Schema(kind.names, kind.children), rows)
+
+
+def _has_objects(data_type: DataType) -> bool:
+    """True if a type is, or has in it, one of a user's class."""
+    return isinstance(data_type, UserDefinedType) or any(map(_has_objects, _parts(data_type)))
+
+
+def _parts(data_type: DataType) -> list[DataType]:
+    if isinstance(data_type, RowType):
+        return [field.data_type for field in data_type]
+    if isinstance(data_type, ArrayType | MultisetType):
+        return [data_type.element_type]
+    if isinstance(data_type, MapType):
+        return [data_type.key_type, data_type.value_type]
+    return []
+
+
+def _serialized(value: Any, data_type: Any) -> Any:
+    """A value in which SQL's values stand for the objects of users' classes.
+
+    Raises:
+        ValueError: an object is not of the class that its type is of.
+    """
+    if value is None:
+        return None
+    if isinstance(data_type, UserDefinedType):
+        if getattr(value, "__UDT__", None) != data_type:
+            raise ValueError(f"{value!r} is not an instance of type {data_type!r}")
+        user_type: Any = data_type
+        return user_type.serialize(value)
+    if isinstance(data_type, ArrayType):
+        return [_serialized(item, data_type.element_type) for item in value]
+    if isinstance(data_type, MapType):
+        return {
+            _serialized(key, data_type.key_type): _serialized(item, data_type.value_type)
+            for key, item in value.items()
+        }
+    if not isinstance(data_type, RowType) or not _has_objects(data_type):
+        return value
+    if isinstance(value, dict):
+        return {
+            field.name: _serialized(value.get(field.name), field.data_type) for field in data_type
+        }
+    named = isinstance(value, Row) and hasattr(value, "_fields")
+    items = value.get_fields_by_names(list(data_type.names)) if named else value
+    return tuple(
+        _serialized(item, field.data_type) for item, field in zip(items, data_type, strict=True)
+    )
+
+
+def _own_serialized(value: Any) -> Any:
+    """The same of an object that says itself how it becomes one of SQL's values."""
+    own = getattr(value, "__UDT__", None)
+    if own is not None:
+        return own.serialize(value)
+    if type(value) in {list, tuple}:
+        return type(value)(map(_own_serialized, value))
+    return value
 
 
 def _as_sequence(element: Any) -> Any:

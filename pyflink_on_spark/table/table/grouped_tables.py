@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from pyflink_on_spark._sql.binder.aggregates import AggregatingBinder, is_aggregate
@@ -13,10 +14,10 @@ from pyflink_on_spark._sql.binder.scope import Scope
 from pyflink_on_spark._sql.binder.windows import interval_of, window_table
 from pyflink_on_spark._sql.codegen.rows import folded
 from pyflink_on_spark._sql.depth import at_any_depth
-from pyflink_on_spark._sql.errors import UnsupportedOperationError, ValidationError, not_yet
+from pyflink_on_spark._sql.errors import UnsupportedOperationError, ValidationError
 from pyflink_on_spark._sql.functions.python.aggregates import PythonTableAggregate
 from pyflink_on_spark._sql.plan.expressions import InputRef, Typed
-from pyflink_on_spark._sql.plan.nodes import FlatAggregate, Node, Schema, WindowKind
+from pyflink_on_spark._sql.plan.nodes import FlatAggregate, Node, RowWindow, Schema, WindowKind
 from pyflink_on_spark._sql.session.session import Session
 from pyflink_on_spark._sql.syntax import expressions as syntax
 from pyflink_on_spark._sql.syntax.expressions import FrameDistance, FrameEnd
@@ -104,6 +105,7 @@ class Grouping:
         self._scope = Scope.of(node.schema)
         self._window_name = None if window is None else window.name
         self._window: tuple[Typed, ...] = ()
+        self._rows: RowWindow | None = None
         if window is not None:
             node = self._windowed(node, window)
         self.node = node
@@ -128,7 +130,9 @@ class Grouping:
             raise ValidationError(
                 "A group window expects a time attribute for grouping in a stream environment."
             )
-        _check_rows(window, column)
+        if _checked_rows(window, column):
+            self._rows = _row_window(window)
+            return node
         size = interval_of(window.size._unresolved)
         step = 0 if window.step is None else interval_of(window.step._unresolved)
         if column.type.root is Root.BIGINT:
@@ -147,7 +151,14 @@ class Grouping:
     def _property(self, node: Any) -> Typed | None:
         if isinstance(node, syntax.Name) and len(node.parts) == 1 and node.parts[0] in self._names:
             return self._names[node.parts[0]]
-        return self._window[_PARTS[node.name]] if self._is_part(node) else None
+        if not self._is_part(node):
+            return None
+        if self._rows is not None:
+            kind = "tumble" if self._rows.step is None else "slide"
+            raise ValidationError(
+                f"Window start and Window end cannot be selected for a row-count {kind} window."
+            )
+        return self._window[_PARTS[node.name]]
 
     def _is_part(self, node: Any) -> bool:
         """True for the start, the end or the time of the window."""
@@ -185,7 +196,7 @@ class Grouping:
             for item in items
         ]
         projection = dsl_projection(self.node, binder, named)
-        grouped = binder.node(self.node)
+        grouped = replace(binder.node(self.node), rows=self._rows)
         zone = self._session.settings().time_zone
         columns = [folded(item, zone) for item in projection.expressions]
         return project(grouped, columns, projection.schema.names)
@@ -196,26 +207,32 @@ def _counts_rows(size: Expression | None) -> bool:
     return isinstance(written, syntax.Call) and written.name == "ROW_INTERVAL"
 
 
-def _check_rows(window: Any, time: Typed) -> None:
-    """Refuse a window of a number of rows.
+def _checked_rows(window: Any, time: Typed) -> bool:
+    """True for a window of a number of rows.
 
     Raises:
-        ValidationError: neither has Flink such a window.
+        ValidationError: Flink has no such window.
         UnsupportedOperationError: the rows are ordered by event time.
-        UnsupportedFlinkFeature: Flink has such a window.
     """
     by_rows = _counts_rows(window.size)
     if by_rows and window.kind is WindowKind.SESSION:
         raise ValidationError("A session window expects a gap literal of a day-time interval type.")
     if window.step is not None and _counts_rows(window.step) is not by_rows:
         raise ValidationError("A sliding window expects the same type of size and slide.")
-    if not by_rows:
-        return
-    if time.type.time is Time.ROWTIME:
+    if by_rows and time.type.time is Time.ROWTIME:
         raise UnsupportedOperationError(
             "Event-time grouping windows on row intervals are currently not supported."
         )
-    not_yet("a window of a number of rows", None, "Use count_window of a DataStream.")
+    return by_rows
+
+
+def _row_window(window: Any) -> RowWindow:
+    time = window.time._unresolved
+    size = window.size._unresolved.args[0]
+    step = None if window.step is None else window.step._unresolved.args[0].value
+    if size.value < 1 or (step is not None and step < 1):
+        raise ValidationError("The size and the slide of a window of rows must be above 0.")
+    return RowWindow(window.name, time.parts[-1], size.value, step)
 
 
 def _with_time(node: Node, binder: ExpressionBinder, number: Any) -> tuple[Node, Typed]:

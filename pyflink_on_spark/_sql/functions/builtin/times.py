@@ -107,6 +107,26 @@ def part_of_timestamp(micros: int, unit: str) -> int:
     return part_of_date(micros // MICROS_PER_DAY, unit)
 
 
+def part_of_duration(micros: int, unit: str) -> int:
+    """Return a part of an interval of days and less; all parts have its sign."""
+    size = _MICROS.get(unit, 0)
+    larger = {"HOUR": 24, "MINUTE": 60, "SECOND": 60}.get(unit)
+    if larger is None and unit != "DAY":
+        raise ValueError(f"An interval of days has no part {unit}.")
+    count = abs(micros) // size
+    count = count if larger is None else count % larger
+    return count if micros >= 0 else -count
+
+
+def part_of_months(months: int, unit: str) -> int:
+    """Return a part of an interval of months; all parts have its sign."""
+    if unit not in {"YEAR", "MONTH"}:
+        raise ValueError(f"An interval of months has no part {unit}.")
+    years, rest = divmod(abs(months), 12)
+    count = years if unit == "YEAR" else rest
+    return count if months >= 0 else -count
+
+
 def floor_to_unit(value: int, unit: str, root: str) -> int:
     """Return the beginning of the unit that a value is in.
 
@@ -243,6 +263,13 @@ def _part(unit: str | None) -> tuple[Overload, ...]:
             code(part_of_timestamp, of_instant=True),
         ),
         Overload((of(Root.TIME),), always(logical.BIGINT), code(part_of_time)),
+        *(
+            Overload((of(root),), always(logical.BIGINT), code(part))
+            for root, part in (
+                (Root.INTERVAL_SECOND, part_of_duration),
+                (Root.INTERVAL_MONTH, part_of_months),
+            )
+        ),
     )
 
 
@@ -357,6 +384,25 @@ def _between(site: CallSite) -> str:
         for source, kind in zip(site.sources(), site.types)
     )
     return f"{name}({unit!r}, {earlier}, {later})"
+
+
+_MONTH_UNITS = frozenset({"YEAR", "QUARTER", "MONTH"})
+
+
+def _interval_between(site: CallSite) -> str:
+    """Return code for ``(later - earlier) UNIT``."""
+    (unit,) = site.symbols
+    later, earlier = site.sources()
+    days = f" * {MICROS_PER_DAY}" if site.types[0].root is Root.DATE else ""
+    if unit in _MONTH_UNITS:
+        name = site.bind(months_between, "months_between")
+        return f"{name}(({earlier}){days}, ({later}){days})"
+    return f"(({later}) - ({earlier})){days}"
+
+
+def _interval_type(_args: Sequence[Typed], symbols: tuple[str, ...]) -> LogicalType:
+    (unit,) = symbols
+    return logical.INTERVAL_MONTH if unit in _MONTH_UNITS else logical.INTERVAL_SECOND
 
 
 def _moved_date_type(unit: str) -> LogicalType:
@@ -477,6 +523,18 @@ _TIMES = (
     ScalarFunction(
         "TIMESTAMPDIFF",
         (Overload((_dates, _dates), always(logical.INT), _between),),
+    ),
+    ScalarFunction(
+        "MINUS_DATE",
+        tuple(
+            Overload(
+                (of(root), of(root)),
+                always(logical.INTERVAL_SECOND),
+                _interval_between,
+                shape=_interval_type,
+            )
+            for root in (Root.TIMESTAMP, Root.TIMESTAMP_LTZ, Root.DATE, Root.TIME)
+        ),
     ),
 )
 

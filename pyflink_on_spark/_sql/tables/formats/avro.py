@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime
 import io
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from decimal import Decimal, localcontext
 from typing import TYPE_CHECKING, Any, BinaryIO
 
@@ -137,22 +137,54 @@ def named_as(definition: Any, writer_schema: Any) -> Any:
         definition: the schema.
         writer_schema: the other one.
     """
+    return _named_as(definition, writer_schema, _records(writer_schema), set())
+
+
+def _records(definition: Any) -> dict[str, Any]:
+    """Return the records in a schema, by name."""
     if isinstance(definition, list):
-        return [named_as(kind, writer_schema) for kind in definition]
+        return {name: each for part in definition for name, each in _records(part).items()}
+    if not isinstance(definition, dict):
+        return {}
+    found = {definition["name"]: definition} if _kind(definition) == "record" else {}
+    parts = [field["type"] for field in definition.get("fields", ())]
+    parts += [definition[part] for part in ("items", "values") if part in definition]
+    return found | _records(parts)
+
+
+def _named_as(
+    definition: Any, writer_schema: Any, records: Mapping[str, Any], named: set[str]
+) -> Any:
+    """Return one part of what ``named_as`` returns.
+
+    Args:
+        definition: the schema.
+        writer_schema: the other one.
+        records: the records in it, which it may refer to by name.
+        named: the names that records have got: another one of such a name refers to the first.
+    """
+    if isinstance(definition, list):
+        return [_named_as(kind, writer_schema, records, named) for kind in definition]
     if isinstance(writer_schema, list):
-        fitting = [kind for kind in writer_schema if _kind(kind) == _kind(definition)]
-        return named_as(definition, fitting[0]) if fitting else definition
+        kinds = [records.get(kind, kind) if type(kind) is str else kind for kind in writer_schema]
+        fitting = [kind for kind in kinds if _kind(kind) == _kind(definition)]
+        return _named_as(definition, fitting[0], records, named) if fitting else definition
+    if isinstance(writer_schema, str):
+        writer_schema = records.get(writer_schema, writer_schema)
     if not isinstance(definition, dict) or not isinstance(writer_schema, dict):
         return definition
     found = dict(definition)
     for part in ("items", "values"):
         if part in definition and part in writer_schema:
-            found[part] = named_as(definition[part], writer_schema[part])
+            found[part] = _named_as(definition[part], writer_schema[part], records, named)
     if _kind(definition) == _kind(writer_schema) == "record":
+        if writer_schema["name"] in named:
+            return writer_schema["name"]
+        named.add(writer_schema["name"])
         others = {field["name"]: field["type"] for field in writer_schema["fields"]}
         found["name"] = writer_schema["name"]
         found["fields"] = [
-            {**field, "type": named_as(field["type"], others.get(field["name"]))}
+            {**field, "type": _named_as(field["type"], others.get(field["name"]), records, named)}
             for field in definition["fields"]
         ]
     return found

@@ -1,4 +1,7 @@
-"""The format ``avro-confluent``: Avro whose schemas are in Confluent's schema registry."""
+"""The formats ``avro-confluent`` and ``debezium-avro-confluent``.
+
+The schemas of their records are in Confluent's schema registry.
+"""
 
 from __future__ import annotations
 
@@ -10,12 +13,13 @@ import urllib.error
 import urllib.request
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 from urllib.parse import quote
 
 from pyflink_on_spark._connectors.formats.avro_schema import fastavro, parsed
 from pyflink_on_spark._connectors.formats.corrupt import excerpt
 from pyflink_on_spark._sql.errors import ValidationError
+from pyflink_on_spark._sql.plan.changes import ChangeKinds
 from pyflink_on_spark._sql.plan.nodes import Schema
 from pyflink_on_spark._sql.plan.options import Option, TableOptions, text
 from pyflink_on_spark._sql.tables.formats.avro import (
@@ -24,7 +28,9 @@ from pyflink_on_spark._sql.tables.formats.avro import (
     record_schema,
     record_writer,
 )
+from pyflink_on_spark._sql.tables.formats.changelog_json import debezium_changes
 from pyflink_on_spark._sql.tables.formats.format import Decode, Decoder, Encode, Encoder, Format
+from pyflink_on_spark._sql.types import logical
 
 _URL = Option("url", text, required=True)
 _SUBJECT = Option("subject", text)
@@ -40,7 +46,7 @@ class ConfluentAvroFormat(Format):
     """Messages with the number of their schema, which a registry knows."""
 
     identifier = "avro-confluent"
-    options = (_URL, _SUBJECT, _CREDENTIALS, _USER)
+    options: ClassVar[tuple[Option[Any], ...]] = (_URL, _SUBJECT, _CREDENTIALS, _USER)
 
     def decoder(self, schema: Schema, options: TableOptions, time_zone: str) -> Decoder:
         """Return the decoder of messages."""
@@ -51,8 +57,64 @@ class ConfluentAvroFormat(Format):
         """Return the encoder of messages."""
         subject = options[_SUBJECT]
         if subject is None:
-            raise ValidationError("Option 'avro-confluent.subject' is required for serialization")
+            raise ValidationError(
+                f"Option '{self.identifier}.subject' is required for serialization"
+            )
         return ConfluentEncoder(schema, _definition(schema), _registry(options), subject)
+
+
+class DebeziumAvroFormat(ConfluentAvroFormat):
+    """Such messages with ``before``, ``after`` and ``op``."""
+
+    identifier = "debezium-avro-confluent"
+
+    def decoder(self, schema: Schema, options: TableOptions, time_zone: str) -> Decoder:
+        """Return the decoder of changes."""
+        return _DebeziumDecoder(super().decoder(_envelope(schema), options, time_zone))
+
+    def encoder(self, schema: Schema, options: TableOptions, time_zone: str) -> Encoder:
+        """Return the encoder of changes."""
+        return _DebeziumEncoder(super().encoder(_envelope(schema), options, time_zone))
+
+
+_ENVELOPE = ("before", "after", "op")
+
+
+def _envelope(schema: Schema) -> Schema:
+    row = logical.row(schema.names, schema.types)
+    return Schema(_ENVELOPE, (row, row, logical.STRING))
+
+
+class _DebeziumDecoder(Decoder):
+    changes = ChangeKinds.ALL
+
+    def __init__(self, inner: Decoder) -> None:
+        self._inner = inner
+
+    def load(self) -> Decode:
+        decode = self._inner.load()
+
+        def changes(messages: Iterator[Any]) -> Iterator[Any]:
+            for envelope in decode(messages):
+                yield from debezium_changes(dict(zip(_ENVELOPE, envelope)))
+
+        return changes
+
+
+class _DebeziumEncoder(Encoder):
+    accepts = ChangeKinds.ALL
+
+    def __init__(self, inner: Encoder) -> None:
+        self._inner = inner
+
+    def load(self) -> Encode:
+        encode = self._inner.load()
+
+        def envelopes(changes: Iterator[Any]) -> Iterator[Any]:
+            for kind, row in changes:
+                yield (row, None, "d") if kind & 1 else (None, row, "c")
+
+        return lambda changes: encode(envelopes(changes))
 
 
 def _definition(schema: Schema) -> Any:

@@ -71,7 +71,7 @@ class DebeziumJson(_ChangelogJson):
     _removed = '{{"before":{0},"after":null,"op":"d"}}'
 
     def _split(self, options: TableOptions) -> Split:
-        return _debezium_payload if options[_SCHEMA_INCLUDE] else _debezium
+        return _debezium_payload if options[_SCHEMA_INCLUDE] else debezium_changes
 
 
 class OggJson(_ChangelogJson):
@@ -154,10 +154,15 @@ class _ChangesEncoder(Encoder):
 
 
 def _debezium_payload(message: Any) -> Iterable[Change]:
-    return _debezium(message["payload"])
+    return debezium_changes(message["payload"])
 
 
-def _debezium(message: Any) -> Iterable[Change]:
+def debezium_changes(message: Any) -> Iterable[Change]:
+    """Find the changes of a message of Debezium: an object with before, after and op.
+
+    Raises:
+        ValueError: the operation is unknown, or what was before is missing.
+    """
     operation, before, after = message["op"], message.get("before"), message.get("after")
     if operation in {"c", "r"}:
         return [(INSERT, after)]

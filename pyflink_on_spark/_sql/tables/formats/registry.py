@@ -15,12 +15,14 @@ FORMATS: dict[str, str] = {
     "avro-confluent": "avro_confluent:ConfluentAvroFormat",
     "canal-json": "changelog_json:CanalJson",
     "csv": "csv:CsvFormat",
+    "debezium-avro-confluent": "avro_confluent:DebeziumAvroFormat",
     "debezium-json": "changelog_json:DebeziumJson",
     "json": "json:JsonFormat",
     "maxwell-json": "changelog_json:MaxwellJson",
     "ogg-json": "changelog_json:OggJson",
     "orc": "columnar:OrcFormat",
     "parquet": "columnar:ParquetFormat",
+    "protobuf": "protobuf:ProtobufFormat",
     "raw": "raw:RawFormat",
 }
 """The module below this package, and the format in it, for each identifier."""
