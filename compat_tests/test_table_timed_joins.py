@@ -151,6 +151,18 @@ def test_versions_of_a_view(t):
 
 
 @pytest.mark.parametrize(
+    ("rank", "keys"), [("RANK", "k"), ("DENSE_RANK", "k"), ("ROW_NUMBER", "k, UPPER(k)")]
+)
+def test_a_view_without_one_row_for_each_key_has_no_versions(t, rank, keys):
+    t.execute_sql(
+        f"CREATE TEMPORARY VIEW ranked AS SELECT k, rate, ts FROM (SELECT *, {rank}() OVER "
+        f"(PARTITION BY {keys} ORDER BY ts DESC) AS n FROM appended) WHERE n = 1"
+    )
+    with pytest.raises(Exception, match="primary key"):
+        query(t, "SELECT l.id FROM l JOIN ranked FOR SYSTEM_TIME AS OF l.ts AS v ON l.k = v.k")
+
+
+@pytest.mark.parametrize(
     ("source", "message"),
     [
         ("JOIN appended FOR SYSTEM_TIME AS OF l.ts AS v ON l.k = v.k", "requires primary key"),

@@ -21,6 +21,8 @@ from pyflink_on_spark._sql.plan.nodes import (
     TableScan,
 )
 
+_NUMBER = "ROW_NUMBER"
+
 
 def unique_key(node: Node) -> frozenset[int] | None:
     """Return the positions of columns that identify a row of a node, or None."""
@@ -73,7 +75,9 @@ def _first_of_each(node: Filter) -> frozenset[int] | None:
             for item in columns
         )
         below = below.input
-    if not isinstance(below, Over) or len(below.calls) != 1:
+    if not isinstance(below, Over) or [call.function.name for call in below.calls] != [_NUMBER]:
+        return None  # several rows may have the same rank
+    if not all(isinstance(item, InputRef) for item in below.partition):
         return None
     rank = len(below.input.schema)
     one = any(_is_one(part, columns, rank) for part in conjuncts(node.condition))
