@@ -1,6 +1,7 @@
 """Chooses the engine that the tests in this folder run on, and gives them an environment.
 
 `--engine=spark` (the default), `--engine=structured` (queries of Structured Streaming),
+`--engine=connect` (such queries on a Spark Connect server, which PySpark starts here),
 `--engine=local` and `--engine=query` (such queries without a JVM, which fail and move) run on this
 project, `--engine=pyflink` on the PyFlink that is installed. `--mode=continuous` cuts every job's
 input into pieces, with a checkpoint after each; `--mode=restarted` also restarts the job from each
@@ -19,10 +20,11 @@ from typing import Any
 
 import pytest
 
-ENGINES = ("spark", "structured", "pyflink", "local", "query")
+ENGINES = ("spark", "structured", "connect", "pyflink", "local", "query")
+QUERIES = {"structured", "connect", "query"}
 MODES = {
     "whole": ENGINES,
-    "continuous": ("spark", "structured", "local", "query"),
+    "continuous": ("spark", "structured", "connect", "local", "query"),
     "restarted": ("local",),
 }
 NEEDS = {"whole": "continuous", "one_attempt": "restarted"}
@@ -61,6 +63,10 @@ def pytest_configure(config: pytest.Config) -> None:
         from pyflink_on_spark._job.submission.base_configuration import set_base_configuration
 
         set_base_configuration({"pyflink-on-spark.engine": engine})
+    if engine == "connect":
+        from pyflink_on_spark._spark.session import spark_defaults
+
+        spark_defaults.command_line["spark.remote"] = "local[2]"
     if engine == "query":
         from pyflink_on_spark._job.submission.job import install_engine
         from tests.structured.in_process import QueryEngine, Trouble
@@ -80,7 +86,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     moved = config.getoption("--engine") == "query" and mode != "whole"  # as good as restarted
     _leave_out(items, "restarted" if moved else mode)
     engine = config.getoption("--engine")
-    if engine in {"structured", "query"}:
+    if engine in QUERIES:
         _expect_failures(items, "structured.toml")
     if engine != "pyflink":
         _expect_failures(items, "not_yet.toml")

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from compat_tests.conftest import QUERIES
 from compat_tests.running import Journal
 
 pytestmark = pytest.mark.whole("runs a program of its own, which makes checkpoints itself")
@@ -56,6 +57,9 @@ def command(request, tmp_path):
     script = tmp_path / "counting.py"
     script.write_text(textwrap.dedent(SCRIPT))
     launcher = [] if engine == "pyflink" else ["-m", "pyflink_on_spark"]
+    if engine in QUERIES:
+        remote = ["--remote", "local[2]"] if engine == "connect" else []
+        launcher += ["run", "--engine", "structured", *remote]
     return [sys.executable, *launcher, str(script)]
 
 
@@ -74,9 +78,10 @@ def run_until(command, is_enough):
 
 
 def checkpoints(folder):
-    """The complete ones, the oldest first."""
+    """The complete ones, the oldest first; of a query of Spark its folder."""
     found = folder.glob("*/chk-*/_metadata")
-    return sorted((path.parent for path in found), key=lambda path: int(path.name[4:]))
+    queries = {path.parents[2] for path in folder.glob("*/query/commits/[0-9]*")}
+    return sorted((path.parent for path in found), key=lambda p: int(p.name[4:])) or [*queries]
 
 
 def test_a_job_continues_from_the_checkpoint_of_an_interrupted_one(command, tmp_path):

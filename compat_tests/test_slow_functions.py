@@ -15,6 +15,7 @@ from pyflink.datastream import (
 )
 from pyflink.datastream.state import MapStateDescriptor
 
+from compat_tests.conftest import QUERIES
 from compat_tests.running import collect
 
 RULES = MapStateDescriptor("rules", Types.STRING(), Types.INT())
@@ -25,7 +26,7 @@ in_one_piece = pytest.mark.whole("a barrier may come before what a slow function
 
 @pytest.fixture
 def no_micro_batches(request):
-    if request.config.getoption("--engine") in {"structured", "query"}:
+    if request.config.getoption("--engine") in QUERIES:
         pytest.skip("a micro-batch ends, with a barrier, while a slow function works")
 
 

@@ -11,6 +11,7 @@ import pytest
 from pyflink_on_spark._compat.errors import JobCancelledError, JobExecutionError
 from pyflink_on_spark._spark.structured.query_job import QueryJob
 from tests.spark.test_checkpoints import (
+    KEYS,
     check,
     count_job,
     environment,
@@ -32,12 +33,34 @@ def structured(folder, parallelism=2, **settings):
     return environment(folder, parallelism, **STRUCTURED, **settings)
 
 
-def test_a_bounded_job(tmp_path):
+@pytest.fixture
+def started(monkeypatch):
+    """The queries that jobs have started."""
+    queries, start = [], QueryJob._start
+    monkeypatch.setattr(
+        QueryJob, "_start", lambda *given: queries.append(start(*given)) or queries[-1]
+    )
+    return queries
+
+
+def described_jobs(spark):
+    """The descriptions of Spark's jobs, as its page shows them."""
+    jobs = spark.sparkContext._jsc.sc().statusStore().jobsList(None)
+    return [jobs.apply(index).description().getOrElse(None) for index in range(jobs.size())]
+
+
+def test_a_bounded_job_and_what_spark_shows_of_it(tmp_path, spark, started):
     env = count_job(structured(tmp_path), tmp_path, 2000, rolls=True)
     let_go(tmp_path)
-    env.execute()
+    env.execute("seen")
     check(tmp_path, 2000)
     assert list((tmp_path / "checkpoints").glob("*")) == []
+    seen = [progress.observedMetrics for progress in started[0].recentProgress]
+    assert {name for each in seen for name in each} == {"Source: numbers -> Map", "Map -> Sink"}
+    counts = [each["Map -> Sink"] for each in seen]
+    assert max(row.records for row in counts) > 0
+    assert max(row.state_entries for row in counts) == KEYS
+    assert any((text or "").startswith("seen: Source") for text in described_jobs(spark))
 
 
 @pytest.mark.timeout(600)
@@ -60,11 +83,7 @@ def test_a_savepoint_of_a_job_that_runs_on(tmp_path):
     check(tmp_path, 3000)
 
 
-def test_a_query_that_is_stopped_in_spark_ends_its_job_and_keeps_its_state(tmp_path, monkeypatch):
-    started, start = [], QueryJob._start
-    monkeypatch.setattr(
-        QueryJob, "_start", lambda *given: started.append(start(*given)) or started[-1]
-    )
+def test_a_query_that_is_stopped_in_spark_ends_its_job_and_keeps_its_state(tmp_path, started):
     client = count_job(structured(tmp_path), tmp_path, 3000, rolls=True).execute_async()
     wait_for(lambda: written(tmp_path), 240)
     started[0].stop()

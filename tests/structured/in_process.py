@@ -127,7 +127,8 @@ class FakeQuery:
             raise _Failed
         names = ("target", "subtask", "channel", "seq", "payload")
         assert all(row[0] in self._levels.driver for row in rows)
-        return [dict(zip(names, row, strict=True)) for row in rows]
+        found = [dict(zip(names, row, strict=True)) for row in rows]
+        return [row for row in found if row["subtask"] >= 0]
 
     def _level(self, plan: Any, rows: list[Any], batch: int) -> list[Any]:
         leaving = [row for row in rows if row[0] not in plan.level.targets]

@@ -8,7 +8,11 @@ from typing import TYPE_CHECKING
 
 from pyflink_on_spark._compat.errors import EnvironmentSetupError
 from pyflink_on_spark._spark.session.java_text import gist
-from pyflink_on_spark._spark.session.spark_defaults import interpreter_for_workers, is_local
+from pyflink_on_spark._spark.session.spark_defaults import (
+    interpreter_for_workers,
+    is_local,
+    worker_path,
+)
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -42,8 +46,10 @@ def connect_session(settings: Mapping[str, str]) -> SparkSession | None:
     if not address:
         return None
     interpreter = interpreter_for_workers(settings)
-    if is_local(address) and interpreter is not None:
-        os.environ["PYSPARK_PYTHON"] = interpreter  # of the server that PySpark starts here
+    if is_local(address):  # of the server that PySpark starts here
+        os.environ["PYTHONPATH"] = worker_path()
+        if interpreter is not None:
+            os.environ["PYSPARK_PYTHON"] = interpreter
     try:
         return SparkSession.builder.remote(address).getOrCreate()
     except ImportError as error:

@@ -154,7 +154,7 @@ def local_defaults(master: str) -> dict[str, str]:
     Args:
         master: a local master.
     """
-    defaults = SPARK_DEFAULTS | {
+    return SPARK_DEFAULTS | {
         "spark.master": master,
         "spark.app.name": "pyflink_on_spark",
         "spark.driver.host": LOOPBACK,
@@ -166,10 +166,8 @@ def local_defaults(master: str) -> dict[str, str]:
         "spark.default.parallelism": str(cores_of("local[*]")),
         "spark.ui.enabled": "false",
         "spark.ui.showConsoleProgress": "false",
+        "spark.executorEnv.PYTHONPATH": worker_path(),
     }
-    if path := worker_path():
-        defaults["spark.executorEnv.PYTHONPATH"] = path
-    return defaults
 
 
 def cluster_defaults(master: str) -> dict[str, str]:
@@ -185,13 +183,44 @@ def cluster_defaults(master: str) -> dict[str, str]:
     }
 
 
-def worker_path() -> str | None:
-    """Return the ``PYTHONPATH`` with which workers find this package; None if it is installed."""
+_SITE = """\
+# Spark's archive comes first on the path of its workers. What Python imports from there it compiles
+# anew in each process, which takes a second: PySpark is also installed, and compiled.
+import os
+import sys
+
+
+def home(entry):
+    return os.path.realpath(os.path.join(entry, *[os.pardir] * 4))
+
+
+installed = {os.path.realpath(entry) for entry in sys.path}
+for entry in list(sys.path):
+    is_packed = os.path.basename(entry).startswith(("pyspark", "py4j")) and entry.endswith(".zip")
+    if is_packed and home(entry) in installed:
+        sys.path.remove(entry)
+        sys.path.append(entry)
+own = os.path.dirname(os.path.abspath(__file__))
+sys.path[:] = [entry for entry in sys.path if os.path.abspath(entry) != own]
+module = sys.modules.pop(__name__)
+try:
+    import sitecustomize  # the user's
+except ImportError:
+    sys.modules[__name__] = module
+"""
+
+
+def worker_path() -> str:
+    """Return the ``PYTHONPATH`` of workers on this machine.
+
+    They find this package there if it is not installed, and what makes them start fast.
+    """
+    start = scratch_subfolder("start")
+    (start / "sitecustomize.py").write_text(_SITE, encoding="utf-8")
     installed = {Path(sysconfig.get_path(kind)).resolve() for kind in ("purelib", "platlib")}
-    if PACKAGE_ROOT in installed:
-        return None
+    own = [] if PACKAGE_ROOT in installed else [str(PACKAGE_ROOT)]
     inherited = [entry for entry in os.environ.get("PYTHONPATH", "").split(os.pathsep) if entry]
-    return os.pathsep.join([str(PACKAGE_ROOT), *inherited])
+    return os.pathsep.join([str(start), *own, *inherited])
 
 
 def java_options(wished: str, *, long_running: bool) -> list[str]:

@@ -6,13 +6,19 @@ import itertools
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
-from pyflink_on_spark._runtime.contract.plan import ExchangePlan, StagePlan
+from pyflink_on_spark._runtime.contract.plan import ExchangePlan, StagePlan, chain_name
 
 TARGET, SUBTASK, CHANNEL, SEQ, PAYLOAD = range(5)
 """The columns of a row between two levels."""
 SCHEMA = "target INT, subtask INT, channel INT, seq LONG, payload BINARY"
 TICK = -1
 """The channel of rows without a payload, which begin a micro-batch in a slot."""
+
+METRIC = -2
+"""The subtask of rows for Spark's own progress in level 0; that of later levels is smaller by one
+each. The channel says what it is a number of, and ``seq`` is the number."""
+RECORDS, STATE_ENTRIES, WATERMARK = range(3)
+_KINDS = 3
 
 _MASK = 0xFFFFFFFF
 
@@ -33,6 +39,23 @@ class Level:
     def slots(self) -> range:
         """The indices of its subtasks."""
         return range(len(self.targets))
+
+    @property
+    def chains(self) -> list[str]:
+        """The names of its chains for people, each once, in the order of the flow."""
+        vertices = [vertex for stage in self.stages for vertex in stage.vertices]
+        names = (chain_name(each, index) for each in vertices for index in range(len(each.chains)))
+        return list(dict.fromkeys(names))
+
+
+def metric_channel(chain: int, kind: int) -> int:
+    """Return the channel of rows with a number for Spark's progress.
+
+    Args:
+        chain: which of the names of the level's chains.
+        kind: RECORDS, STATE_ENTRIES or WATERMARK.
+    """
+    return chain * _KINDS + kind
 
 
 @dataclass(frozen=True)

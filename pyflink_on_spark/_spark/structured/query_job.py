@@ -6,7 +6,7 @@ import contextlib
 import itertools
 import logging
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -23,6 +23,7 @@ from pyflink_on_spark._job.attempts.attempt_control import SavepointRequest
 from pyflink_on_spark._job.checkpoints.checkpoint_settings import CheckpointSettings
 from pyflink_on_spark._job.submission.job import Job
 from pyflink_on_spark._runtime.checkpoints.checkpoint_files import Folder, folder
+from pyflink_on_spark._runtime.elements.bundle import MIN_TIMESTAMP
 from pyflink_on_spark._runtime.task.key_group_check import with_key_groups
 from pyflink_on_spark._spark.jobs.running_job import description_of
 from pyflink_on_spark._spark.jobs.stateful_job import StatefulJob
@@ -34,10 +35,26 @@ from pyflink_on_spark._spark.session.spark_defaults import (
     scratch_subfolder,
 )
 from pyflink_on_spark._spark.structured.batches import CONTROL, QUERY, Batches, QueryCommits, over
-from pyflink_on_spark._spark.structured.levels import SCHEMA, TICK, Levels
+from pyflink_on_spark._spark.structured.levels import (
+    METRIC,
+    RECORDS,
+    SCHEMA,
+    STATE_ENTRIES,
+    TICK,
+    WATERMARK,
+    Levels,
+    metric_channel,
+)
 from pyflink_on_spark._spark.structured.processor import SlotProcessor
 from pyflink_on_spark._spark.structured.savepoints import StoredState
-from pyflink_on_spark._spark.structured.slot import DRAINS, ENDS, Limits, level_plans, wish
+from pyflink_on_spark._spark.structured.slot import (
+    DRAINS,
+    ENDS,
+    LevelPlan,
+    Limits,
+    level_plans,
+    wish,
+)
 
 _log = logging.getLogger("pyflink_on_spark")
 _LOOK_SECONDS = 0.1
@@ -232,9 +249,14 @@ class QueryJob(StatefulJob):
             self._deliver,
             lambda checkpoint, parts: self._progress.update(number, checkpoint, parts),
         )
-        self._session.sparkContext.setJobDescription(description_of(self._job, number))
         self._query_session = self._session.newSession()
-        query = self._start(batches.in_driver, number)
+        context, described = self._session.sparkContext, description_of(self._job, number)
+
+        def run(frame: Any, batch: int) -> None:
+            context.setJobDescription(f"{described}, micro-batch {batch}")
+            batches.in_driver(frame, batch)
+
+        query = self._start(run, number)
         try:
             self._follow(query, batches)
         finally:
@@ -332,12 +354,15 @@ class QueryJob(StatefulJob):
         environment = WorkerEnvironment.of_driver(self._dependencies)
         restore = self._commits.restore
         limits = Limits.of(self._job.bounded, self._settings.interval)
+        names: set[str] = set()
         for plan in level_plans(levels, self._job.settings, number, restore, limits):
             processor = SlotProcessor(plan, self._home.uri, environment)
             groups = frame.groupBy("target")
             frame = groups.transformWithState(processor, SCHEMA, "append", "None")
+            frame = _observed(frame, plan, names)
         writer = (
-            frame.writeStream.foreachBatch(batches)
+            frame.where(F.col("subtask") >= 0)
+            .writeStream.foreachBatch(batches)
             .queryName(f"{self._job.name} #{next(_numbers)}")
             .option("checkpointLocation", self._home.inside(QUERY).uri)
         )
@@ -372,3 +397,36 @@ def _ticks(session: SparkSession, targets: Sequence[int]) -> DataFrame:
         F.floor(F.col("value") / count).alias("seq"),
         F.lit(None).cast("binary").alias("payload"),
     )
+
+
+_NUMBERS = {
+    "records": (RECORDS, F.sum),
+    "state_entries": (STATE_ENTRIES, F.sum),
+    "watermark": (WATERMARK, lambda number: F.nullif(F.min(number), F.lit(MIN_TIMESTAMP))),
+}
+
+
+def _observed(frame: DataFrame, plan: LevelPlan, names: set[str]) -> DataFrame:
+    """Return a stream whose progress has the numbers of each chain of a level, by its name.
+
+    Args:
+        frame: what leaves the level.
+        plan: that of the level.
+        names: those that are used so far.
+    """
+    for place, chain in enumerate(plan.level.chains):
+        name = next(each for each in _alternatives(chain) if each not in names)
+        names.add(name)
+        columns = []
+        for what, (kind, combined) in _NUMBERS.items():
+            of_kind = F.col("channel") == metric_channel(place, kind)
+            it = F.when((F.col("subtask") == METRIC - plan.number) & of_kind, F.col("seq"))
+            columns.append(combined(it).alias(what))
+        frame = frame.observe(name, *columns)
+    return frame
+
+
+def _alternatives(name: str) -> Iterator[str]:
+    yield name
+    for number in itertools.count(2):
+        yield f"{name} ({number})"

@@ -22,15 +22,24 @@ from pyflink_on_spark._runtime.checkpoints.snapshot_writer import without_collec
 from pyflink_on_spark._runtime.checkpoints.state_file import KEYED, Record, RecordHead, write_record
 from pyflink_on_spark._runtime.contract.plan import JobSettings
 from pyflink_on_spark._runtime.diagnosis.function_log import LOGS, install_function_log
-from pyflink_on_spark._runtime.elements.bundle import Barrier
+from pyflink_on_spark._runtime.elements.bundle import MIN_TIMESTAMP, Barrier
 from pyflink_on_spark._runtime.elements.clock import Clock
 from pyflink_on_spark._runtime.elements.immutability import serialize
 from pyflink_on_spark._runtime.state.backend import KeyedStateBackend
 from pyflink_on_spark._runtime.task.exchange import ChannelRow, encode
 from pyflink_on_spark._runtime.task.group_checkpoints import SnapshotRequest
-from pyflink_on_spark._runtime.task.progress import TaskProgress
+from pyflink_on_spark._runtime.task.progress import TaskProgress, combine
 from pyflink_on_spark._runtime.task.subtask_group import SubtaskGroup
-from pyflink_on_spark._spark.structured.levels import TICK, Level, Levels
+from pyflink_on_spark._spark.structured.levels import (
+    METRIC,
+    RECORDS,
+    STATE_ENTRIES,
+    TICK,
+    WATERMARK,
+    Level,
+    Levels,
+    metric_channel,
+)
 from pyflink_on_spark._spark.structured.state_log import Head, StateLog
 
 _SLICE_SECONDS = 0.05
@@ -182,6 +191,7 @@ class QuerySlot:
         self._written: dict[RecordHead, bytes] = {}
         self._sent: list[bytes] = []
         self._outlet = _Outlet(plan.routes)
+        self._metrics = _Metrics(plan.level, METRIC - plan.number)
         self.head = log.head() or Head()
         self._done = False
         self._drained = self._ended = self._ending = False
@@ -360,17 +370,13 @@ class QuerySlot:
             leaving += [(target, -1, TICK, batch, b"") for target in plan.ticks]
         if entries := self._log.take():
             self._sent.append(serialize((LOGS, entries)))
-        report = SlotReport(
-            plan.number,
-            self._slot,
-            self._done,
-            tuple(self._group.progress()),
-            prepared or [],
-        )
+        progress = tuple(self._group.progress())
+        report = SlotReport(plan.number, self._slot, self._done, progress, prepared or [])
         target = plan.driver[self._slot * len(plan.driver) // len(plan.level.targets)]
         for seq, part in enumerate([*_packed(self._sent), serialize(report)]):
             leaving.append((target, plan.number, self._slot, seq, part))
         self._sent.clear()
+        leaving += self._metrics.rows(target, progress)
         return leaving
 
     def close(self, failed: bool = False) -> None:
@@ -427,6 +433,37 @@ class _Outlet:
         """Return, once, the sent rows."""
         rows, self._rows, self.bytes = self._rows, [], 0
         return rows
+
+
+class _Metrics:
+    """Makes rows of what Spark's progress of a micro-batch is to have of a slot.
+
+    Args:
+        level: the level of the slot.
+        subtask: the subtask of these rows.
+    """
+
+    def __init__(self, level: Level, subtask: int) -> None:
+        self._places = {name: place for place, name in enumerate(level.chains)}
+        self._subtask, self._records = subtask, dict.fromkeys(self._places, 0)
+
+    def rows(self, target: int, progress: Iterable[TaskProgress]) -> Iterator[OutRow]:
+        """Yield the rows of a micro-batch.
+
+        Args:
+            target: the integer of the driver.
+            progress: that of the chains.
+        """
+        for task in combine(progress):
+            place, before = self._places[task.name], self._records[task.name]
+            self._records[task.name] = task.records
+            numbers = {
+                RECORDS: task.records - before,
+                STATE_ENTRIES: task.state_entries,
+                WATERMARK: MIN_TIMESTAMP if task.watermark is None else task.watermark,
+            }
+            for kind, number in numbers.items():
+                yield target, self._subtask, metric_channel(place, kind), number, b""
 
 
 def _packed(parts: list[bytes]) -> Iterator[bytes]:
