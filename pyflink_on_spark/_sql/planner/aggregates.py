@@ -91,13 +91,13 @@ class GroupAggregate(PhysicalNode):
         rows = AggregatedRows(width, settings.time_zone, source.changelog)
         keyed = keyed_edges(builder, source, self.keys, width)
         parallelism = None if self.keys else 1
+        python = any(isinstance(call.overload, AnyArguments) for call in self.calls)
         if self._batch:
             program = compile_batch_aggregate(self.keys, self.calls, rows)
-            batch = BatchAggregateOperator(program, bool(self.keys))
+            batch = BatchAggregateOperator(program, row_of_nothing=not self.keys and not python)
             edges = builder.operator(self.name, keyed, batch, parallelism=parallelism)
             return RowStream(edges, changelog=False)
         ttl = settings.state_ttl
-        bundled = any(isinstance(call.overload, AnyArguments) for call in self.calls)
         program = compile_group_aggregate(
             self.keys,
             self.calls,
@@ -105,9 +105,9 @@ class GroupAggregate(PhysicalNode):
             before=self.emits_update_before,
             keeps_equal=bool(ttl) and bool(self.calls),
             pairs=self.changelog,
-            bundled=bundled,
+            bundled=python,
         )
-        bundle = function_bundle(settings) if bundled else None
+        bundle = function_bundle(settings) if python else None
         operator = GroupAggregateOperator(program, ttl, bundle)
         counterpart = Counterpart((self.name,), partial(MovedGroups, self.keys, self.calls, rows))
         edges = builder.operator(

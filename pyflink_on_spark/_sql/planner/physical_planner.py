@@ -7,6 +7,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from pyflink_on_spark._graph.transformation import Transformation
+from pyflink_on_spark._sql.binder.expressions import convert
+from pyflink_on_spark._sql.binder.unique_keys import has_one_row, unique_key
 from pyflink_on_spark._sql.depth import at_any_depth
 from pyflink_on_spark._sql.errors import TableError, not_yet
 from pyflink_on_spark._sql.plan import nodes as logical
@@ -189,6 +191,8 @@ def _aggregate(node: logical.Aggregate, planner: PhysicalPlanner) -> PhysicalNod
         if isinstance(key, InputRef) and key.index in windows:
             window, parts[index] = windows[key.index]
     if window is None or not {0, 1} <= set(parts.values()):
+        if not batch and _has_single_rows(node):
+            return planner.plan(_row_by_row(node))
         source = planner.plan(node.input)
         return GroupAggregate(node.schema, source, node.keys, node.calls, batch)
     session = window.kind is logical.WindowKind.SESSION
@@ -206,6 +210,32 @@ def _aggregate(node: logical.Aggregate, planner: PhysicalPlanner) -> PhysicalNod
     return WindowAggregate(
         node.schema, source, node.keys, node.calls, window, parts, merges_sessions=False
     )
+
+
+_OF_ONE_ROW = {"SUM", "MIN", "MAX"}
+"""The functions whose value for one row is that of their argument."""
+
+
+def _has_single_rows(node: logical.Aggregate) -> bool:
+    """True if each group has one row, and Flink's planner leaves the aggregate out, too.
+
+    That shows in the kinds of changes.
+    """
+    if not node.keys or any(call.function.name not in _OF_ONE_ROW for call in node.calls):
+        return False
+    if any(call.filter is not None for call in node.calls):
+        return False
+    if has_one_row(node.input):
+        return True
+    key = unique_key(node.input)
+    return key is not None and key <= {k.index for k in node.keys if isinstance(k, InputRef)}
+
+
+def _row_by_row(node: logical.Aggregate) -> logical.Project:
+    """Return the projection that is the same as an aggregate of single rows."""
+    columns = [*node.keys, *(call.args[0] for call in node.calls)]
+    expressions = tuple(map(convert, columns, node.schema.types))
+    return logical.Project(node.schema, node.input, expressions)
 
 
 def _sliced(node: logical.Aggregate, planner: PhysicalPlanner) -> PhysicalNode | None:

@@ -96,11 +96,21 @@ def pruned(roots: Sequence[Node]) -> tuple[Node, ...]:
         digests.number(root): set(range(len(root.schema))) for root in roots
     }
     for node in _from_the_sinks(roots, digests):
+        if isinstance(node, Over):
+            _keep_calls(node.input, needed, digests)
         wanted = _wanted_of_inputs(node, frozenset(needed[digests.number(node)]))
         for source, columns in zip(node.inputs, wanted):
             needed.setdefault(digests.number(source), set()).update(columns)
     pruning = _Pruning(digests, needed)
     return tuple(pruning.prune(root)[0] for root in roots)
+
+
+def _keep_calls(node: Node, needed: dict[int, set[int]], digests: Digests) -> None:
+    """Need all columns of an aggregate below OVER, as Flink does; its updates show it."""
+    while isinstance(node, Project | logical.Filter):
+        node = node.input
+    if isinstance(node, Aggregate):
+        needed.setdefault(digests.number(node), set()).update(range(len(node.schema)))
 
 
 def _from_the_sinks(roots: Sequence[Node], digests: Digests) -> list[Node]:
@@ -160,6 +170,13 @@ def _sides(node: Any, used: Iterable[int]) -> tuple[Needed, Needed]:
     )
 
 
+def _used_calls(node: Aggregate, needed: Needed) -> list[int]:
+    """Return the positions of the calls that something uses; one where there would be nothing."""
+    width = len(node.keys)
+    used = [place for place in range(len(node.calls)) if width + place in needed]
+    return used or ([0] if node.calls and not node.keys else [])
+
+
 def _of_temporal(node: TemporalJoin, needed: Needed) -> tuple[Needed, ...]:
     left, right = _sides(node, needed | _refs(node.condition))
     return left | {node.time}, right if node.version is None else right | {node.version}
@@ -182,12 +199,17 @@ _WANTED: dict[type[Node], Callable[[Any, Needed], tuple[Needed, ...]]] = {
     logical.AssignWatermarks: lambda node, needed: (
         needed | _refs(node.watermark) | {node.column},
     ),
-    logical.Aggregate: lambda node, needed: (_refs(*node.keys) | _of_calls(node.calls),),
+    logical.Aggregate: lambda node, needed: (
+        _refs(*node.keys) | _of_calls(node.calls[place] for place in _used_calls(node, needed)),
+    ),
     logical.Sort: lambda node, needed: (needed | _of_keys(node.keys),),
     logical.WindowTable: lambda node, needed: (
         _own(node, needed) | {node.time} | frozenset(node.partition or ()),
     ),
     Expand: lambda node, needed: (_own(node, needed) | _refs(*node.keys),),
+    logical.Correlate: lambda node, needed: (
+        _own(node, needed | _refs(node.condition)) | _refs(*node.args),
+    ),
     Over: lambda node, needed: (
         _own(node, needed) | _refs(*node.partition) | _of_keys(node.keys) | _of_calls(node.calls),
     ),
@@ -309,9 +331,12 @@ def _same_columns(node: Any, pruning: _Pruning) -> tuple[Node, Places]:
 def _aggregate(node: logical.Aggregate, pruning: _Pruning) -> tuple[Node, Places]:
     source, places = pruning.narrow(node.input)
     keys = tuple(_moved(key, places) for key in node.keys)
-    calls = _moved_calls(node.calls, places)
-    made = with_columns(replace(node, input=source, keys=keys, calls=calls))
-    return made, _identity(node)
+    used = _used_calls(node, pruning.needed(node))
+    calls = _moved_calls((node.calls[place] for place in used), places)
+    kept = [*range(len(keys)), *(len(keys) + place for place in used)]
+    schema = node.schema.projected(kept)
+    made = with_columns(replace(node, schema=schema, input=source, keys=keys, calls=calls))
+    return made, {index: place for place, index in enumerate(kept)}
 
 
 def _adding(node: Any, pruning: _Pruning) -> tuple[Node, Places]:
@@ -319,6 +344,7 @@ def _adding(node: Any, pruning: _Pruning) -> tuple[Node, Places]:
     source, places = pruning.narrow(node.input)
     width, now = len(node.input.schema), len(source.schema)
     added = range(width, len(node.schema))
+    moved = {**places, **{index: now + index - width for index in added}}
     schema = Schema(
         (*source.schema.names, *(node.schema.names[index] for index in added)),
         (*source.schema.types, *(node.schema.types[index] for index in added)),
@@ -330,11 +356,14 @@ def _adding(node: Any, pruning: _Pruning) -> tuple[Node, Places]:
             changes["partition"] = tuple(places[index] for index in node.partition)
     elif isinstance(node, Expand):
         changes["keys"] = tuple(_moved(key, places) for key in node.keys)
+    elif isinstance(node, logical.Correlate):
+        changes["args"] = tuple(_moved(arg, places) for arg in node.args)
+        if node.condition is not None:
+            changes["condition"] = _moved(node.condition, moved)
     else:
         changes["partition"] = tuple(_moved(each, places) for each in node.partition)
         changes["keys"] = _moved_keys(node.keys, places)
         changes["calls"] = _moved_calls(node.calls, places)
-    moved = {**places, **{index: now + index - width for index in added}}
     return replace(node, schema=schema, input=source, **changes), moved
 
 
@@ -403,6 +432,7 @@ _MAKE: dict[type[Node], Callable[[Any, _Pruning], tuple[Node, Places]]] = {
     logical.WindowTable: _adding,
     Expand: _adding,
     Over: _adding,
+    logical.Correlate: _adding,
     Match: _match,
     logical.Join: _two_inputs,
     SemiJoin: _two_inputs,

@@ -57,11 +57,12 @@ class BatchAggregateOperator(ProgramOperator):
 
     Args:
         program: what ``compile_batch_aggregate`` returns.
-        grouped: whether there are keys; without keys there is a row in any case.
+        row_of_nothing: whether there is a row without any input: there are no keys, and no
+            functions of the user.
     """
 
-    def __init__(self, program: Program, grouped: bool) -> None:
-        self._program, self._grouped = program, grouped
+    def __init__(self, program: Program, *, row_of_nothing: bool) -> None:
+        self._program, self._row_of_nothing = program, row_of_nothing
 
     def open(self, context: OperatorContext) -> None:
         """Compile the functions."""
@@ -76,7 +77,7 @@ class BatchAggregateOperator(ProgramOperator):
     def end_input(self) -> Iterable[Any]:
         """Yield the rows."""
         groups = self._groups
-        if not groups and not self._grouped:
+        if not groups and self._row_of_nothing:
             groups = {0: self._empty()}
         yield from self._rows(groups.values())
 

@@ -268,8 +268,8 @@ def split(text: str, separator: str) -> tuple[str, ...]:
 
 
 def split_index(text: str, separator: str, index: int) -> str | None:
-    """Return a part between separators, counted from 0."""
-    if index < 0:
+    """Return a part between separators, counted from 0; an empty text has none."""
+    if index < 0 or not text:
         return None
     parts = text.split(separator) if separator else [text]
     return parts[index] if index < len(parts) else None
@@ -423,7 +423,8 @@ def _split_index_code(site: CallSite) -> str:
         return calling(split_index)(site)
     parts = site.temporary()
     split = f"{parts} := {site.source(0)}.split({separator!r}, {index + 1})"
-    return f"({parts}[{index}] if len({split}) > {index} else None)"
+    some = "" if index else f" and {parts} != ['']"  # an empty text has no parts
+    return f"({parts}[{index}] if len({split}) > {index}{some} else None)"
 
 
 def _like_test(site: CallSite, pattern: str, escape: str | None) -> str:
