@@ -284,7 +284,8 @@ def _is_builtin(name: str, function: FunctionType) -> bool:
     code = function.__code__
     if name in code.co_varnames or name in code.co_freevars or name in function.__globals__:
         return False
-    return function.__builtins__.get(name, code) is vars(builtins).get(name)  # type: ignore[attr-defined]
+    own: Any = function  # some versions of typeshed do not know __builtins__
+    return own.__builtins__.get(name, code) is vars(builtins).get(name)
 
 
 def _compiles_alike(code: CodeType, read: Sequence[_Read]) -> bool:
