@@ -123,8 +123,13 @@ def aggregate_python(found: Aggregate) -> str:
     return f"{text}.cast(DataTypes.SMALLINT())" if found["kind"] == SMALLINT else text
 
 
-def aggregate_lite(found: Aggregate) -> str:
+def aggregate_lite(found: Aggregate, over: str = "", *, python: bool = False) -> str:
     """Return an aggregate as SQLite's SQL.
+
+    Args:
+        found: the aggregate.
+        over: what follows each call.
+        python: whether its argument is one of the Table API.
 
     Raises:
         LookupError: SQLite has no such aggregate.
@@ -132,9 +137,10 @@ def aggregate_lite(found: Aggregate) -> str:
     if found["name"] not in {"COUNT", "SUM", "MIN", "MAX", "AVG"}:
         raise LookupError(found["name"])
     where = "" if found["filter"] is None else f" FILTER (WHERE {to_lite(found['filter'])})"
+    where += f" {over}" if over else ""
     if found["of"] is None:
         return f"COUNT(*){where}"
-    inner = ("DISTINCT " if found["distinct"] else "") + to_lite(found["of"])
+    inner = ("DISTINCT " if found["distinct"] else "") + to_lite(found["of"], python=python)
     if found["name"] == "AVG":
         return f"(SUM({inner}){where} / COUNT({inner}){where})"
     return f"{found['name']}({inner}){where}"

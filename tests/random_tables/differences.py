@@ -10,8 +10,14 @@ from tests.random_programs.outcome import Outcome
 _MAP = re.compile(r"\{([^{}]*)\}")
 
 
-def difference(expected: Outcome, found: Outcome) -> str | None:
-    """Say in a line how an outcome differs from the expected one; None if it does not."""
+def difference(expected: Outcome, found: Outcome, *, any_order: bool = False) -> str | None:
+    """Say in a line how an outcome differs from the expected one; None if it does not.
+
+    Args:
+        expected: the one.
+        found: the other.
+        any_order: whether rows may have another order.
+    """
     one, other = expected.failure, found.failure
     if one is not None and other is not None:
         return None  # the engines' own words differ
@@ -25,7 +31,7 @@ def difference(expected: Outcome, found: Outcome) -> str | None:
         missing, added = missing - added, added - missing
         if missing or added:
             return f"{number}: misses {_some(missing)}, has {_some(added)}"
-        if rows != others:
+        if rows != others and not any_order:
             return f"{number}: the order is {others}, not {rows}"
     return None
 

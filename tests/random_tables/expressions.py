@@ -109,8 +109,13 @@ def to_python(node: Node) -> str:
     return f"call_sql({to_sql(node)!r})"
 
 
-def to_lite(node: Node, prefix: str = "") -> str:
+def to_lite(node: Node, prefix: str = "", *, python: bool = False) -> str:
     """Return an expression as SQLite's SQL.
+
+    Args:
+        node: the expression.
+        prefix: what is put before names of columns.
+        python: whether it is one of the Table API, where ``~`` of NULL is true.
 
     Raises:
         LookupError: SQLite has no such expression.
@@ -122,7 +127,10 @@ def to_lite(node: Node, prefix: str = "") -> str:
     template = OPERATIONS[node[0]].lite
     if template is None:
         raise LookupError(node[0])
-    return template.format(*(to_lite(operand, prefix) for operand in node[1:]))
+    python = python and OPERATIONS[node[0]].python is not None
+    if python and node[0] == "not":
+        template = "({0} IS NOT TRUE)"
+    return template.format(*(to_lite(operand, prefix, python=python) for operand in node[1:]))
 
 
 def _lite_literal(kind: str, value: object) -> str:
