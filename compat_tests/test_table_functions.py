@@ -65,6 +65,7 @@ TEXTS = [
     ("OVERLAY('hello' PLACING 'XX' FROM 2)", "VarCharType(7, false)", "'hXXlo'"),
     ("ASCII('abc')", "IntType(false)", "97"),
     ("ASCII('')", "IntType(false)", "0"),
+    ("ASCII('ü')", "IntType(false)", "-61"),
     ("CHR(97)", "VarCharType(2147483647, true)", "'a'"),
     ("ENCODE('abc', 'UTF-8')", "VarBinaryType(2147483647, false)", "bytearray(b'abc')"),
     ("DECODE(x'616263', 'UTF-8')", "VarCharType(2147483647, false)", "'abc'"),

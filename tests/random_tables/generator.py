@@ -474,7 +474,8 @@ def _unnest(draft: Draft, scope: Scope) -> Scope | None:
     names = draft.names(len(results))
     columns = [*scope.columns, *([n, k] for n, k in zip(names, results))]
     parts = {"column": name, "names": names, "left": rng.random() < 0.5}
-    return draft.add("unnest", [scope], columns, parts)
+    ordered = scope.ordered and scope.kind(name) != MAP  # entries have no order
+    return draft.add("unnest", [scope], columns, parts, ordered=ordered)
 
 
 def _scalar(draft: Draft, scope: Scope) -> Scope | None:

@@ -41,7 +41,7 @@ def unique_key(node: Node) -> frozenset[int] | None:
     if isinstance(node, Filter):
         return _first_of_each(node) or unique_key(node.input)
     if isinstance(node, Aggregate):
-        return frozenset(range(len(node.keys))) if node.keys else None
+        return frozenset(range(len(node.keys))) if node.keys and node.rows is None else None
     return None
 
 
@@ -49,7 +49,7 @@ def has_one_row(node: Node) -> bool:
     """True for a node with at most one row."""
     if isinstance(node, Project):
         return has_one_row(node.input)
-    return isinstance(node, Aggregate) and not node.keys
+    return isinstance(node, Aggregate) and not node.keys and node.rows is None
 
 
 def _projected(node: Project, key: frozenset[int] | None) -> frozenset[int] | None:

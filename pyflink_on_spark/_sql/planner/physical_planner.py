@@ -191,10 +191,7 @@ def _aggregate(node: logical.Aggregate, planner: PhysicalPlanner) -> PhysicalNod
         if isinstance(key, InputRef) and key.index in windows:
             window, parts[index] = windows[key.index]
     if window is None or not {0, 1} <= set(parts.values()):
-        if not batch and _has_single_rows(node):
-            return planner.plan(_row_by_row(node))
-        source = planner.plan(node.input)
-        return GroupAggregate(node.schema, source, node.keys, node.calls, batch)
+        return _group_aggregate(node, planner)
     session = window.kind is logical.WindowKind.SESSION
     if session:
         if batch:
@@ -212,6 +209,14 @@ def _aggregate(node: logical.Aggregate, planner: PhysicalPlanner) -> PhysicalNod
     )
 
 
+def _group_aggregate(node: logical.Aggregate, planner: PhysicalPlanner) -> PhysicalNode:
+    batch = planner.settings.batch
+    if not batch and _has_single_rows(node):
+        return planner.plan(_row_by_row(node))
+    source = planner.plan(node.input)
+    return GroupAggregate(node.schema, source, node.keys, node.calls, batch)
+
+
 _OF_ONE_ROW = {"SUM", "MIN", "MAX"}
 """The functions whose value for one row is that of their argument."""
 
@@ -227,6 +232,11 @@ def _has_single_rows(node: logical.Aggregate) -> bool:
         return False
     if has_one_row(node.input):
         return True
+    below = node.input
+    while isinstance(below, logical.Project | logical.Filter | logical.AssignWatermarks):
+        below = below.input
+    if isinstance(below, logical.TableScan | logical.ExternalScan):
+        return False  # nobody enforces the key of a source
     key = unique_key(node.input)
     return key is not None and key <= {k.index for k in node.keys if isinstance(k, InputRef)}
 

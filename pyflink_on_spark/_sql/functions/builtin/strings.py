@@ -293,8 +293,9 @@ def overlay(text: str, placed: str, start: int, length: int | None = None) -> st
 
 
 def first_code(text: str) -> int:
-    """Return the code of the first character."""
-    return text.encode()[0] if text else 0
+    """Return the first byte of a text, with its sign as in Java."""
+    first = text.encode()[0] if text else 0
+    return first - 256 if first > 127 else first
 
 
 def character(code: int) -> str:
