@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import contextlib
 import random
+import secrets
 import signal
 import subprocess
 import sys
@@ -133,6 +134,8 @@ class DisturbedJob(ABC):
         self._checkpoints, self._log = plan.folder / "checkpoints", plan.folder / "job.log"
         for inside in (self._output, self._checkpoints):
             inside.mkdir(parents=True)
+        self._key = (plan.folder / "key").resolve()
+        self._key.write_text(secrets.token_hex(32))
 
     @abstractmethod
     def _generator(self) -> list[str]:
@@ -336,6 +339,8 @@ class DisturbedJob(ABC):
 
     def _start(self) -> subprocess.Popen[bytes]:
         command = [sys.executable, "-m", "pyflink_on_spark", "run", "--engine", self._plan.engine]
+        if self._plan.engine == "hosts":
+            command += ["-D", f"pyflink-on-spark.checkpoint-key={self._key.as_uri()}"]
         command += self._job()
         command += ["--checkpoints", str(self._checkpoints)]
         parallelism = self._choose.choice(self._plan.parallelism)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import argparse
 import time
-from collections import defaultdict
+from collections import Counter, defaultdict
 from pathlib import Path
 
 EVENTS_A_FILE = 100
@@ -57,7 +57,7 @@ def expected_windows(count: int) -> list[str]:
 def expected_sums(count: int) -> dict[str, list[str]]:
     """Return the results of other windows and the timers, by name; see ``job.py``."""
     found: dict[str, dict[tuple[int, int], list[int]]] = {
-        name: defaultdict(list) for name in ("sliding", "sessions", "timers")
+        name: defaultdict(list) for name in ("sliding", "sessions", "timers", "lists")
     }
     sessions: dict[tuple[int, int], int] = {}
     for number in range(count):
@@ -65,7 +65,8 @@ def expected_sums(count: int) -> dict[str, list[str]]:
         last = time // (WINDOW // 2) * (WINDOW // 2)
         for start in (last, last - WINDOW // 2):
             found["sliding"][key, start].append(number)
-        found["timers"][key, time // SLOT * SLOT].append(number)
+        for name in ("timers", "lists"):
+            found[name][key, time // SLOT * SLOT].append(number)
         if number // BURST % 2 == 0:
             first = sessions.setdefault((key, number // BURST), time)
             found["sessions"][key, first].append(number)
@@ -73,6 +74,31 @@ def expected_sums(count: int) -> dict[str, list[str]]:
         name: sorted(f"{key},{start},{len(all_)},{sum(all_)}" for (key, start), all_ in of.items())
         for name, of in found.items()
     }
+
+
+AHEAD, MOST = 17, 3
+"""Of the queries in ``job_tables.py``."""
+
+
+def expected_rows(count: int) -> dict[str, list[str]]:
+    """Return the rows of the queries after all events, by name; see ``job_tables.py``."""
+    of_keys: dict[int, list[int]] = defaultdict(list)
+    for number in range(count):
+        of_keys[key_of(number)].append(number)
+    return {
+        "totals": [f"{key},{len(found)},{sum(found)}" for key, found in of_keys.items()],
+        "pairs": [f"{number + AHEAD},{number}" for number in range(0, count - AHEAD, 2)],
+        "newest": [f"{key},{n}" for key, found in of_keys.items() for n in found[-MOST:]],
+    }
+
+
+def rows_after(changes: list[str]) -> list[str]:
+    """Return the rows that are left after changes in any order; of too many removals a mark."""
+    balance: Counter[str] = Counter()
+    for change in changes:
+        balance[change[1:]] += 1 if change[0] == "+" else -1
+    mark = [f"removed too often: {row}" for row, left in balance.items() if left < 0]
+    return mark + list(balance.elements())
 
 
 def check_counts(lines: list[str], count: int) -> list[str]:

@@ -4,8 +4,8 @@
         [--restore CHECKPOINT]
 
 Reads the files of a folder as they come, counts per key in state, in event-time windows of three
-kinds and by event-time timers, and writes all of it to files, until there is a file OUTPUT/stop,
-with which it ends, or OUTPUT/suspend, with which it only stops. It leaves a savepoint.
+kinds, by timers of both kinds and in SQL, and writes all of it to files, until there is a file
+OUTPUT/stop, with which it ends, or OUTPUT/suspend, with which it only stops. It leaves a savepoint.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ import argparse
 import time
 from pathlib import Path
 
+from job_tables import changes
 from pyflink.common import (
     Configuration,
     Duration,
@@ -37,7 +38,11 @@ from pyflink.datastream.connectors.file_system import (
     RollingPolicy,
     StreamFormat,
 )
-from pyflink.datastream.state import MapStateDescriptor, ValueStateDescriptor
+from pyflink.datastream.state import (
+    ListStateDescriptor,
+    MapStateDescriptor,
+    ValueStateDescriptor,
+)
 from pyflink.datastream.window import (
     EventTimeSessionWindows,
     SlidingEventTimeWindows,
@@ -47,6 +52,7 @@ from pyflink.datastream.window import (
 DISORDER, WINDOW = 50_000, 5_000
 BURST, GAP = 300, 1_000
 SLOT = 7_000
+FLUSH = 100
 EVENT = Types.TUPLE([Types.LONG(), Types.LONG(), Types.LONG()])
 
 
@@ -94,6 +100,42 @@ class SumOfSlot(KeyedProcessFunction):
         count, total = self.sums.get(start)
         self.sums.remove(start)
         yield f"{ctx.get_current_key()},{start},{count},{total}"
+
+
+class ListOfSlot(KeyedProcessFunction):
+    """Emits what SumOfSlot emits, of a list of all that waits."""
+
+    def open(self, runtime_context):
+        kind = Types.TUPLE([Types.LONG(), Types.LONG()])
+        self.waiting = runtime_context.get_list_state(ListStateDescriptor("waiting", kind))
+
+    def process_element(self, value, ctx):
+        start = value[2] // SLOT * SLOT
+        self.waiting.add((start, value[0]))
+        ctx.timer_service().register_event_time_timer(start + SLOT - 1)
+
+    def on_timer(self, timestamp, ctx):
+        start = timestamp + 1 - SLOT
+        waiting = list(self.waiting.get())
+        numbers = [number for slot, number in waiting if slot == start]
+        self.waiting.update([one for one in waiting if one[0] != start])
+        yield f"{ctx.get_current_key()},{start},{len(numbers)},{sum(numbers)}"
+
+
+class Flush(KeyedProcessFunction):
+    """Emits the numbers of the events by processing-time timers."""
+
+    def open(self, runtime_context):
+        self.held = runtime_context.get_list_state(ListStateDescriptor("held", Types.LONG()))
+
+    def process_element(self, value, ctx):
+        self.held.add(value[0])
+        timers = ctx.timer_service()
+        timers.register_processing_time_timer(timers.current_processing_time() + FLUSH)
+
+    def on_timer(self, timestamp, ctx):
+        yield from map(str, self.held.get())
+        self.held.clear()
 
 
 def parse(line):
@@ -156,7 +198,7 @@ def results(events):
 
 
 def more_results(events):
-    """Return the sums of other windows and of timers, by name."""
+    """Return the results of other windows and of timers, by name."""
     sliding = SlidingEventTimeWindows.of(Time.milliseconds(WINDOW), Time.milliseconds(WINDOW // 2))
     bursts = (
         events.filter(lambda event: event[0] // BURST % 2 == 0)
@@ -167,6 +209,8 @@ def more_results(events):
         "sliding": events.window(sliding).process(SumOfWindow(), Types.STRING()),
         "sessions": bursts.process(SumOfWindow(), Types.STRING()),
         "timers": events.process(SumOfSlot(), Types.STRING()),
+        "lists": events.process(ListOfSlot(), Types.STRING()),
+        "flushed": events.process(Flush(), Types.STRING()),
     }
 
 
@@ -180,6 +224,8 @@ def build(env, options):
     windows.sink_to(sink(options.output / "windows", ended)).uid("sums")
     for name, sums in more_results(events).items():
         sums.uid(name).sink_to(sink(options.output / name, ended)).uid(f"{name} in files")
+    for name, lines in changes(env, events).items():
+        lines.uid(name).sink_to(sink(options.output / name, ended)).uid(f"{name} in files")
 
 
 def run(env, options):

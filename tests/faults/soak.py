@@ -6,7 +6,7 @@ A generator writes files of numbered events; a job (`job.py`) counts them in sta
 by timers, with checkpoints. Its driver is killed at random moments and started again from the
 newest complete checkpoint. Hosts and the daemon that starts them are killed too, and there the job
 has to help itself; and Spark's Java process, without which the driver has to end with an error. In
-the end the committed files have to hold exactly what the events give.
+the end the committed files have to hold exactly what the events give. Checkpoints are signed.
 """
 
 from __future__ import annotations
@@ -20,8 +20,10 @@ from tests.faults.disturbed import DisturbedJob, Plan, arguments, run_command
 from tests.faults.events import (
     EVENTS_A_FILE,
     check_counts,
+    expected_rows,
     expected_sums,
     expected_windows,
+    rows_after,
 )
 
 JOB = Path(__file__).with_name("job.py")
@@ -54,7 +56,7 @@ class Soak(DisturbedJob):
         return EVENTS_A_FILE * len(list(self._input.glob("[0-9]*")))
 
     def _count_seen(self) -> int:
-        return len(self._lines("counts"))
+        return min(len(self._lines("counts")), len(self._lines("flushed")))
 
     def _check(self, events: int) -> None:
         report = self._report
@@ -65,7 +67,16 @@ class Soak(DisturbedJob):
         for what, sums in expected_sums(events).items():
             self._compare(what, self._lines(what), sums)
             results += len(sums)
-        found = f"{events} events, {results} results of windows and timers"
+        self._compare("flushed", self._lines("flushed"), [str(n) for n in range(events)])
+        changes = 0
+        for what, rows in expected_rows(events).items():
+            lines = self._lines(what)
+            self._compare(f"rows of {what}", rows_after(lines), rows)
+            changes += len(lines)
+        found = (
+            f"{events} events in state and by timers, {results} results of windows and timers, "
+            f"{changes} changes of queries"
+        )
         report.records = f"{found}, {self._places()}"
 
     def _places(self) -> str:

@@ -9,9 +9,11 @@ import sys
 from tests.faults.events import (
     EVENTS_A_FILE,
     check_counts,
+    expected_rows,
     expected_windows,
     key_of,
     line_of,
+    rows_after,
     write_file,
 )
 from tests.faults.processes import (
@@ -60,6 +62,13 @@ def test_windows_have_every_event_once():
     rows = [tuple(map(int, line.split(","))) for line in expected_windows(1234)]
     assert sum(count for _, _, count, _ in rows) == 1234
     assert sum(total for _, _, _, total in rows) == sum(range(1234))
+
+
+def test_rows_after_changes():
+    changes = ["+1,2", "+1,5", "-1,2", "+7,7", "+7,7"]
+    assert sorted(rows_after(changes)) == ["1,5", "7,7", "7,7"]
+    assert rows_after(["-1,5"]) == ["removed too often: 1,5"]
+    assert expected_rows(20)["pairs"] == ["17,0", "19,2"]
 
 
 def test_files_have_the_events_in_order(tmp_path):
