@@ -52,6 +52,15 @@ CHECKPOINT_KEY = text(
     ),
     check=_check_place_of_key,
 )
+MAX_RECORD_SIZE = memory(
+    "pyflink-on-spark.max-record-size",
+    1024 * 1024 * 1024,
+    effect=works(
+        "how many bytes a line of a text file, or of the CSV and JSON files of a table, may have "
+        "after decompression; a longer one fails the job before it fills the memory"
+    ),
+    check=at_least(1, "A record must be allowed at least one byte."),
+)
 HOSTS = integer(
     "pyflink-on-spark.hosts",
     None,

@@ -15,6 +15,7 @@ from pyflink_on_spark._connectors.files.reader import FileEnumerator, FilesDone,
 from pyflink_on_spark._connectors.formats.file_format import FileSplit
 from pyflink_on_spark._filesystem.file_system import is_pattern
 from pyflink_on_spark._filesystem.location import Location, is_remote, locate
+from pyflink_on_spark._options.own import MAX_RECORD_SIZE
 from pyflink_on_spark._runtime.contract.connector import (
     AskingReader,
     FlinkSplits,
@@ -60,7 +61,9 @@ class SplitFileSource(Source):
         return self.config.file_format.produced_type
 
     def with_configuration(self, configuration: Mapping[str, str]) -> SplitFileSource:
-        return SplitFileSource(self.config, configuration)
+        most = MAX_RECORD_SIZE.read(configuration)
+        limited = replace(self.config, file_format=self.config.file_format.with_most(most))
+        return SplitFileSource(limited, configuration)
 
     def splits(self, parallelism: int) -> list[FileSplit]:
         try:

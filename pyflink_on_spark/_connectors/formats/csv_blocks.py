@@ -6,6 +6,7 @@ import codecs
 import csv
 import io
 import os
+import sys
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from functools import partial
@@ -21,7 +22,7 @@ from pyflink_on_spark._connectors.formats.csv_records import (
     RecordReader,
 )
 from pyflink_on_spark._connectors.formats.file_format import FileSplit, InputFileFormat
-from pyflink_on_spark._connectors.formats.line_ranges import read_whole_lines
+from pyflink_on_spark._connectors.formats.line_ranges import read_whole_lines, too_long
 from pyflink_on_spark._filesystem.input_file import open_input
 from pyflink_on_spark._runtime.elements.bundle import BUNDLE_SIZE, Bundle
 from pyflink_on_spark.common.typeinfo import Types
@@ -53,13 +54,25 @@ class CsvRecords(InputFileFormat):
         form: the dialect.
         lenient: whether a record that is not well-formed is left out; otherwise the job fails.
         chunk_size: the number of bytes to read at once.
+        most: how many bytes a line may have.
     """
 
-    def __init__(self, form: CsvDialect, lenient: bool = False, chunk_size: int = _CHUNK) -> None:
+    def __init__(
+        self,
+        form: CsvDialect,
+        lenient: bool = False,
+        chunk_size: int = _CHUNK,
+        most: int = sys.maxsize,
+    ) -> None:
         self._form, self._lenient, self._chunk_size = form, lenient, chunk_size
+        self._most = most
         self._special = tuple(
             character.encode() for character in (form.quote, form.escape) if character is not None
         )
+
+    def with_most(self, most: int) -> InputFileFormat:
+        """The same format, where a line may have so many bytes."""
+        return CsvRecords(self._form, self._lenient, self._chunk_size, most)
 
     @property
     def produced_type(self) -> TypeInformation:
@@ -132,14 +145,14 @@ class CsvRecords(InputFileFormat):
         """Yield whole lines in UTF-8, some at a time, and their offset."""
         path, size = split.path, self._chunk_size
         if is_compressed(path):
-            return _whole_lines(_in_utf8(read_compressed(path, size)))
+            return _whole_lines(_in_utf8(read_compressed(path, size)), path, self._most)
         with open_input(path) as file:
             beginning = file.read(4)
         if _codec(beginning) is not None:
-            lines = _whole_lines(_in_utf8(_chunks(path, size)))
+            lines = _whole_lines(_in_utf8(_chunks(path, size)), path, self._most)
             return lines if position is None else _after(lines, position[0])
         offset = None if position is None else position[0]
-        return read_whole_lines(path, split.start, split.end, offset, size)
+        return read_whole_lines(path, split.start, split.end, offset, size, most=self._most)
 
     def _whole_records(self, lines: Iterator[tuple[int, bytes]]) -> Iterator[tuple[int, bytes]]:
         """Yield blocks that probably end with a record: the number of their quotes is even."""
@@ -258,16 +271,21 @@ def _in_utf8(chunks: Iterator[bytes]) -> Iterator[bytes]:
     return (text.encode() for text in codecs.iterdecode(chunks, codec))
 
 
-def _whole_lines(chunks: Iterable[bytes]) -> Iterator[tuple[int, bytes]]:
-    begin, held = 0, b""
+def _whole_lines(chunks: Iterable[bytes], path: str, most: int) -> Iterator[tuple[int, bytes]]:
+    begin, held, searched = 0, bytearray(), 0
     for chunk in chunks:
         held += chunk
-        cut = max(held.rfind(b"\n"), held.rfind(b"\r", 0, len(held) - 1)) + 1
+        carriage_return = held.rfind(b"\r", max(searched - 1, 0), len(held) - 1)
+        cut = max(held.rfind(b"\n", searched), carriage_return) + 1
         if cut:
-            yield begin, held[:cut]
-            begin, held = begin + cut, held[cut:]
+            yield begin, bytes(held[:cut])
+            begin += cut
+            del held[:cut]
+        searched = len(held)
+        if searched > most:
+            raise too_long(path, most)
     if held:
-        yield begin, held
+        yield begin, bytes(held)
 
 
 def _after(lines: Iterator[tuple[int, bytes]], offset: int) -> Iterator[tuple[int, bytes]]:

@@ -55,6 +55,10 @@ class InputFileFormat(ABC):
         """True if ranges of the file can be read independently."""
         return False
 
+    def with_most(self, most: int) -> InputFileFormat:
+        """The same format, where a line may have so many bytes; of others than lines itself."""
+        return self
+
     @abstractmethod
     def read(self, split: FileSplit) -> Iterator[Bundle]:
         """Yield the records that begin in a split, in order."""

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import os
 import re
+import sys
 from collections.abc import Iterator
 from typing import BinaryIO
 
 from pyflink_on_spark._filesystem.input_file import open_input
+from pyflink_on_spark._options.own import MAX_RECORD_SIZE
 
 _LINE_END = re.compile(rb"\r\n?|\n")
 _NEWLINE = re.compile(rb"\n")
@@ -21,6 +23,7 @@ def read_whole_lines(
     offset: int | None,
     chunk_size: int,
     newline_only: bool = False,
+    most: int = sys.maxsize,
 ) -> Iterator[tuple[int, bytes]]:
     """Yield the lines that begin in a range of a file, some at a time, and their offset.
 
@@ -31,8 +34,10 @@ def read_whole_lines(
         offset: the offset of the line from which reading resumes; None: the beginning of the range.
         chunk_size: the number of bytes to read at once.
         newline_only: whether a carriage return alone ends no line.
+        most: how many bytes a line may have.
 
     Raises:
+        ValueError: a line has more.
         OSError: the file cannot be read, or has become shorter.
     """
     with open_input(path) as file:
@@ -59,6 +64,15 @@ def read_whole_lines(
                 del lines[:end]
             if not chunk:
                 return
+            if len(lines) > most:
+                raise too_long(path, most)
+
+
+def too_long(path: str, most: int) -> ValueError:
+    """The error for a line that has more bytes than it may have."""
+    return ValueError(
+        f"a line of {path} has more than {most:,} bytes; {MAX_RECORD_SIZE.key} allows more"
+    )
 
 
 def _end_of_last_line(content: bytearray, searched: int) -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import sys
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -13,7 +14,7 @@ from pyflink_on_spark._connectors.formats.charset import (
 )
 from pyflink_on_spark._connectors.formats.compression import is_compressed, read_compressed
 from pyflink_on_spark._connectors.formats.file_format import FileSplit, InputFileFormat
-from pyflink_on_spark._connectors.formats.line_ranges import read_whole_lines
+from pyflink_on_spark._connectors.formats.line_ranges import read_whole_lines, too_long
 from pyflink_on_spark._filesystem.input_file import open_input
 from pyflink_on_spark._runtime.elements.bundle import BUNDLE_SIZE, Bundle
 from pyflink_on_spark.common._charset import find_charset
@@ -31,14 +32,23 @@ class TextLines(InputFileFormat):
     Args:
         charset_name: the character set of the files; malformed input becomes U+FFFD.
         chunk_size: the number of bytes to decode at once.
+        most: how many bytes a line may have.
 
     Raises:
         ValueError: there is no such character set.
     """
 
-    def __init__(self, charset_name: str = "UTF-8", chunk_size: int = _CHUNK) -> None:
+    def __init__(
+        self, charset_name: str = "UTF-8", chunk_size: int = _CHUNK, most: int = sys.maxsize
+    ) -> None:
+        self._charset_name = charset_name
         self._codec = find_charset(charset_name).codec
         self._chunk_size = chunk_size
+        self._most = most
+
+    def with_most(self, most: int) -> InputFileFormat:
+        """The same format, where a line may have so many bytes."""
+        return TextLines(self._charset_name, self._chunk_size, most)
 
     @property
     def produced_type(self) -> TypeInformation:
@@ -51,7 +61,8 @@ class TextLines(InputFileFormat):
         if self.is_splittable(split.path):
             yield from (bundle for bundle, _ in self._resume(split, None))
             return
-        for lines in _decode_lines(self._chunks(split.path), self._codec):
+        chunks = self._chunks(split.path)
+        for lines in _decode_lines(chunks, self._codec, split.path, self._most):
             for i in range(0, len(lines), BUNDLE_SIZE):
                 yield Bundle(lines[i : i + BUNDLE_SIZE])
 
@@ -69,7 +80,9 @@ class TextLines(InputFileFormat):
         self, split: FileSplit, position: tuple[int, int] | None
     ) -> Iterator[tuple[Bundle, tuple[int, int]]]:
         offset, skip = position or (None, 0)
-        lines = read_whole_lines(split.path, split.start, split.end, offset, self._chunk_size)
+        lines = read_whole_lines(
+            split.path, split.start, split.end, offset, self._chunk_size, most=self._most
+        )
         return _in_bundles(lines, self._lines, skip)
 
     def _lines(self, content: bytes) -> list[str]:
@@ -92,10 +105,16 @@ class LineMessages(InputFileFormat):
 
     Args:
         chunk_size: the number of bytes to read at once.
+        most: how many bytes a message may have.
     """
 
-    def __init__(self, chunk_size: int = _CHUNK) -> None:
+    def __init__(self, chunk_size: int = _CHUNK, most: int = sys.maxsize) -> None:
         self._chunk_size = chunk_size
+        self._most = most
+
+    def with_most(self, most: int) -> InputFileFormat:
+        """The same format, where a line may have so many bytes."""
+        return LineMessages(self._chunk_size, most)
 
     @property
     def produced_type(self) -> TypeInformation:
@@ -108,7 +127,8 @@ class LineMessages(InputFileFormat):
         if self.is_splittable(split.path):
             yield from (bundle for bundle, _ in self._resume(split, None))
             return
-        for content in _whole_lines(read_compressed(split.path, self._chunk_size)):
+        chunks = read_compressed(split.path, self._chunk_size)
+        for content in _whole_lines(chunks, split.path, self._most):
             messages = _messages(content)
             for i in range(0, len(messages), BUNDLE_SIZE):
                 yield Bundle(messages[i : i + BUNDLE_SIZE])
@@ -124,7 +144,13 @@ class LineMessages(InputFileFormat):
     ) -> Iterator[tuple[Bundle, tuple[int, int]]]:
         offset, skip = position or (None, 0)
         lines = read_whole_lines(
-            split.path, split.start, split.end, offset, self._chunk_size, newline_only=True
+            split.path,
+            split.start,
+            split.end,
+            offset,
+            self._chunk_size,
+            newline_only=True,
+            most=self._most,
         )
         return _in_bundles(lines, _messages, skip)
 
@@ -161,14 +187,18 @@ def _messages(content: bytes) -> list[Any]:
     return lines
 
 
-def _whole_lines(chunks: Iterator[bytes]) -> Iterator[bytes]:
+def _whole_lines(chunks: Iterator[bytes], path: str, most: int) -> Iterator[bytes]:
     pieces: list[bytes] = []
+    size = 0
     for chunk in chunks:
         end = chunk.rfind(b"\n") + 1
         if end:
             yield b"".join((*pieces, chunk[:end]))
-            pieces = []
+            pieces, size = [], 0
         pieces.append(chunk[end:])
+        size += len(chunk) - end
+        if size > most:
+            raise too_long(path, most)
     if rest := b"".join(pieces):
         yield rest
 
@@ -178,14 +208,20 @@ def _read_plain(path: str, chunk_size: int) -> Iterator[bytes]:
         yield from iter(partial(file.read, chunk_size), b"")
 
 
-def _decode_lines(chunks: Iterable[bytes], codec: str) -> Iterator[list[str]]:
+def _decode_lines(chunks: Iterable[bytes], codec: str, path: str, most: int) -> Iterator[list[str]]:
     """Yield the lines of a text in chunks, some at a time."""
     decoder: io.IncrementalNewlineDecoder | None = None
     unfinished: list[str] = []
+    size = 0
     for chunk in chunks:
+        size += len(chunk)
         if decoder is None:
             decoder = io.IncrementalNewlineDecoder(text_decoder(codec, chunk), translate=True)
-        yield from _complete_lines(decoder.decode(chunk), unfinished)
+        for lines in _complete_lines(decoder.decode(chunk), unfinished):
+            size = len(chunk)
+            yield lines
+        if size > most and sum(map(len, unfinished)) > most:
+            raise too_long(path, most)
     if decoder is not None:
         yield from _complete_lines(decoder.decode(b"", final=True), unfinished)
     if last := "".join(unfinished):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, BinaryIO
@@ -133,11 +134,16 @@ class _Lines(InputFileFormat):
     Args:
         delimiter: what ends a line.
         skips_first: whether the first line of each file is left out.
+        most: how many bytes a line may have.
     """
 
-    def __init__(self, delimiter: str, skips_first: bool) -> None:
+    def __init__(self, delimiter: str, skips_first: bool, most: int = sys.maxsize) -> None:
         self._delimiter, self._skips_first = delimiter, skips_first
-        self._inner = LineMessages()
+        self._inner = LineMessages(most=most)
+
+    def with_most(self, most: int) -> _Lines:
+        """The same, where a line may have so many bytes."""
+        return _Lines(self._delimiter, self._skips_first, most)
 
     @property
     def produced_type(self) -> TypeInformation:

@@ -70,6 +70,10 @@ class WithPaths(InputFileFormat):
     def __init__(self, records: InputFileFormat) -> None:
         self._records = records
 
+    def with_most(self, most: int) -> WithPaths:
+        """The same, where a line may have so many bytes."""
+        return WithPaths(self._records.with_most(most))
+
     @property
     def produced_type(self) -> TypeInformation:
         """The type of the pairs."""
