@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pyflink_on_spark._options.kinds import at_least, choice, duration, integer, text
+from pyflink_on_spark._options.kinds import at_least, boolean, choice, duration, integer, text
 from pyflink_on_spark._options.option import recorded
 
 _NO_LIMIT = recorded("Python has no limit for the length of a method")
@@ -15,6 +15,7 @@ DEFAULT_PARALLELISM = integer("table.exec.resource.default-parallelism", -1)
 INTERVAL_JOIN_CLEANUP = duration("table.exec.interval-join.min-cleanup-interval", 0)
 IDLE_TIMEOUT = duration("table.exec.source.idle-timeout", 0)
 STATE_TTL = duration("table.exec.state.ttl", 0)
+FORCE_RECOMPILE = boolean("table.plan.force-recompile", False)
 
 ASYNC_CAPACITY = integer(
     "table.exec.async-scalar.max-concurrent-operations",

@@ -1,26 +1,23 @@
-# mypy: disable-error-code="empty-body"
-"""Compiled plans: names and signatures only."""
+"""Compiled plans."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import NoReturn
+from typing import Any, NoReturn
 
 from pyflink_on_spark._compat.missing_names import missing_name
-from pyflink_on_spark._compat.unsupported import Gap, raise_unsupported, unsupported_class
+from pyflink_on_spark._compat.unsupported import Gap, raise_unsupported
+from pyflink_on_spark._job.display.progress import console
+from pyflink_on_spark._options.table import FORCE_RECOMPILE
+from pyflink_on_spark._sql.session.compiled import flink_version, sinks_of, write_plan
 from pyflink_on_spark.table.explain_detail import ExplainDetail
 from pyflink_on_spark.table.table_result import TableResult
 
 __all__ = ["CompiledPlan"]
 
-_REASON = "a compiled plan is a file of Flink's planner"
-_INSTEAD = "Run the INSERT with execute_sql or a StatementSet."
 
-_unsupported = unsupported_class(kind=Gap.NEVER, reason=_REASON, instead=_INSTEAD)
-
-
-def refuse_compiled_plan(call: str) -> NoReturn:
-    """Raise the error for a call that makes or reads a compiled plan.
+def refuse_tables(call: str) -> NoReturn:
+    """Raise the error for a call that makes a plan of tables that are no texts of SQL.
 
     Args:
         call: the call.
@@ -28,32 +25,79 @@ def refuse_compiled_plan(call: str) -> NoReturn:
     Raises:
         UnsupportedFlinkFeature: always.
     """
-    raise_unsupported(call, kind=Gap.NEVER, reason=_REASON, instead=_INSTEAD)
+    raise_unsupported(
+        call,
+        kind=Gap.NOT_YET,
+        reason="a compiled plan has the texts of INSERTs",
+        instead="Write the INSERT in SQL: compile_plan_sql, add_insert_sql or COMPILE PLAN.",
+    )
 
 
-@_unsupported
 class CompiledPlan:
-    """An INSERT that is planned and not yet run."""
+    """INSERTs that are planned and not yet run.
 
-    def __init__(self, j_compiled_plan, t_env): ...
+    On Spark: The plan has the texts of the INSERTs and the columns of their tables. Plans of Flink
+    are refused.
 
-    def __str__(self) -> str: ...
+    Args:
+        j_compiled_plan: use ``compile_plan_sql`` and ``load_plan``.
+        t_env: the environment.
+    """
 
-    def as_json_string(self) -> str: ...
+    def __init__(self, j_compiled_plan, t_env):
+        self._text: str = j_compiled_plan
+        self._t_env = t_env
+        self._sinks: Any = sinks_of(t_env._session, self._text)
 
-    def as_smile_bytes(self) -> bytes: ...
+    def __str__(self) -> str:
+        return self.explain()
 
-    def write_to_file(self, file: str | Path, ignore_if_exists: bool = False): ...
+    def as_json_string(self) -> str:
+        """Return the plan as JSON."""
+        return self._text
 
-    def get_flink_version(self) -> str: ...
+    def as_smile_bytes(self) -> bytes:
+        """Return the plan as bytes, for ``PlanReference.from_smile_bytes``.
 
-    def print_json_string(self): ...
+        On Spark: The bytes are those of the JSON.
+        """
+        return self._text.encode()
 
-    def execute(self) -> TableResult: ...
+    def write_to_file(self, file: str | Path, ignore_if_exists: bool = False):
+        """Write the plan to a file of this machine.
 
-    def explain(self, *extra_details: ExplainDetail) -> str: ...
+        Args:
+            file: the file.
+            ignore_if_exists: whether a file that is there stays, without an error.
 
-    def print_explain(self, *extra_details: ExplainDetail): ...
+        Raises:
+            TableException: the file is there.
+        """
+        replaces = FORCE_RECOMPILE.read(self._t_env._session.settings().configuration)
+        write_plan(self._text, str(file), if_not_exists=ignore_if_exists, replaces=replaces)
+
+    def get_flink_version(self) -> str:
+        """Return the version of Flink whose behaviour the plan is of."""
+        return flink_version(self._text)
+
+    def print_json_string(self):
+        """Print the plan as JSON."""
+        console.write(self._text)
+
+    def execute(self) -> TableResult:
+        """Start a job of the INSERTs.
+
+        On Spark: Works; PyFlink 2.3 fails with a Py4JError.
+        """
+        return TableResult(self._t_env._jobs.insert(self._sinks))
+
+    def explain(self, *extra_details: ExplainDetail) -> str:
+        """Return how the INSERTs are carried out."""
+        return self._t_env._explain(self._sinks, extra_details)
+
+    def print_explain(self, *extra_details: ExplainDetail):
+        """Print how the INSERTs are carried out."""
+        console.write(self.explain(*extra_details))
 
 
 __getattr__ = missing_name(__name__)

@@ -9,8 +9,9 @@ from pyflink_on_spark._compat.renamed_parameters import renamed
 from pyflink_on_spark._job.display.progress import console
 from pyflink_on_spark._sql.errors import TableError
 from pyflink_on_spark._sql.parser import parse_statement
+from pyflink_on_spark._sql.session.compiled import compiled
 from pyflink_on_spark._sql.syntax.statements import Insert
-from pyflink_on_spark.table.compiled_plan import CompiledPlan, refuse_compiled_plan
+from pyflink_on_spark.table.compiled_plan import CompiledPlan, refuse_tables
 from pyflink_on_spark.table.explain_detail import ExplainDetail
 from pyflink_on_spark.table.table_descriptor import TableDescriptor
 from pyflink_on_spark.table.table_pipeline import TablePipeline
@@ -30,6 +31,7 @@ class StatementSet:
     def __init__(self, _j_statement_set, t_env):
         self._t_env = t_env
         self._sinks: list[Any] = []
+        self._texts: list[str] = []
 
     def add(self, table_pipeline: TablePipeline) -> StatementSet:
         """Add what ``insert_into`` gives."""
@@ -48,6 +50,7 @@ class StatementSet:
         if not isinstance(statement, Insert):
             raise TableError("Only insert statement is supported now.")
         self._sinks.append(self._t_env._session.bind_insert(statement))
+        self._texts.append(stmt)
         return self
 
     @renamed(target_path_or_descriptor="target_path")
@@ -84,8 +87,17 @@ class StatementSet:
         console.write(self.explain(*extra_details))
 
     def compile_plan(self) -> CompiledPlan:
-        """Return the plan as Flink's file of a plan."""
-        return refuse_compiled_plan("StatementSet.compile_plan()")
+        """Plan the INSERTs.
+
+        Raises:
+            TableException: there are none.
+            UnsupportedFlinkFeature: not all of them are texts of SQL.
+        """
+        if not self._sinks:
+            raise TableError("No operations are in the statement set.")
+        if len(self._texts) < len(self._sinks):
+            refuse_tables("StatementSet.compile_plan() with tables")
+        return CompiledPlan(compiled(self._t_env._session, self._texts), self._t_env)
 
     def execute(self) -> TableResult:
         """Start a job of all INSERTs, and empty the set.
@@ -98,7 +110,7 @@ class StatementSet:
     def _taken(self) -> list[Any]:
         if not self._sinks:
             raise TableError("No operations are in the statement set.")
-        taken, self._sinks = self._sinks, []
+        taken, self._sinks, self._texts = self._sinks, [], []
         return taken
 
 

@@ -7,7 +7,7 @@ from typing import Any
 from pyflink_on_spark._compat.missing_names import missing_name
 from pyflink_on_spark._job.display.progress import console
 from pyflink_on_spark.table.catalog import ObjectIdentifier
-from pyflink_on_spark.table.compiled_plan import CompiledPlan, refuse_compiled_plan
+from pyflink_on_spark.table.compiled_plan import CompiledPlan, refuse_tables
 from pyflink_on_spark.table.explain_detail import ExplainDetail
 from pyflink_on_spark.table.table_result import TableResult
 
@@ -32,8 +32,12 @@ class TablePipeline:
         return None if path.name.startswith("*anonymous") else ObjectIdentifier(path)
 
     def compile_plan(self) -> CompiledPlan:
-        """Return the plan as Flink's file of a plan."""
-        return refuse_compiled_plan("TablePipeline.compile_plan()")
+        """Refuse: a plan has texts of SQL.
+
+        Raises:
+            UnsupportedFlinkFeature: always.
+        """
+        refuse_tables("TablePipeline.compile_plan()")
 
     def execute(self) -> TableResult:
         """Start the job that writes."""

@@ -9,7 +9,6 @@ from pyflink_on_spark.table import (
     DataTypes,
     EnvironmentSettings,
     Module,
-    PlanReference,
     SqlDialect,
     TableEnvironment,
 )
@@ -29,14 +28,11 @@ def t_env():
     [
         (lambda env: HiveCatalog("h"), "HiveCatalog is never supported"),
         (lambda env: Module(None), "Module is never supported.* create_temporary_system_function"),
-        (lambda env: PlanReference.from_file("p"), "from_file is never .* Run the INSERT"),
         (lambda env: ModelDescriptor.for_provider("x"), "Call the model in a Python function"),
         (lambda env: Rowtime().timestamps_from_extractor("a.B"), "Use timestamps_from_field"),
         (lambda env: Elasticsearch(), "to_spark"),
         (lambda env: DataTypes.INT().bridged_to("java.lang.Integer"), "a class of Java"),
-        (lambda env: env.compile_plan_sql("INSERT INTO t SELECT 1"), "never supported"),
         (lambda env: env.create_java_function("f", "a.b.C"), "Write functions in Python"),
-        (lambda env: env.create_statement_set().compile_plan(), "StatementSet.compile_plan"),
         (lambda env: env.from_elements([(1,)]).to_changelog(), "to_changelog_stream"),
         (lambda env: env.get_config().set_sql_dialect(SqlDialect.HIVE), "Flink's own dialect"),
         (lambda env: col("a").object_update("b", 1), "Write it as a Python function"),

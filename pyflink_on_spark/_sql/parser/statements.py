@@ -19,6 +19,7 @@ from pyflink_on_spark._sql.syntax.statements import (
     ChangeRows,
     ColumnDefinition,
     ColumnKind,
+    CompilePlan,
     CreateCatalog,
     CreateDatabase,
     CreateFunction,
@@ -29,6 +30,7 @@ from pyflink_on_spark._sql.syntax.statements import (
     DescribeFunction,
     Drop,
     DropColumns,
+    ExecutePlan,
     Explain,
     Insert,
     LikeClause,
@@ -348,7 +350,7 @@ _LISTED = {
     "PARTITIONS": ObjectKind.PARTITION,
     "JARS": ObjectKind.JAR,
 }
-_NOT_YET = {"ANALYZE", "CALL", "COMPILE"}
+_NOT_YET = {"ANALYZE", "CALL"}
 _DETAILS = ("ESTIMATED_COST", "CHANGELOG_MODE", "JSON_EXECUTION_PLAN", "PLAN_ADVICE")
 
 
@@ -375,6 +377,7 @@ class StatementParser(AlterationParser):
             "SET": self._set,
             "RESET": self._reset,
             "EXECUTE": self._execute,
+            "COMPILE": self._compile,
             "UPDATE": self._update,
             "DELETE": self._delete,
             "TRUNCATE": self._truncate,
@@ -460,16 +463,32 @@ class StatementParser(AlterationParser):
         return Truncate(path, span=self.since(first.span))
 
     def _execute(self, first: Token) -> Statement:
+        if self.accept("PLAN"):
+            return ExecutePlan(self.string(), span=self.since(first.span))
         if not self.accept("STATEMENT", "SET"):
-            self.accept("PLAN")
             return self.statement()
+        return StatementSet(self._set_of_inserts(), span=self.since(first.span))
+
+    def _set_of_inserts(self) -> tuple[Insert, ...]:
         self.expect("BEGIN")
         inserts: list[Insert] = []
         while self.at("INSERT"):
             inserts.append(self._insert_into(self.next()))
             self.expect(";")
         self.expect("END")
-        return StatementSet(tuple(inserts), span=self.since(first.span))
+        return tuple(inserts)
+
+    def _compile(self, first: Token) -> Statement:
+        execute = self.accept("AND", "EXECUTE")
+        self.expect("PLAN")
+        file = self.string()
+        if_not_exists = not execute and self.accept("IF", "NOT", "EXISTS")
+        self.expect("FOR")
+        if self.accept("STATEMENT", "SET"):
+            inserts = self._set_of_inserts()
+        else:
+            inserts = (self._insert_into(self.expect("INSERT")),)
+        return CompilePlan(file, inserts, if_not_exists, execute, span=self.since(first.span))
 
     # -- creating and dropping -------------------------------------------------------------------
 

@@ -70,6 +70,34 @@ class StatementSet(Statement):
     inserts: tuple[Insert, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class CompilePlan(Statement):
+    """``COMPILE PLAN 'file' FOR ...``, or ``COMPILE AND EXECUTE PLAN``.
+
+    Args:
+        file: where the plan is written to.
+        inserts: what is planned.
+        if_not_exists: whether a file that is there stays as it is.
+        execute: whether the plan in the file runs then.
+    """
+
+    file: str
+    inserts: tuple[Insert, ...]
+    if_not_exists: bool = False
+    execute: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class ExecutePlan(Statement):
+    """``EXECUTE PLAN 'file'``.
+
+    Args:
+        file: where the plan is.
+    """
+
+    file: str
+
+
 class ColumnKind(enum.Enum):
     """The kinds of columns: stored, computed or metadata."""
 

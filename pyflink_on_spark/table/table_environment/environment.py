@@ -15,6 +15,7 @@ from pyflink_on_spark._sql.plan.changes import INSERT, ChangeKinds
 from pyflink_on_spark._sql.plan.nodes import ExternalSink, Node
 from pyflink_on_spark._sql.plan.nodes import Schema as RowSchema
 from pyflink_on_spark._sql.session.commands import explain, run_command
+from pyflink_on_spark._sql.session.compiled import compiled
 from pyflink_on_spark._sql.session.session import Session
 from pyflink_on_spark._sql.syntax import statements as syntax
 from pyflink_on_spark._sql.types import logical
@@ -31,11 +32,13 @@ from pyflink_on_spark.serializers import PickleSerializer
 from pyflink_on_spark.table._values.data_frames import elements_of, frame_type
 from pyflink_on_spark.table._values.elements import rows_of_elements
 from pyflink_on_spark.table._values.results import StatementResult
+from pyflink_on_spark.table.compiled_plan import CompiledPlan
 from pyflink_on_spark.table.environment_settings import EnvironmentSettings
 from pyflink_on_spark.table.explain_detail import ExplainDetail
 from pyflink_on_spark.table.expression import Expression
 from pyflink_on_spark.table.expression.parts import constant
 from pyflink_on_spark.table.module import ModuleEntry
+from pyflink_on_spark.table.plan_reference import PlanReference
 from pyflink_on_spark.table.result_kind import ResultKind
 from pyflink_on_spark.table.statement_set import StatementSet
 from pyflink_on_spark.table.table import Table
@@ -244,6 +247,10 @@ class TableEnvironment(FormerMethods, Catalogs, Modules, FunctionDependencies, N
         if isinstance(statement, syntax.StatementSet):
             inserts = [self._session.bind_insert(insert) for insert in statement.inserts]
             return TableResult(self._jobs.insert(inserts))
+        if isinstance(statement, syntax.CompilePlan):
+            return self._compile_plan(statement)
+        if isinstance(statement, syntax.ExecutePlan):
+            return self.execute_plan(PlanReference.from_file(statement.file))
         if isinstance(statement, syntax.Explain):
             text = self._explained(statement.statement, statement.details)
             return self._listing(_OK, [(text,)], as_text=True)
@@ -261,6 +268,43 @@ class TableEnvironment(FormerMethods, Catalogs, Modules, FunctionDependencies, N
             ValidationError: something in it is wrong; the message says where.
         """
         return self._explained(parse_statement(stmt), extra_details)
+
+    def compile_plan_sql(self, stmt: str) -> CompiledPlan:
+        """Plan an INSERT.
+
+        Raises:
+            TableException: it is no INSERT.
+            ValidationError: something in it is wrong; the message says where.
+        """
+        if not isinstance(parse_statement(stmt), syntax.Insert):
+            raise TableError(
+                "Unsupported SQL query! compilePlanSql() only accepts a single SQL statement of "
+                "type INSERT"
+            )
+        return CompiledPlan(compiled(self._session, [stmt]), self)
+
+    def load_plan(self, plan_reference: PlanReference) -> CompiledPlan:
+        """Return the plan at a place.
+
+        Raises:
+            TableException: there is none, it is one of Flink's, or its tables have changed.
+        """
+        return CompiledPlan(plan_reference._text(), self)
+
+    def execute_plan(self, plan_reference: PlanReference) -> TableResult:
+        """Start a job of the plan at a place; for what it raises see ``load_plan``.
+
+        On Spark: Works; PyFlink 2.3 fails with a Py4JError.
+        """
+        return self.load_plan(plan_reference).execute()
+
+    def _compile_plan(self, statement: syntax.CompilePlan) -> TableResult:
+        texts = [str(insert.span) for insert in statement.inserts]
+        plan = CompiledPlan(compiled(self._session, texts), self)
+        plan.write_to_file(statement.file, statement.if_not_exists or statement.execute)
+        if not statement.execute:
+            return self._done()
+        return self.execute_plan(PlanReference.from_file(statement.file))
 
     def create_statement_set(self) -> StatementSet:
         """Return an empty set of INSERTs that run as one job."""

@@ -4,11 +4,8 @@
 from __future__ import annotations
 
 from pyflink_on_spark._compat.unsupported import Gap, unsupported_class
-from pyflink_on_spark.table.compiled_plan import CompiledPlan
 from pyflink_on_spark.table.model_descriptor import ModelDescriptor
 from pyflink_on_spark.table.module import Module
-from pyflink_on_spark.table.plan_reference import PlanReference
-from pyflink_on_spark.table.table_result import TableResult
 
 
 @unsupported_class(
@@ -37,8 +34,8 @@ class NotYet:
 
 @unsupported_class(
     kind=Gap.NEVER,
-    reason="Java's functions and modules, and Flink's compiled plans, need Flink itself",
-    instead="Write functions in Python; run INSERTs with execute_sql or a StatementSet.",
+    reason="Java's functions and modules need Flink itself",
+    instead="Write functions in Python.",
     known_as="TableEnvironment",
 )
 class NeedsFlink:
@@ -55,9 +52,3 @@ class NeedsFlink:
     def create_java_temporary_function(self, path: str, function_class_name: str): ...
 
     def register_java_function(self, name: str, function_class_name: str): ...
-
-    def load_plan(self, plan_reference: PlanReference) -> CompiledPlan: ...
-
-    def compile_plan_sql(self, stmt: str) -> CompiledPlan: ...
-
-    def execute_plan(self, plan_reference: PlanReference) -> TableResult: ...
