@@ -5,6 +5,7 @@ A job is a script. Its ways do the same with the same functions, and yield the s
     flink(env, numbers, n)  a PyFlink pipeline over a stream of 1 to n; returns a stream of str
     spark(session, n)      the same written by hand for PySpark
     loop(n)                the same in a bare Python loop
+    inlined(n)             that loop with the functions written into it
     calls(n)               that loop with the calls that PyFlink's API asks for
 """
 

@@ -3,8 +3,9 @@
     python -m benchmarks.turns [PYTHON] [--jobs NAME ...] [--parallelism 1 2] [--rounds 6] [--typed]
 
 PYTHON is the interpreter of the other version. Each version has one process for each parallelism,
-whose Spark stays open; the loop has a process without Spark. A round runs a job once in each of
-them, and then in the opposite order, so that what the machine does besides falls on all alike.
+whose Spark stays open. The loops have processes without Spark; one calls the functions, the other
+has them inlined. A round runs a job once in each process, and then in the opposite order, so that
+what the machine does besides falls on all alike.
 With --typed the streams have declared types. Printed are medians: thousands of records per second,
 and the ratios of the rounds, with the least and the greatest one.
 """
@@ -22,7 +23,7 @@ import time
 
 from benchmarks.ways import JOBS, ROOT
 
-LOOP = "loop"
+LOOP, INLINED = "loop", "inlined loop"
 SIDES = "here", "there"
 _RECORDS = {
     "event_time_windows": 3_000_000,
@@ -37,7 +38,7 @@ class Contestant:
 
     Args:
         python: the interpreter; with its own version of this package installed, if that is needed.
-        parallelism: of the jobs; 0 for the bare loop.
+        parallelism: of the jobs; 0 for the bare loop, -1 for the one with inlined functions.
         folder: has the benchmarks, and no version of this package.
         engine: that runs the jobs, if it is not the usual one.
     """
@@ -74,7 +75,7 @@ def serve(parallelism, engine):
     """Run the jobs that come on standard input; answer with the seconds."""
     answers = os.fdopen(os.dup(1), "w")
     os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
-    if parallelism:
+    if parallelism > 0:
         import pyflink_on_spark
         from pyflink_on_spark._job.submission import base_configuration
 
@@ -84,11 +85,11 @@ def serve(parallelism, engine):
     for line in sys.stdin:
         name, records, typed = line.split()
         job = importlib.import_module(f"benchmarks.jobs.{name}")
-        if parallelism:
+        if parallelism > 0:
             took = run(job.flink, int(records), parallelism, typed == "1")
         else:
             start = time.monotonic()
-            for _ in job.loop(int(records)):
+            for _ in (job.inlined if parallelism else job.loop)(int(records)):
                 pass
             took = time.monotonic() - start
         print(took, file=answers, flush=True)
@@ -128,7 +129,9 @@ def lines(job, rates, parallelisms):
     """Yield the printed lines of a job."""
     for name, found in rates.items():
         yield f"{job}: {name:14}{statistics.median(found) / 1000:10,.0f}"
-    pairs = [(f"here, {p}", other) for p in parallelisms for other in (f"there, {p}", LOOP)]
+    pairs = [
+        (f"here, {p}", other) for p in parallelisms for other in (f"there, {p}", LOOP, INLINED)
+    ]
     pairs += [(f"{side}, {parallelisms[-1]}", f"{side}, {parallelisms[0]}") for side in SIDES]
     for one, other in pairs:
         if one != other and {one, other} <= rates.keys():
@@ -156,7 +159,10 @@ def main():
     versions = dict(zip(SIDES, filter(None, (sys.executable, options.other))))
     with tempfile.TemporaryDirectory() as folder:
         os.symlink(ROOT / "benchmarks", f"{folder}/benchmarks")
-        contestants = {LOOP: Contestant(sys.executable, 0, folder)}
+        contestants = {
+            name: Contestant(sys.executable, number, folder)
+            for name, number in ((LOOP, 0), (INLINED, -1))
+        }
         for parallelism in options.parallelism:
             for side, python in versions.items():
                 contestants[f"{side}, {parallelism}"] = Contestant(python, parallelism, folder)
