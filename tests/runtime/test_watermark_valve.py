@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from random import Random
+
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -86,3 +88,16 @@ def test_the_model(marks):
         if found is not None:
             advanced.append(found)
     assert advanced == sorted(set(advanced))
+
+
+def test_watermarks_of_many_channels_in_any_order():
+    valve, marks, chance = WatermarkValve(range(40)), dict.fromkeys(range(40), 0), Random(5)
+    for channel in marks:
+        valve.watermark(channel, 0)
+    for _ in range(2_000):
+        channel = chance.choice([1, chance.randrange(40)])
+        marks[channel] += chance.randrange(9)
+        before = valve.current
+        now = valve.watermark(channel, marks[channel])
+        assert valve.current == min(marks.values())
+        assert now == (None if valve.current == before else valve.current)

@@ -48,6 +48,10 @@ class Watermark:
 
     timestamp: int
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickle it shortly: each of many channels gets one."""
+        return Watermark, (self.timestamp,)
+
 
 @dataclass(slots=True, frozen=True)
 class ChannelStatus:
@@ -55,10 +59,18 @@ class ChannelStatus:
 
     idle: bool
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickle it shortly."""
+        return ChannelStatus, (self.idle,)
+
 
 @dataclass(slots=True, frozen=True)
 class EndOfInput:
     """Nothing follows on this channel."""
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickle it shortly."""
+        return EndOfInput, ()
 
 
 @dataclass(slots=True, frozen=True)
@@ -66,6 +78,10 @@ class Barrier:
     """A separator: elements before the barrier belong to the checkpoint, later ones do not."""
 
     checkpoint_id: int
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickle it shortly."""
+        return Barrier, (self.checkpoint_id,)
 
 
 Event = Bundle | Watermark | ChannelStatus | EndOfInput | Barrier

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Iterator
+from heapq import heapreplace
 from itertools import islice
 from typing import Any
 
@@ -149,12 +150,16 @@ class WatermarkOutput:
 class WatermarkValve:
     """The smallest watermark over all channels that are not idle; it never goes back.
 
+    A heap has an entry for each channel, with a watermark that the channel has or had. So an event
+    of one of many channels costs little.
+
     Args:
         channels: the names of all channels; any hashable values.
     """
 
     def __init__(self, channels: Iterable[Hashable]) -> None:
         self._watermarks = dict.fromkeys(channels, MIN_TIMESTAMP)
+        self._heap = self._new_heap()
         self._idle: set[Hashable] = set()
         self._open = set(self._watermarks)
         self.current = MIN_TIMESTAMP
@@ -189,8 +194,24 @@ class WatermarkValve:
         """Take over what ``save`` returned, of a valve with the same channels."""
         watermarks, idle, open_channels, self.current = saved
         self._watermarks = dict(watermarks)
+        self._heap = self._new_heap()
         self._idle, self._open = set(idle), set(open_channels)
         self.idle, self.ended = self._all_idle(), not self._open
+
+    def _new_heap(self) -> list[tuple[int, int, Hashable]]:
+        marks = self._watermarks
+        return sorted((mark, index, name) for index, (name, mark) in enumerate(marks.items()))
+
+    def _smallest(self) -> int:
+        """Return the smallest watermark over all channels."""
+        heap, marks = self._heap, self._watermarks
+        while heap:
+            noted, index, channel = heap[0]
+            mark = marks[channel]
+            if mark == noted:
+                return mark
+            heapreplace(heap, (mark, index, channel))
+        return MIN_TIMESTAMP
 
     def _all_idle(self) -> bool:
         return bool(self._open) and self._open <= self._idle
@@ -198,7 +219,7 @@ class WatermarkValve:
     def _combined(self) -> int | None:
         marks = self._watermarks
         if not self._idle:
-            smallest = min(marks.values(), default=MIN_TIMESTAMP)
+            smallest = self._smallest()
         elif self.idle:
             smallest = max(marks[channel] for channel in self._open)
         else:
