@@ -179,7 +179,12 @@ class _Operator:
         except CheckpointError as error:
             self._refuse(str(error))
         if self._heir is not None and len(self._found.refused) == before and self._entries:
-            self._found.taken[self._heir.name] = f"{self._entries:,} entries"
+            self._note_taken(self._heir, f"{self._entries:,} entries")
+
+    def _note_taken(self, heir: Heir, what: str) -> None:
+        """Note what was taken over; of an operator of tables also from whom, as it has no uid."""
+        of = f" of {self._operator.name}" if node_of_table(self._operator) else ""
+        self._found.taken[heir.name] = what + of
 
     def _write(self, file: StateFileWriter) -> None:
         operator, heir = self._operator, self._heir
@@ -254,7 +259,7 @@ class _Operator:
             self._refuse(str(error))
             return
         file.write((RecordHead(SOURCE, heir.name, 0, 0), serialize(positions)))
-        self._found.taken[heir.name] = "its positions"
+        self._note_taken(heir, "its positions")
 
     def _write_unfinished(
         self,

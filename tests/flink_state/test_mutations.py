@@ -9,11 +9,12 @@ import shutil
 import pytest
 
 from pyflink_on_spark._compat.errors import CheckpointError
+from pyflink_on_spark._job.moving_in import moved_in
 from pyflink_on_spark._runtime.checkpoints.checkpoint_files import folder
 from pyflink_on_spark._runtime.checkpoints.contents import load_safely
 from pyflink_on_spark.flink_state import FlinkCheckpoint
 from pyflink_on_spark.flink_state.conversion import convert, heirs_without_job
-from tests.flink_state.samples import metadata_of
+from tests.flink_state.samples import metadata_of, recorded, unpacked
 
 NAMES = [
     "states",
@@ -25,8 +26,9 @@ NAMES = [
     "keys",
     "functions",
     "half-read",
-    "tables",
 ]
+TABLES = ["tables", "more-tables", "aging-tables"]
+ROCKSDB = ["states-rocksdb", "states-rocksdb-checkpoint"]
 
 
 def mutated(content, chance):
@@ -59,7 +61,7 @@ def converted(path):
     return convert(checkpoint, folder(str(path / "ours")), heirs_without_job, load_safely)
 
 
-def campaign(name, count, path):
+def campaign(name, count, path, take=converted):
     """Count the mutations that were refused; every other one was read."""
     content, chance = metadata_of(name), random.Random(name)
     refused = 0
@@ -68,17 +70,50 @@ def campaign(name, count, path):
         place.mkdir()
         (place / "_metadata").write_bytes(mutated(content, chance))
         try:
-            refused += bool(converted(place).refused)
+            refused += bool(take(place).refused)
         except CheckpointError:
             refused += 1
         shutil.rmtree(place)
     return refused
 
 
+def by_the_query(name, path):
+    """Make what converts a savepoint of tables, as the job with the same queries does."""
+    job = recorded(name, path)
+    assert moved_in(job, unpacked(name, path / "given"), folder(str(path / "whole"))).taken
+    return lambda place: moved_in(job, str(place), folder(str(place / "ours")))
+
+
 @pytest.mark.parametrize("name", NAMES)
 def test_a_mutation_is_refused_or_read(name, tmp_path, monkeypatch):
     monkeypatch.setattr(os, "fsync", lambda _: None)
     assert campaign(name, 60, tmp_path) > 20
+
+
+@pytest.mark.parametrize("name", ["tables", "aging-tables"])
+def test_a_mutation_of_tables_is_refused_or_read(name, tmp_path, monkeypatch):
+    monkeypatch.setattr(os, "fsync", lambda _: None)
+    assert campaign(name, 30, tmp_path, by_the_query(name, tmp_path)) > 10
+
+
+@pytest.mark.parametrize("name", ROCKSDB)
+def test_a_mutation_of_rocksdb_is_refused_or_read(name, tmp_path, monkeypatch):
+    monkeypatch.setattr(os, "fsync", lambda _: None)
+    assert campaign(name, 20, tmp_path) > 3
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", TABLES)
+def test_no_mutation_of_tables_does_anything_else(name, tmp_path, monkeypatch):
+    monkeypatch.setattr(os, "fsync", lambda _: None)
+    assert campaign(name, 1_000, tmp_path, by_the_query(name, tmp_path)) > 300
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ROCKSDB)
+def test_no_mutation_of_rocksdb_does_anything_else(name, tmp_path, monkeypatch):
+    monkeypatch.setattr(os, "fsync", lambda _: None)
+    assert campaign(name, 1_000, tmp_path) > 100
 
 
 @pytest.mark.slow
