@@ -38,14 +38,25 @@ class RocksDbStates:
         database: opened with ``rocksdict``.
         names: of the states, in the order of their numbers.
         width: of the number of the key group before each key, in bytes.
+        where: what it is, for errors.
     """
 
-    def __init__(self, database: Any, names: tuple[str, ...], width: int) -> None:
+    def __init__(self, database: Any, names: tuple[str, ...], width: int, where: str) -> None:
         self._families = [database.get_column_family(name) for name in names]
-        self._width = width
+        self._width, self._where = width, where
 
     def canonical(self, group: int) -> bytes:
-        """Return a key group as a canonical savepoint has it; b"" if there is nothing in it."""
+        """Return a key group as a canonical savepoint has it; b"" if there is nothing in it.
+
+        Raises:
+            CheckpointError: RocksDB finds that its files are damaged.
+        """
+        try:
+            return self._canonical(group)
+        except Exception as error:  # RocksDB's errors have no class of their own
+            raise _unreadable(self._where, error) from error
+
+    def _canonical(self, group: int) -> bytes:
         prefix = group.to_bytes(self._width, "big")
         last = bytes([prefix[0] | _LAST_OF_STATE]) + prefix[1:]
         parts: list[bytes] = []
@@ -111,16 +122,20 @@ def opened(
                 access_type=rocksdict.AccessType.read_only(),
             )
         except Exception as error:
-            raise CheckpointError(f"{where}: RocksDB cannot read its files: {error}") from error
+            raise _unreadable(where, error) from error
         try:
             missing = [name for name in names if name not in found]
             if missing:
                 raise CheckpointError(
                     f"{where}: the state {missing[0]!r} is not in RocksDB's files"
                 )
-            yield RocksDbStates(opened_database, names, width)
+            yield RocksDbStates(opened_database, names, width, where)
         finally:
             opened_database.close()
+
+
+def _unreadable(where: str, error: Exception) -> CheckpointError:
+    return CheckpointError(f"{where}: RocksDB cannot read its files: {error}")
 
 
 def _copy(source: BinaryIO, target: BinaryIO) -> None:

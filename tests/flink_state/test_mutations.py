@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import random
+import re
 import shutil
 
 import pytest
@@ -149,3 +150,12 @@ def test_a_conversion_tells_which_operator_is_damaged(tmp_path):
     (reason,) = [text for text in found.refused if "'all'" in text]
     assert "ByteArrayWrapperSerialized" in reason
     assert "at byte" in reason
+
+
+def test_a_damaged_file_of_rocksdb_is_refused(tmp_path):
+    content = bytearray(metadata_of("states-rocksdb"))
+    for found in re.finditer(rb"\.sst\x01\x00\$.{36}", bytes(content), re.DOTALL):
+        content[found.end() + 4 + 3] ^= 1  # after the length: in the first block
+    (tmp_path / "_metadata").write_bytes(content)
+    with pytest.raises(CheckpointError, match="RocksDB cannot read its files: .*[Cc]orruption"):
+        everything_of(str(tmp_path))
