@@ -157,5 +157,5 @@ def test_a_damaged_file_of_rocksdb_is_refused(tmp_path):
     for found in re.finditer(rb"\.sst\x01\x00\$.{36}", bytes(content), re.DOTALL):
         content[found.end() + 4 + 3] ^= 1  # after the length: in the first block
     (tmp_path / "_metadata").write_bytes(content)
-    with pytest.raises(CheckpointError, match="RocksDB cannot read its files: .*[Cc]orruption"):
+    with pytest.raises(CheckpointError, match=r"RocksDB cannot read its files: .*[Cc]orruption"):
         everything_of(str(tmp_path))
