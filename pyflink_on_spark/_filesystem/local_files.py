@@ -28,7 +28,8 @@ class LocalFiles(FileSystem):
 
     def visible_in(self, folder: str) -> Iterator[FileStatus]:
         for name in sorted(os.listdir(folder)):
-            yield from self.visible_files(os.path.join(folder, name))
+            if not is_hidden(name):  # it may be renamed at this moment
+                yield from self.visible_files(os.path.join(folder, name))
 
     def new_files(self, path: str, known: set[str]) -> Iterator[str]:
         if os.path.isdir(path):

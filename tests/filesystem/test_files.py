@@ -10,6 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from pyflink_on_spark._filesystem.file_system import FileStatus
+from pyflink_on_spark._filesystem.local_files import LocalFiles
 
 
 def test_what_is_written_is_read_here_and_there(place):
@@ -60,6 +61,13 @@ def test_files_are_found_in_order_without_hidden_ones(place):
     assert set(files.new_files(place.path, {visible[0]})) == set(visible[1:])
     assert list(files.visible_files(f"{place.path}/_hid")) == []
     assert files.status(f"{place.path}/s").is_folder
+
+
+def test_a_hidden_file_that_is_renamed_while_files_are_listed_is_no_error(tmp_path):
+    (tmp_path / ".gone").symlink_to(tmp_path / "renamed")
+    (tmp_path / "here").write_bytes(b"1")
+    found = LocalFiles().visible_files(str(tmp_path))
+    assert [file.path for file in found] == [str(tmp_path / "here")]
 
 
 def test_patterns(place):
