@@ -75,8 +75,8 @@ def test_a_descriptor_a_format_a_catalog_and_former_options():
     script = """
     t_env.create_temporary_table("a", TableDescriptor.for_connector("mongodb")
         .schema(Schema.new_builder().column("a", DataTypes.INT()).build())
-        .format("protobuf").build())
-    t_env.execute_sql("CREATE TABLE b (a INT) WITH ('connector'='kafka', 'format'='protobuf')")
+        .format("msgpack").build())
+    t_env.execute_sql("CREATE TABLE b (a INT) WITH ('connector'='kafka', 'format'='msgpack')")
     t_env.execute_sql("CREATE CATALOG c WITH ('type' = 'paimon')")
     t_env.execute_sql("CREATE CATALOG d WITH ('type' = 'generic_in_memory')")
     t_env.execute_sql("CREATE TABLE e (a INT) WITH ('connector.type' = 'elasticsearch')")
@@ -84,7 +84,7 @@ def test_a_descriptor_a_format_a_catalog_and_former_options():
     """
     assert obstacles(script) == {
         "'connector' = 'mongodb'",
-        "'format' = 'protobuf'",
+        "'format' = 'msgpack'",
         "CREATE CATALOG with 'type' = 'paimon'",
         "'connector.type' = 'elasticsearch'",
     }

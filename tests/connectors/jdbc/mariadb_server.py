@@ -57,6 +57,8 @@ def mariadb() -> Iterator[Server]:
         found = Server(free_port())
         arguments = [f"--port={found.port}", f"--socket={folder / 'socket'}", f"--tmpdir={folder}"]
         arguments += ["--bind-address=127.0.0.1", "--skip-name-resolve"]
+        # Changes are read from the log of a server whose name is a number.
+        arguments += ["--log-bin", "--binlog-format=ROW", "--server-id=1"]
         with running(
             [server, "--no-defaults", data, *arguments],
             lambda: found.connect().close(),

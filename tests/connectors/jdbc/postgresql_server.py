@@ -62,7 +62,7 @@ def postgresql() -> Iterator[Server]:
         )
         server = Server(port)
         command = [postgres, "-D", str(data), "-p", str(port), "-h", "127.0.0.1", "-k", str(folder)]
-        command += ["-c", "fsync=off", "-c", "max_connections=30"]
+        command += ["-c", "fsync=off", "-c", "max_connections=30", "-c", "wal_level=logical"]
         # An interrupt does not wait for those who are connected still.
         options = {"stop": signal.SIGINT, "cwd": folder, **identity}
         with running(command, lambda: server.connect().close(), folder / "log", **options):

@@ -42,10 +42,6 @@ _CONNECTORS: tuple[tuple[str, str], ...] = (
     (r"(sqlserver|oracle|derby|db2|oceanbase|tidb)", _BY_JDBC),
     (r"python-[\w-]+|range|collection|values", "Use from_elements, or 'connector' = 'datagen'."),
 )
-_FORMATS: tuple[tuple[str, str], ...] = (
-    (r"debezium-avro-confluent", "Let Debezium write JSON, and use 'format' = 'debezium-json'."),
-    (r"protobuf", "Use 'format' = 'raw' with BYTES, and decode them in a function with protobuf."),
-)
 _CATALOGS: tuple[tuple[str, str], ...] = (
     (
         r"hive",
@@ -74,8 +70,7 @@ def way_out_of_format(identifier: str) -> str:
     Args:
         identifier: the value of the option ``format``.
     """
-    found = _found(_FORMATS, identifier)
-    return found or "Use 'format' = 'raw', and decode the bytes in a function."
+    return f"Use 'format' = 'raw' in place of '{identifier}', and decode the bytes in a function."
 
 
 def way_out_of_catalog(kind: str) -> str:

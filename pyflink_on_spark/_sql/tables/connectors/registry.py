@@ -31,6 +31,8 @@ CONNECTORS: dict[str, str] = {
     "kafka": "kafka:KafkaFactory",
     "kinesis": "kinesis:KinesisFactory",
     "kinesis-legacy": "kinesis:LegacyKinesisFactory",
+    "mysql-cdc": "change_capture:MySqlCaptureFactory",
+    "postgres-cdc": "change_capture:PostgreSqlCaptureFactory",
     "print": "printing:PrintFactory",
     "upsert-kafka": "kafka:UpsertKafkaFactory",
 }

@@ -1,0 +1,1 @@
+"""The rows of a database's table, and then the changes of them."""
