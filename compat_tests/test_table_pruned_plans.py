@@ -1,4 +1,4 @@
-"""What a planner leaves out of a query, which shows in the kinds of changes."""
+"""Parts of queries that a planner leaves out, which shows in the kinds of changes."""
 
 from __future__ import annotations
 

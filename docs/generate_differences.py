@@ -138,13 +138,24 @@ one, change the docstring, then run `python docs/generate_differences.py`.
   equal rows as well.
 - `WHERE rownum < column` over a stream keeps one row less than the column says. PyFlink keeps as
   many as with `<=`.
-- `WHERE rownum <= 1` takes a row back before it gives the one in its place. PyFlink's planner may
-  leave that out, depending on the order: then its rows of kind +U come alone.
+- `WHERE rownum <= 1` takes a row back before it gives the one in its place. PyFlink's planner
+  leaves that out unless the order is one column with `DESC`: then its rows of kind +U come alone,
+  and `COUNT(*)` over them counts the rows that were replaced, too.
+- **`IN`** compares whole values. Flink first shortens the texts, bytes and numbers of the list to
+  the type of a literal on the left: `'a' IN (s || 'x')` is TRUE there if `s` is `'a'`.
+- A row for which a Python table function of a `LEFT JOIN` gives nothing keeps its kind. In PyFlink
+  it has the kind of the row that came out before it, and a row that is taken back may be added.
 - **Late rows and mini-batches.** With `table.exec.mini-batch.enabled` Flink emits a watermark for
   each batch of rows, so that fewer rows are late. Here watermarks follow rows.
 - **An OVER that nobody uses** still drops late rows. Flink's planner leaves it out, and they stay.
 - A global aggregate over a stream without rows gives no row. Flink gives one if its planner finds
   that the condition before it is never true.
+- An entry that a map has not is NULL. In PyFlink it is -1 if the values of the map are NOT NULL.
+- `-0.0` is `-0.0`. Flink's planner makes 0.0 of it where it computes a constant.
+- `INTERSECT ALL` compares all columns. PyFlink may leave out those that nothing after it uses.
+- A Top-N takes the old row of an update back as a deletion, also where the order only grows, as
+  that of `COUNT(*) DESC`, and nothing comes of two equal rows that replace each other. In PyFlink
+  the first is an update, and the second two changes. What is left is the same.
 - The NULL of an outer join of the Table API is NULL. PyFlink takes the columns of the other side to
   be NOT NULL, and returns -1 for the NULL of a number.
 - `CAST` of a timestamp before 1970 as `DATE` is its day; in Flink it can be the day after.

@@ -33,7 +33,7 @@ ORDERED = {STRING, BOOLEAN, *_NUMBERS, *_TEXTS}
 
 
 def outcome(program: Program) -> Outcome:
-    """Return what SQLite gives for a program.
+    """Return the outcome of a program in SQLite.
 
     Raises:
         LookupError: SQLite has not all that the program needs.

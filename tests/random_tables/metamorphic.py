@@ -171,12 +171,12 @@ def _compared(name: str, program: Program) -> tuple[str | None] | None:
 
 
 def prepared(name: str, program: Program) -> Program:
-    """Return what a check takes for a program."""
+    """Return the form of a program that a check takes."""
     return plain(program.with_(how="collect")) if name == LITE else program
 
 
 def other(name: str, program: Program) -> Outcome | None:
-    """Return what a program has to give by a check; None if it does not say."""
+    """Return the outcome that a program has to have by a check; None if it does not say."""
     if name == LITE:
         if has_late_rows(program):
             return None
@@ -189,7 +189,7 @@ def other(name: str, program: Program) -> Outcome | None:
 
 
 def final(found: Outcome) -> Outcome:
-    """Return what is left of all changes."""
+    """Return the rows that are left of all changes."""
     if found.failure is not None:
         return found
     return Outcome(tuple(tuple(left(rows)) for rows in found.results))

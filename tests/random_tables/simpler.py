@@ -51,7 +51,7 @@ def _renamings(program: Program) -> Iterator[Program]:
 
 
 def _names_below(relation: Relation) -> dict[str, str] | None:
-    """Return what the columns and the name of a relation are called in its input."""
+    """Return the names that the columns of a relation, and itself, have in its input."""
     if relation.op != "select" or relation.parts["where"] is not None:
         return None
     items = relation.parts["items"]
