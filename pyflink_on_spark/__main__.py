@@ -90,10 +90,14 @@ def _check_word(command: str, options: RunOptions) -> None:
 def _run_script(command: str, options: RunOptions, arguments: list[str]) -> int:
     from pyflink_on_spark.tools.operate import detach
     from pyflink_on_spark.tools.operate.run import check_script, configure, run_script
+    from pyflink_on_spark.tools.operate.submit import find_server, submit
 
     check_script(options)
+    server = find_server(options) if options.log is None else None
     for note in options.notes if options.log is None else ():
         print(note, file=sys.stderr)
+    if server is not None:
+        return submit(options, server)
     configure(options, "INFO" if command and not options.quiet else None)
     if options.log is not None:
         detach.look_after_log(options.log)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 
-from pyflink_on_spark._options.kinds import at_least, choice, integer, text
+from pyflink_on_spark._options.kinds import at_least, choice, duration, integer, text
 from pyflink_on_spark._options.option import OptionPrefix, works
 
 LEVELS = ("TRACE", "DEBUG", "INFO", "WARN", "WARNING", "ERROR", "FATAL", "OFF")
@@ -58,6 +58,20 @@ REST_BIND_ADDRESS = text(
     "rest.bind-address",
     None,
     effect=works("default: 127.0.0.1; another address needs `pyflink-on-spark.rest.token`"),
+)
+JOBS_KEPT = integer(
+    "jobstore.max-capacity",
+    500,
+    effect=works("how many jobs that have ended `list -a` and `serve` know at most"),
+    check=at_least(0, "jobstore.max-capacity must not be negative."),
+)
+JOBS_KEPT_FOR = duration(
+    "jobstore.expiration-time",
+    14 * 24 * 3_600_000,
+    effect=works(
+        "for how long `list -a` and `serve` know jobs that have ended, with the results of their "
+        "savepoints; Flink's unit is the second"
+    ),
 )
 REPORTERS = text(
     "metrics.reporters",

@@ -145,6 +145,16 @@ REST_TOKEN = text(
     None,
     effect=works("what clients of the REST API send as `Authorization: Bearer TOKEN`"),
 )
+REST_CERTIFICATE = text(
+    "pyflink-on-spark.rest.certificate",
+    None,
+    effect=works("the PEM file with the certificate of the REST API, which then has TLS"),
+)
+REST_KEY = text(
+    "pyflink-on-spark.rest.key",
+    None,
+    effect=works("the PEM file with the key of `pyflink-on-spark.rest.certificate`"),
+)
 REST_SAVEPOINT_FOLDERS = text_list(
     "pyflink-on-spark.rest.savepoint-folders",
     effect=works(

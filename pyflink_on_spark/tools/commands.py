@@ -15,6 +15,7 @@ COMMANDS = {
     "check": "report what of a script works on Spark, without running it",
     "compare": "run a script here and on real PyFlink, and show where their outputs differ",
     "flink-command": "write a command named flink, for scripts that call flink run",
+    "serve": "serve a page over all jobs of this user, and run scripts that are submitted",
     "sql": "carry out SQL: of a file, or at a prompt",
     "state": "show what a checkpoint or savepoint holds",
     "stubs": "let editors and type checkers resolve the imports of pyflink",

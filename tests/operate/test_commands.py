@@ -349,10 +349,22 @@ def test_a_long_path_has_its_socket_elsewhere(monkeypatch, tmp_path, start, run)
 
 
 def test_only_the_last_records_stay(start, records):
-    for _ in range(55):
-        start().cancel()
-    start()
-    assert len(records.all()) == 51
+    few = {"jobstore.max-capacity": "3"}
+    for _ in range(5):
+        start(configuration=few).cancel()
+    start(configuration=few)
+    assert [record.over for record in records.all()] == [True, True, True, False]
+
+
+def test_records_expire(start, records, monkeypatch):
+    start().cancel()
+    (ended,) = records.all()
+    long_ago = ended.started / 1000 - 3600
+    os.utime(records._folder / f"{ended.id}.json", (long_ago, long_ago))
+    records.write(replace(ended, id="d" * 32, ended=round(long_ago * 1000)))
+    os.utime(records._folder / f"{'d' * 32}.json", (long_ago, long_ago))
+    start(configuration={"jobstore.expiration-time": "60 s"})
+    assert [record.over for record in records.all()] == [True, False]
 
 
 def test_a_damaged_record_is_no_job(run, records, start):

@@ -96,8 +96,8 @@ def test_options_without_a_counterpart_are_told():
     )
     assert options.detached
     assert options.arguments == ["--input", "x"]
+    assert options.jobmanager == "jm:8081"
     assert options.notes == [
-        "-m jm:8081: passed over, since the job runs on Spark; --master names a cluster of Spark's",
         "-j kafka.jar: passed over, since connectors and functions are Python here, without jars",
         "-yid app_1: passed over, since the job runs on Spark; --master yarn runs it on YARN",
     ]
@@ -111,7 +111,7 @@ def test_long_names_may_have_one_dash_or_be_cut():
     options = parse(["-pyFiles", "a.py", "--pyExec", "python3", "--jobm=h:1", "-python", "job.py"])
     assert options.configuration == {"python.files": "a.py", "python.executable": "python3"}
     assert options.script == "job.py"
-    assert len(options.notes) == 1
+    assert (options.jobmanager, options.notes) == ("h:1", [])
 
 
 def test_own_options_after_the_script_are_the_script_s():
@@ -120,9 +120,10 @@ def test_own_options_after_the_script_are_the_script_s():
 
 
 def test_operations_pass_over_options_of_a_cluster():
-    kept, notes = without_cluster(["-m", "host:8081", "-a", "-Dkey=value", "job"])
+    kept, cluster = without_cluster(["-m", "host:8081", "-a", "-Dkey=value", "-yid", "x", "job"])
     assert kept == ["-a", "job"]
-    assert [note.partition(":")[0] for note in notes] == ["-m host"]
+    assert cluster.jobmanager == "host:8081"
+    assert [note.partition(":")[0] for note in cluster.notes] == ["-yid x"]
 
 
 def test_quiet():

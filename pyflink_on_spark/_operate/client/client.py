@@ -7,14 +7,14 @@ import http.client
 import json
 import time
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
-from urllib.parse import quote
+from urllib.parse import quote, urlsplit
 
 from pyflink_on_spark._compat.errors import PyFlinkOnSparkError
 from pyflink_on_spark._operate.server.rest.control import operation_status
 from pyflink_on_spark._operate.server.unix_socket import UnixConnection
-from pyflink_on_spark._operate.view.job_records import JobRecord, JobRecords, lives
+from pyflink_on_spark._operate.view.job_records import ELSEWHERE, JobRecord, JobRecords, lives
 from pyflink_on_spark.common import JobStatus
 
 _SECONDS = 10.0
@@ -30,6 +30,145 @@ class DriverGone(OperationError):
     """The driver of a job does not listen any more."""
 
 
+@dataclass(frozen=True)
+class Reply:
+    """The reply of a server.
+
+    Args:
+        status: the HTTP status.
+        kind: the content's MIME type.
+        content: the bytes.
+    """
+
+    status: int
+    kind: str
+    content: bytes
+
+
+class Door:
+    """The way to a server: a driver's Unix socket, or the URL of the server of all jobs.
+
+    Args:
+        address: the path of the socket, or the URL.
+        token: what the server asks for.
+    """
+
+    def __init__(self, address: str, token: str | None = None) -> None:
+        self.address, self._token = address, token
+
+    def ask(
+        self,
+        method: str,
+        path: str,
+        content: bytes | str | None = None,
+        *,
+        kind: str = "application/json",
+        seconds: float = _SECONDS,
+    ) -> Reply:
+        """Send a request, and return the reply.
+
+        Args:
+            method: the HTTP method.
+            path: with its query.
+            content: the body.
+            kind: the body's MIME type.
+            seconds: how long the reply may take.
+
+        Raises:
+            TimeoutError: the reply takes longer.
+            OSError: nobody listens, or the connection has broken.
+            HTTPException: the reply is no HTTP.
+        """
+        headers = {"Content-Type": kind}
+        if self._token is not None:
+            headers["Authorization"] = f"Bearer {self._token}"
+        connection = self._connection(seconds)
+        try:
+            connection.request(method, path, content, headers)
+            answer = connection.getresponse()
+            return Reply(answer.status, answer.headers.get_content_type(), answer.read())
+        finally:
+            with contextlib.suppress(OSError):
+                connection.close()
+
+    def told(self, method: str, path: str, body: Mapping[str, Any] | None = None) -> Any:
+        """Send a request with a JSON body, and return the content of the JSON reply.
+
+        Raises:
+            OperationError: the server refuses.
+            OSError: as ``ask``.
+            HTTPException: as ``ask``.
+        """
+        return content_of(self.ask(method, path, None if body is None else json.dumps(body)))
+
+    def _connection(self, seconds: float) -> http.client.HTTPConnection:
+        parts = urlsplit(self.address)
+        if not parts.scheme:
+            return UnixConnection(self.address, seconds)
+        way = http.client.HTTPSConnection if parts.scheme == "https" else http.client.HTTPConnection
+        return way(parts.hostname or "", parts.port, timeout=seconds)
+
+
+def content_of(reply: Reply) -> Any:
+    """The content of a JSON reply.
+
+    Raises:
+        OperationError: it says that the request was refused.
+        HTTPException: the reply is no JSON.
+    """
+    try:
+        told = json.loads(reply.content)
+    except ValueError as error:
+        raise http.client.HTTPException(f"no JSON: {reply.content[:80]!r}") from error
+    if reply.status >= http.client.BAD_REQUEST:
+        raise OperationError(" ".join(map(str, told.get("errors", [told]))))
+    return told
+
+
+class ServerRecords:
+    """The jobs that a server knows.
+
+    Args:
+        server: the way to it.
+    """
+
+    def __init__(self, server: Door) -> None:
+        self.server = server
+
+    def all(self) -> list[JobRecord]:
+        """All jobs, the oldest first.
+
+        Raises:
+            OperationError: the server refuses, or does not answer.
+        """
+        try:
+            jobs = self.server.told("GET", "/jobs/overview")["jobs"]
+        except (OSError, http.client.HTTPException) as error:
+            raise OperationError(f"{self.server.address} does not answer: {error}") from error
+        found = [
+            JobRecord(
+                str(each["jid"]),
+                str(each["name"]),
+                ELSEWHERE,
+                self.server.address,
+                int(each["start-time"]),
+                str(each["state"]),
+                each["end-time"] if each["end-time"] >= 0 else None,
+                cause=each.get("cause"),
+            )
+            for each in jobs
+        ]
+        return sorted(found, key=lambda record: record.started)
+
+    def archived(self, job_id: str) -> dict[str, Any]:
+        """Nothing: the server itself tells what was kept."""
+        return {}
+
+
+Records = JobRecords | ServerRecords
+"""Where commands look for jobs."""
+
+
 class RemoteJob:
     """A job in another process.
 
@@ -38,8 +177,10 @@ class RemoteJob:
         records: where the record is from.
     """
 
-    def __init__(self, record: JobRecord, records: JobRecords) -> None:
+    def __init__(self, record: JobRecord, records: Records) -> None:
         self.record, self._records = record, records
+        server = records.server if isinstance(records, ServerRecords) else None
+        self._door = server or Door(record.socket)
 
     @property
     def id(self) -> str:
@@ -70,7 +211,7 @@ class RemoteJob:
             OperationError: the driver is gone, and nothing was kept.
         """
         try:
-            return str(call(self.record, "GET", "/jobmanager/log", text=True))
+            return self._reply("GET", f"/jobs/{self.id}/log").content.decode(errors="replace")
         except DriverGone:
             return str(self._records.archived(self.id).get("/log", ""))
 
@@ -80,12 +221,16 @@ class RemoteJob:
         Raises:
             OperationError: the driver refuses, or is gone.
         """
-        return call(self.record, method, f"/jobs/{quote(self.id)}{path}", body)
+        content = None if body is None else json.dumps(body)
+        try:
+            return content_of(self._reply(method, f"/jobs/{quote(self.id)}{path}", content))
+        except http.client.HTTPException as error:
+            raise self._gone() from error
 
     def state(self) -> str:
         """Return the name of the job's state, also after its driver has ended."""
         try:
-            jobs = call(self.record, "GET", "/jobs")["jobs"]
+            jobs = content_of(self._reply("GET", "/jobs"))["jobs"]
             return next(str(job["status"]) for job in jobs if job["id"] == self.id)
         except (DriverGone, StopIteration):
             return self._last_known().state
@@ -140,8 +285,31 @@ class RemoteJob:
     def _with_state(self, state: str) -> JobRecord:
         return replace(self.record, state=state)
 
+    def _reply(self, method: str, path: str, content: str | None = None) -> Reply:
+        """The reply of the driver.
 
-def find_job(name: str, records: JobRecords) -> RemoteJob:
+        Raises:
+            OperationError: the driver does not answer, or is gone.
+        """
+        record = self.record
+        if record.over and record.pid != ELSEWHERE:
+            text = f"the job {record.name!r} ({record.id}) is {record.state}: it has ended"
+            raise DriverGone(text)
+        try:
+            return self._door.ask(method, path, content)
+        except TimeoutError as error:
+            raise OperationError(
+                f"the driver of the job {record.id} (process {record.pid}) does not answer"
+            ) from error
+        except (OSError, http.client.HTTPException) as error:
+            raise self._gone() from error
+
+    def _gone(self) -> DriverGone:
+        record = self.record
+        return DriverGone(f"the driver of the job {record.name!r} ({record.id}) is gone")
+
+
+def find_job(name: str, records: Records) -> RemoteJob:
     """Return the job that a user names by its id, the beginning of its id, or its name.
 
     Of jobs that have ended, the last one is found if no other is meant.
@@ -170,46 +338,3 @@ def find_job(name: str, records: JobRecords) -> RemoteJob:
 def _named(name: str, candidates: list[JobRecord]) -> list[JobRecord]:
     exact = [record for record in candidates if name in {record.id, record.name}]
     return exact or [record for record in candidates if name and record.id.startswith(name)]
-
-
-def call(
-    record: JobRecord,
-    method: str,
-    path: str,
-    body: Mapping[str, Any] | None = None,
-    *,
-    text: bool = False,
-) -> Any:
-    """Send a request to a driver, and return the answer.
-
-    Args:
-        record: says where the driver is.
-        method: the HTTP method.
-        path: the path.
-        body: the JSON body, if there is one.
-        text: whether the answer is a text; otherwise the answer is JSON.
-
-    Raises:
-        OperationError: the driver refuses, or is gone.
-    """
-    if record.over:
-        raise DriverGone(f"the job {record.name!r} ({record.id}) is {record.state}: it has ended")
-    connection = UnixConnection(record.socket, _SECONDS)
-    content = None if body is None else json.dumps(body)
-    try:
-        connection.request(method, path, content, {"Content-Type": "application/json"})
-        answer = connection.getresponse()
-        content_told = answer.read()
-        told: Any = content_told.decode(errors="replace") if text else json.loads(content_told)
-    except TimeoutError as error:
-        raise OperationError(
-            f"the driver of the job {record.id} (process {record.pid}) does not answer"
-        ) from error
-    except (OSError, http.client.HTTPException) as error:
-        raise DriverGone(f"the driver of the job {record.name!r} ({record.id}) is gone") from error
-    finally:
-        with contextlib.suppress(OSError):
-            connection.close()
-    if answer.status >= http.client.BAD_REQUEST:
-        raise OperationError(told if text else " ".join(map(str, told.get("errors", [told]))))
-    return told

@@ -25,7 +25,11 @@ from pyflink_on_spark._operate.server.rest.checkpoints import CheckpointsRoutes
 from pyflink_on_spark._operate.server.rest.control import ControlRoutes, Operations
 from pyflink_on_spark._operate.server.rest.job import JobRoutes
 from pyflink_on_spark._operate.server.rest.metrics import MetricsRoutes
-from pyflink_on_spark._operate.server.rest.overview import OverviewRoutes, ProcessRoutes
+from pyflink_on_spark._operate.server.rest.overview import (
+    OverviewRoutes,
+    ProcessRoutes,
+    subtasks_of,
+)
 from pyflink_on_spark._operate.server.rest.routing import OK, Request, Router
 from pyflink_on_spark._operate.server.rest.server import PageRoutes
 from pyflink_on_spark._operate.server.rest.stacks import StacksRoutes
@@ -35,6 +39,7 @@ from pyflink_on_spark._operate.view.job_log import JobLog, LogTail
 from pyflink_on_spark._operate.view.job_records import JobRecord, JobRecords, jobs_folder
 from pyflink_on_spark._operate.view.jobs import OperableHandle, OperatedJob, OperatedJobs
 from pyflink_on_spark._operate.view.recent import RecentFigures
+from pyflink_on_spark._options.operation import JOBS_KEPT, JOBS_KEPT_FOR
 from pyflink_on_spark._options.own import REST_LINGER
 from pyflink_on_spark.common import JobStatus
 
@@ -136,9 +141,13 @@ class JobRegistry:
                 str(self._server.server_address),
                 operated.started,
                 log=self.log,
+                subtasks=subtasks_of(operated),
             )
             self._write(record)
-            self._records.remove_old()
+            options = operated.job.settings.configuration
+            self._records.remove_old(JOBS_KEPT.read(options), JOBS_KEPT_FOR.read(options))
+        if operated.job.collected is None:
+            self.archive(operated)  # of a driver that is killed, this is what is known
         operated.history.listen(_Ending(self, operated))
         if operated.over:
             self.ended(operated, operated.status)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import logging
+import os
+import ssl
 import threading
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
@@ -11,11 +13,12 @@ from pyflink_on_spark._compat.errors import EnvironmentSetupError
 from pyflink_on_spark._operate.server.rest.routing import Router
 from pyflink_on_spark._operate.server.rest.server import Access, is_loopback
 from pyflink_on_spark._operate.view.ports import port_range
+from pyflink_on_spark._operate.view.server_record import ServerRecord, known_token, running_server
 from pyflink_on_spark._options.operation import REST_BIND_ADDRESS, REST_PORT
-from pyflink_on_spark._options.own import REST_TOKEN
+from pyflink_on_spark._options.own import REST_CERTIFICATE, REST_KEY, REST_TOKEN
 
 if TYPE_CHECKING:
-    from pyflink_on_spark._operate.server.rest.server import RestServer
+    from pyflink_on_spark._operate.server.rest.server import RestLimits, RestServer
 
 _log = logging.getLogger("pyflink_on_spark")
 
@@ -25,10 +28,12 @@ class NetworkServer:
 
     Args:
         router: what answers.
+        limits: on connections and requests.
     """
 
-    def __init__(self, router: Router) -> None:
-        self._router = router
+    def __init__(self, router: Router, limits: RestLimits | None = None) -> None:
+        self._router, self._limits = router, limits
+        self._scheme = "http"
         self._server: RestServer | None = None
         self._lock = threading.Lock()
 
@@ -38,27 +43,31 @@ class NetworkServer:
         if self._server is None:
             return None
         host, port = self._server.server_address[:2]
-        return f"http://{host!s}:{port}"
+        return f"{self._scheme}://{host!s}:{port}"
 
     def start(self, configuration: Mapping[str, str]) -> None:
         """Start the server if a configuration says on which port.
 
         Raises:
             EnvironmentSetupError: no port is free, or others can reach the address, and there is
-                no token.
+                no token, or the certificate cannot be read.
         """
         ports = REST_PORT.read(configuration)
         with self._lock:
             if ports is None or self._server is not None:
                 return
             host = REST_BIND_ADDRESS.read(configuration) or "127.0.0.1"
-            token = REST_TOKEN.read(configuration)
+            token = known_token(configuration)
             if not is_loopback(host) and not token:
                 raise EnvironmentSetupError(
                     f"rest.bind-address is {host}, which others can reach: set "
                     f"{REST_TOKEN.key} to what a client has to know"
                 )
-            self._server = self._bound(host, ports, Access(token))
+            shared = _shared(ports)
+            if shared is not None:
+                _log.info("the jobs of this process are shown at %s", shared.url)
+                return
+            self._server = self._bound(host, ports, Access(token), _tls(configuration))
             self._server.start()
             _log.info("the jobs of this process are shown at %s", self.url)
 
@@ -68,16 +77,48 @@ class NetworkServer:
             self._server.stop()
             self._server.server_close()
 
-    def _bound(self, host: str, ports: str, access: Access) -> RestServer:
+    def _bound(
+        self, host: str, ports: str, access: Access, tls: ssl.SSLContext | None
+    ) -> RestServer:
         from pyflink_on_spark._operate.server.rest.server import RestServer
 
         failure: OSError | None = None
         for port in port_range(ports, REST_PORT.key):
             try:
-                return RestServer((host, port), self._router, access)
+                made = RestServer((host, port), self._router, access, self._limits, tls)
+                self._scheme = "http" if tls is None else "https"
+                return made
             except OSError as error:
                 failure = error
         raise EnvironmentSetupError(
             f"the REST API cannot listen on {host}, port {ports}: {failure}; set rest.port to "
             "another one, or to a range such as 8081-8090"
         )
+
+
+def _shared(ports: str) -> ServerRecord | None:
+    """The server of all jobs, if the port that a driver is to use is the server's."""
+    found = running_server()
+    wished = port_range(ports, REST_PORT.key)
+    own = found is not None and found.pid == os.getpid()
+    return found if found is not None and not own and wished == [found.port] else None
+
+
+def _tls(configuration: Mapping[str, str]) -> ssl.SSLContext | None:
+    """The TLS of the server; None if it has none.
+
+    Raises:
+        EnvironmentSetupError: certificate or key cannot be read.
+    """
+    certificate, key = REST_CERTIFICATE.read(configuration), REST_KEY.read(configuration)
+    if certificate is None and key is None:
+        return None
+    context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
+    try:
+        context.load_cert_chain(str(certificate), key)
+    except OSError as error:
+        raise EnvironmentSetupError(
+            f"{REST_CERTIFICATE.key} is {certificate} and {REST_KEY.key} is {key}, and they cannot "
+            f"be used: {error}"
+        ) from error
+    return context

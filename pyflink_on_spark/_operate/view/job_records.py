@@ -5,11 +5,12 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import re
 import socket
 import stat
 import threading
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -18,7 +19,9 @@ from pyflink_on_spark.common import JobStatus
 
 LOST = "LOST"
 """The state of a job whose driver has ended without a word, for example by SIGKILL."""
-_KEPT = 50
+ELSEWHERE = 0
+"""The process of a driver on another machine."""
+_ID = re.compile(r"[0-9a-f]{32}")
 _SUFFIX = ".json"
 _ARCHIVE = ".archive"
 
@@ -38,6 +41,7 @@ class JobRecord:
         log: the log file of a detached job.
         cause: of a job that has failed, the last line of its error.
         operations: the results of savepoints by their request, for who asks late.
+        subtasks: how many the job has.
     """
 
     id: str
@@ -50,6 +54,7 @@ class JobRecord:
     log: str | None = None
     cause: str | None = None
     operations: dict[str, Any] = field(default_factory=dict)
+    subtasks: int = 0
 
     @property
     def over(self) -> bool:
@@ -66,6 +71,7 @@ class JobRecords:
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
+        self._known: dict[str, tuple[tuple[int, int], JobRecord]] = {}
 
     def write(self, record: JobRecord) -> None:
         """Write a record, in place of the one before.
@@ -99,18 +105,39 @@ class JobRecords:
         """Return all records, the oldest first; of jobs whose driver is gone as ``LOST``."""
         return sorted(self._read(), key=lambda record: record.started)
 
+    def get(self, job_id: str) -> JobRecord | None:
+        """The record of a job; None if there is none.
+
+        Args:
+            job_id: 32 hexadecimal digits; anything else is no job.
+        """
+        if not _ID.fullmatch(job_id):
+            return None
+        return next(self._read_files([self._folder / f"{job_id}{_SUFFIX}"]), None)
+
     def of_process(self, pid: int) -> list[JobRecord]:
         """Return the records of one driver, the oldest first."""
         return [record for record in self.all() if record.pid == pid]
 
-    def remove_old(self) -> None:
-        """Remove the records of all but the last jobs that have ended."""
+    def remove_old(self, kept: int, milliseconds: int) -> None:
+        """Remove the records of jobs that ended long ago, and of all but the last that ended.
+
+        Args:
+            kept: how many jobs that have ended are kept.
+            milliseconds: for how long.
+        """
+        files = {file.name: file.stat().st_mtime * 1000 for file in self._files()}
+        oldest = time.time() * 1000 - milliseconds
+        if len(files) <= kept and min(files.values(), default=oldest) >= oldest:
+            return  # the usual case, in which no file is read
         ended = [record for record in self.all() if record.over]
-        for record in ended[:-_KEPT]:
-            self.remove(record)
+        for number, record in enumerate(reversed(ended)):
+            if number >= kept or (record.ended or record.started) < oldest:
+                self.remove(record)
 
     def remove(self, record: JobRecord) -> None:
         """Remove the records of a job."""
+        self._known.pop(f"{record.id}{_SUFFIX}", None)
         for suffix in (_SUFFIX, _ARCHIVE):
             with contextlib.suppress(OSError):
                 (self._folder / f"{record.id}{suffix}").unlink()
@@ -121,11 +148,27 @@ class JobRecords:
         hidden.write_text(json.dumps(content, indent=1), encoding="utf-8")
         hidden.replace(self._folder / name)
 
+    def _files(self) -> Iterator[Path]:
+        return self._folder.glob(f"[!.]*{_SUFFIX}")
+
     def _read(self) -> Iterator[JobRecord]:
-        for file in self._folder.glob(f"[!.]*{_SUFFIX}"):
+        return self._read_files(self._files())
+
+    def _read_files(self, files: Iterable[Path]) -> Iterator[JobRecord]:
+        for file in files:
             with contextlib.suppress(OSError, ValueError, TypeError):
-                record = JobRecord(**json.loads(file.read_text(encoding="utf-8")))
+                record = self._content(file)
                 yield record if record.over or lives(record.pid) else self._lost(record)
+
+    def _content(self, file: Path) -> JobRecord:
+        """The record in a file, which is read once for each version of the file."""
+        status = file.stat()
+        version = (status.st_ino, status.st_mtime_ns)
+        known = self._known.get(file.name)
+        if known is None or known[0] != version:
+            known = version, JobRecord(**json.loads(file.read_text(encoding="utf-8")))
+            self._known[file.name] = known
+        return known[1]
 
     def _lost(self, record: JobRecord) -> JobRecord:
         """Note that a driver is gone, and remove its socket."""
@@ -138,6 +181,8 @@ class JobRecords:
 
 def lives(pid: int) -> bool:
     """Return whether a process of this user exists."""
+    if pid == ELSEWHERE:
+        return False
     try:
         os.kill(pid, 0)
     except ProcessLookupError:
@@ -163,7 +208,7 @@ def jobs_folder() -> Path:
     Raises:
         OSError: the folder cannot be made, or is another user's.
     """
-    return _private(home() / "jobs" / socket.gethostname())
+    return private_folder(home() / "jobs" / socket.gethostname())
 
 
 def log_folder() -> Path:
@@ -172,11 +217,37 @@ def log_folder() -> Path:
     Raises:
         OSError: the folder cannot be made, or is another user's.
     """
-    return _private(home() / "log")
+    return private_folder(home() / "log")
 
 
-def _private(folder: Path) -> Path:
-    """Make a folder that only this user can enter."""
+def new_log(script: str, folder: str | None, pid: int) -> Path:
+    """Return a path for the log of a driver.
+
+    Args:
+        script: the path of what it runs.
+        folder: where logs are to be; None for the folder of this user.
+        pid: a process that makes the name the only one.
+
+    Raises:
+        OSError: the folder cannot be made, or is another user's.
+    """
+    place = log_folder() if folder is None else Path(folder)
+    place.mkdir(parents=True, exist_ok=True)
+    when = time.strftime("%Y%m%d-%H%M%S")
+    return place.resolve() / f"{Path(script).stem}-{when}-{pid}.log"
+
+
+def private_file(path: str, flags: int) -> int:
+    """Open a file that only this user can read; an opener for ``open``."""
+    return os.open(path, flags, 0o600)
+
+
+def private_folder(folder: Path) -> Path:
+    """Return a folder that only this user can enter, made if need be.
+
+    Raises:
+        OSError: the folder cannot be made, or is another user's.
+    """
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     status = folder.stat()
     if status.st_uid != os.geteuid():

@@ -6,14 +6,16 @@ import contextlib
 import gc
 import os
 import sys
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from typing import NoReturn
 
 from pyflink_on_spark._compat.import_hook import install, is_installed
 from pyflink_on_spark._runtime.user_code.dependencies import in_use
 from pyflink_on_spark._spark.session.dependencies import ShippedDependencies
 
+late_variables: dict[str, str] = {}
+"""Environment variables that the driver got after Spark had begun; workers do not inherit them."""
 _YOUNG, _MIDDLE, _OLD = 50_000, 20, 50
 _frozen_with = 0  # so many modules were loaded when objects were frozen
 
@@ -60,21 +62,24 @@ class WorkerEnvironment:
         sys_path: where the driver finds modules.
         aliased: whether ``pyflink`` is this package in the driver.
         dependencies: what the job takes along.
+        variables: environment variables that workers do not inherit.
     """
 
     sys_path: tuple[str, ...]
     aliased: bool
     dependencies: ShippedDependencies
+    variables: Mapping[str, str] = field(default_factory=dict)
 
     @classmethod
     def of_driver(cls, dependencies: ShippedDependencies) -> WorkerEnvironment:
         """Return the environment of this process, for its workers."""
-        return cls(tuple(sys.path), is_installed(), dependencies)
+        return cls(tuple(sys.path), is_installed(), dependencies, dict(late_variables))
 
     @contextlib.contextmanager
     def active(self) -> Iterator[None]:
         """Set up the environment, and undo afterwards as much as possible."""
         tune_garbage_collection()
+        os.environ.update(self.variables)
         for folder in self.sys_path:
             if folder not in sys.path:
                 sys.path.append(folder)

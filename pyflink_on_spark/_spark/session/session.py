@@ -12,7 +12,7 @@ import signal
 import socket
 import sys
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from pyflink_on_spark._compat.errors import EnvironmentSetupError
@@ -138,6 +138,7 @@ _LOCK = threading.RLock()
 _started: dict[str, Mapping[str, str]] = {}  # by application id: the settings asked for
 _told_late: set[str] = set()
 _jvm_is_ours = False
+_prepared = False
 
 
 def obtain_session(settings: Mapping[str, str], *, long_running: bool = False) -> SparkSession:
@@ -160,7 +161,40 @@ def obtain_session(settings: Mapping[str, str], *, long_running: bool = False) -
         _require_pyspark()
         quiet_libraries()
         alive = _living_session()
+        if alive is not None and _left_behind(alive, settings):
+            alive = None
         return _start(settings, long_running) if alive is None else _beside(alive, settings)
+
+
+def prepare_session() -> None:
+    """Start Spark, and a worker, before it is known what for.
+
+    A program whose settings Spark does not have yet gets a Spark with these settings instead.
+
+    Raises:
+        EnvironmentSetupError: as ``obtain_session``.
+    """
+    global _prepared  # noqa: PLW0603 - a process has one Spark
+    session = obtain_session(spark_defaults.command_line, long_running=True)
+    session.sparkContext.parallelize([0], 1).foreachPartition(_import_worker_side)
+    _prepared = True
+
+
+def _import_worker_side(_: Iterable[int]) -> None:
+    """Import in a worker what each job imports there."""
+    from pyflink_on_spark._spark.jobs import host_task, stage_function  # noqa: F401
+
+
+def _left_behind(alive: SparkSession, settings: Mapping[str, str]) -> bool:
+    """Stop a prepared Spark that has not what the first program wishes; True if that was done."""
+    global _prepared
+    fresh, _prepared = _prepared, False
+    started_with = _started.get(alive.sparkContext.applicationId, {})
+    wished = {key: value for key, value in settings.items() if started_with.get(key) != value}
+    if not fresh or all(alive.conf.isModifiable(key) for key in wished):
+        return False
+    alive.stop()
+    return True
 
 
 def _require_pyspark() -> None:

@@ -67,7 +67,7 @@ SQL_DEFAULTS = {
     "spark.sql.streaming.checkpointFileManagerClass": "org.apache.spark.sql.execution.streaming"
     ".checkpointing.FileSystemBasedCheckpointFileManager",
 }
-# Spark's Python processes give up connections after so long, which is too short on a busy machine.
+# Spark's Python processes close connections after so long, which is too short on a busy machine.
 SPARK_DEFAULTS = {**SQL_DEFAULTS, "spark.python.authenticate.socketTimeout": "120s"}
 # Rows of the engine structured are whole bundles of records: few rows, each one large, and each
 # exchange laid out by the engine. Its queries have a session of their own, with these settings.
@@ -185,7 +185,7 @@ def cluster_defaults(master: str) -> dict[str, str]:
 
 _SITE = """\
 # Spark's archive comes first on the path of its workers. What Python imports from there it compiles
-# anew in each process, which takes a second: PySpark is also installed, and compiled.
+# again in each process, which takes a second: PySpark is also installed, and compiled.
 import os
 import sys
 

@@ -15,7 +15,7 @@ TICK = -1
 """The channel of rows without a payload, which begin a micro-batch in a slot."""
 
 METRIC = -2
-"""The subtask of rows for Spark's own progress in level 0; that of later levels is smaller by one
+"""The subtask of rows for Spark's own progress on the first level; on later ones it is smaller by one
 each. The channel says what it is a number of, and ``seq`` is the number."""
 RECORDS, STATE_ENTRIES, WATERMARK = range(3)
 _KINDS = 3

@@ -14,7 +14,13 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from pyflink_on_spark._compat.errors import CheckpointError
-from pyflink_on_spark._operate.client.client import OperationError, RemoteJob, find_job
+from pyflink_on_spark._operate.client.client import (
+    OperationError,
+    Records,
+    RemoteJob,
+    ServerRecords,
+    find_job,
+)
 from pyflink_on_spark._operate.server.rest.control import dispose_savepoint
 from pyflink_on_spark._operate.view.job_records import (
     LOST,
@@ -25,6 +31,7 @@ from pyflink_on_spark._operate.view.job_records import (
 )
 from pyflink_on_spark.common import JobStatus
 from pyflink_on_spark.tools.operate.run_options import UsageError, without_cluster
+from pyflink_on_spark.tools.operate.submit import find_server
 
 _RULE = "-" * 62
 _MOMENT = "%Y-%m-%d %H:%M:%S"
@@ -41,10 +48,12 @@ def run_operation(name: str, arguments: list[str]) -> int:
         arguments: what follows it.
     """
     try:
-        own, notes = without_cluster(arguments)
-        for note in notes:
+        own, cluster = without_cluster(arguments)
+        server = find_server(cluster)
+        for note in cluster.notes:
             print(note, file=sys.stderr)
-        return _OPERATIONS[name](own, JobRecords(jobs_folder()))
+        records = JobRecords(jobs_folder()) if server is None else ServerRecords(server.door)
+        return _OPERATIONS[name](own, records)
     except (OperationError, CheckpointError, OSError, UsageError) as error:
         print(f"{name}: {error}", file=sys.stderr)
         return 1
@@ -52,7 +61,7 @@ def run_operation(name: str, arguments: list[str]) -> int:
         return 130
 
 
-def _list(arguments: list[str], records: JobRecords) -> int:
+def _list(arguments: list[str], records: Records) -> int:
     parser = _parser("list", "List the jobs of this user on this machine.")
     parser.add_argument("-r", "--running", action="store_true", help="those that run: the default")
     parser.add_argument("-a", "--all", action="store_true", help="also those that have ended")
@@ -79,7 +88,7 @@ def _list(arguments: list[str], records: JobRecords) -> int:
     return 0
 
 
-def _restarts_of(record: JobRecord, state: str, records: JobRecords) -> str:
+def _restarts_of(record: JobRecord, state: str, records: Records) -> str:
     """The cause of a restart; empty for a job that does not restart."""
     if state != JobStatus.RESTARTING.name:
         return ""
@@ -117,7 +126,7 @@ def _print_jobs(
     print(_RULE)
 
 
-def _cancel(arguments: list[str], records: JobRecords) -> int:
+def _cancel(arguments: list[str], records: Records) -> int:
     parser = _parser("cancel", "Cancel a job; its checkpoints stay if they are retained.")
     parser.add_argument("job", metavar="JOB", help=_JOB)
     parser.add_argument(
@@ -136,7 +145,7 @@ def _cancel(arguments: list[str], records: JobRecords) -> int:
     return 0
 
 
-def _stop(arguments: list[str], records: JobRecords) -> int:
+def _stop(arguments: list[str], records: Records) -> int:
     parser = _parser("stop", "Stop a job with a savepoint.")
     parser.add_argument("job", metavar="JOB", help=_JOB)
     parser.add_argument(
@@ -159,7 +168,7 @@ def _stop_job(job: RemoteJob, place: str | None, drain: bool) -> int:
     return 0
 
 
-def _savepoint(arguments: list[str], records: JobRecords) -> int:
+def _savepoint(arguments: list[str], records: Records) -> int:
     parser = _parser("savepoint", "Write a savepoint of a job that continues, or remove one.")
     parser.add_argument("job", metavar="JOB", nargs="?", help=_JOB)
     parser.add_argument(
@@ -188,7 +197,7 @@ def _dispose(path: str) -> int:
     return 0
 
 
-def _checkpoints(arguments: list[str], records: JobRecords) -> int:
+def _checkpoints(arguments: list[str], records: Records) -> int:
     parser = _parser("checkpoints", "List the latest checkpoints and savepoints of a job.")
     parser.add_argument("job", metavar="JOB", help=_JOB)
     job = find_job(parser.parse_args(arguments).job, records)
@@ -205,7 +214,7 @@ def _checkpoints(arguments: list[str], records: JobRecords) -> int:
     return 0
 
 
-def _exceptions(arguments: list[str], records: JobRecords) -> int:
+def _exceptions(arguments: list[str], records: Records) -> int:
     parser = _parser("exceptions", "Show the failures of a job, the latest first.")
     parser.add_argument("job", metavar="JOB", help=_JOB)
     parser.add_argument("-n", type=int, default=5, metavar="N", help="how many; default: 5, 0: all")
@@ -222,7 +231,7 @@ def _exceptions(arguments: list[str], records: JobRecords) -> int:
     return 0
 
 
-def _logs(arguments: list[str], records: JobRecords) -> int:
+def _logs(arguments: list[str], records: Records) -> int:
     parser = _parser("logs", "Show the end of the log of a job, which may have ended.")
     parser.add_argument("job", metavar="JOB", help=_JOB)
     parser.add_argument(
@@ -264,7 +273,7 @@ def _columns(told: dict[str, Any]) -> list[str]:
     ]
 
 
-def _state(record: JobRecord, records: JobRecords) -> str:
+def _state(record: JobRecord, records: Records) -> str:
     return record.state if record.over else RemoteJob(record, records).state()
 
 
@@ -283,7 +292,7 @@ def _parser(name: str, what: str) -> argparse.ArgumentParser:
     return argparse.ArgumentParser(prog=f"python -m pyflink_on_spark {name}", description=what)
 
 
-_OPERATIONS: dict[str, Callable[[list[str], JobRecords], int]] = {
+_OPERATIONS: dict[str, Callable[[list[str], Records], int]] = {
     "list": _list,
     "cancel": _cancel,
     "stop": _stop,

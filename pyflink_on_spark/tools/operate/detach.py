@@ -18,7 +18,8 @@ from pyflink_on_spark._operate.view.job_records import (
     JobRecord,
     JobRecords,
     jobs_folder,
-    log_folder,
+    new_log,
+    private_file,
 )
 from pyflink_on_spark._operate.view.jobs import INITIALIZING
 from pyflink_on_spark._options.operation import LOG_DIRECTORY, LOG_FILES
@@ -92,9 +93,9 @@ def run_detached(options: RunOptions, arguments: list[str]) -> int:
     """
     script = check_script(options)
     try:
-        log = _log_file(script)
+        log = new_log(script, LOG_DIRECTORY.read(base_configuration()), os.getpid())
         records = JobRecords(jobs_folder())
-        with open(log, "ab", opener=_private) as output:
+        with open(log, "ab", opener=private_file) as output:
             driver = _start(arguments, log, output.fileno())
     except OSError as error:
         print(f"run -d: cannot write the log: {error}", file=sys.stderr)
@@ -122,18 +123,6 @@ def look_after_log(log: str) -> None:
     values = base_configuration()
     DRIVER.log = log
     RotatedLog(Path(log), LOG_SIZE.read(values), LOG_FILES.read(values)).watch()
-
-
-def _log_file(script: str) -> Path:
-    directory = LOG_DIRECTORY.read(base_configuration())
-    folder = log_folder() if directory is None else Path(directory)
-    folder.mkdir(parents=True, exist_ok=True)
-    when = time.strftime("%Y%m%d-%H%M%S")
-    return folder.resolve() / f"{Path(script).stem}-{when}-{os.getpid()}.log"
-
-
-def _private(path: str, flags: int) -> int:
-    return os.open(path, flags, 0o600)
 
 
 def _start(arguments: list[str], log: Path, output: int) -> subprocess.Popen[bytes]:

@@ -32,6 +32,8 @@ class RunOptions:
         module: whether ``script`` is the name of a module.
         log: the log file of a detached driver, in that driver.
         quiet: whether to log no more than without the word ``run``.
+        jobmanager: the address of a server that may take the script; None without one.
+        no_server: why that is passed over if no such server is there.
         notes: a line for each option that has no counterpart on Spark.
     """
 
@@ -43,6 +45,8 @@ class RunOptions:
     module: bool = False
     log: str | None = None
     quiet: bool = False
+    jobmanager: str | None = None
+    no_server: str = ""
     notes: list[str] = field(default_factory=list)
 
 
@@ -139,6 +143,11 @@ def _set_target(name: str) -> Callable[[RunOptions, str], None]:
     return take
 
 
+def _set_jobmanager(options: RunOptions, value: str) -> None:
+    options.jobmanager = None if value == "local" else value
+    options.no_server = _SPARK_MASTERS.get(value.partition("-")[0], _CLUSTER)
+
+
 def _set_class(options: RunOptions, value: str) -> None:
     if options.script is None:
         raise UsageError(f"-c {value} runs a Java program, and there is no JVM of Flink here: "
@@ -199,7 +208,8 @@ OPTIONS = (
     _Option(("-c", "--class"), _set_class, "CLASS", ""),
     _Option(("-C", "--classpath"), _passed_over("-C", _JAR), "URL", ""),
     _Option(("-j", "--jarfile"), _passed_over("-j", _JAR), "JAR", ""),
-    _Option(("-m", "--jobmanager"), _set_target("-m"), "ADDRESS", ""),
+    _Option(("-m", "--jobmanager"), _set_jobmanager, "ADDRESS",
+            "the server that runs the script: HOST:PORT of `serve`"),
     _Option(("-t", "--target"), _set_target("-t"), "TARGET", ""),
     _Option(("-e", "--executor"), _set_target("-e"), "TARGET", ""),
     _Option(("-z", "--zookeeperNamespace"), _passed_over("-z", _CLUSTER), "NAME", ""),
@@ -246,11 +256,11 @@ def parse(arguments: list[str]) -> RunOptions:
     return options
 
 
-def without_cluster(arguments: list[str]) -> tuple[list[str], list[str]]:
+def without_cluster(arguments: list[str]) -> tuple[list[str], RunOptions]:
     """Split the arguments of ``list``, ``stop`` and the like from Flink's options of a cluster.
 
     Returns:
-        the arguments without these options, and a line for each of the options.
+        the arguments without these options, and the options.
     """
     kept, options, rest = [], RunOptions(), list(arguments)
     while rest:
@@ -259,7 +269,7 @@ def without_cluster(arguments: list[str]) -> tuple[list[str], list[str]]:
             _take(options, found, rest)
         else:
             kept.append(rest.pop(0))
-    return kept, options.notes
+    return kept, options
 
 
 _CLUSTERS = {"-m", "-t", "-e", "-z", "-D", "-yid", "-yz"}

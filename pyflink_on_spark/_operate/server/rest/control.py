@@ -129,6 +129,10 @@ class ControlRoutes:
         router.add("PATCH", "/jobs/:job_id", self.terminate)
         router.add("POST", "/jobs/:job_id/checkpoints", self.checkpoint)
         router.add("GET", "/jobs/:job_id/checkpoints/:request_id", self.checkpoint_result)
+        self.add_disposal_to(router)
+
+    def add_disposal_to(self, router: Router) -> None:
+        """Add the routes that are not about a job."""
         router.add("POST", "/savepoint-disposal", self.dispose)
         router.add("GET", "/savepoint-disposal/:request_id", self.disposal_result)
 

@@ -8,10 +8,12 @@ import sys
 import threading
 import traceback
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import Any
 
 from pyflink_on_spark._operate.server.rest.routing import (
+    BAD_REQUEST,
     NOT_FOUND,
     Answer,
     Request,
@@ -66,34 +68,12 @@ class OverviewRoutes:
         """Return how many jobs there are, by their states."""
         jobs = self._jobs.all()
         states = Counter(job.status for job in jobs)
-        over = states[JobStatus.FINISHED] + states[JobStatus.CANCELED] + states[JobStatus.FAILED]
-        slots = sum(slots_of(job) for job in jobs if not job.over)
-        return Answer(
-            {
-                "taskmanagers": 1,
-                "slots-total": slots,
-                "slots-available": 0,
-                "jobs-running": len(jobs) - over,
-                "jobs-finished": states[JobStatus.FINISHED],
-                "jobs-cancelled": states[JobStatus.CANCELED],
-                "jobs-failed": states[JobStatus.FAILED],
-                "flink-version": __version__,
-                "flink-commit": "",
-            }
-        )
+        running = self._jobs.running()
+        return Answer(overview_answer(states, len(running), sum(map(slots_of, running))))
 
     def config(self, request: Request) -> Answer:
         """Return the settings for pages on this API."""
-        return Answer(
-            {
-                "refresh-interval": 3000,
-                "timezone-name": "UTC",
-                "timezone-offset": 0,
-                "flink-version": __version__,
-                "flink-revision": "",
-                "features": {"web-submit": False, "web-cancel": True, "web-rescale": False},
-            }
-        )
+        return Answer(config_answer(submits=False))
 
     def ids(self, request: Request) -> Answer:
         """Return the jobs' ids and states."""
@@ -102,6 +82,43 @@ class OverviewRoutes:
     def jobs(self, request: Request) -> Answer:
         """Return the jobs with names, states and times."""
         return Answer({"jobs": [_summary(job) for job in self._jobs.all()]})
+
+
+def overview_answer(states: Mapping[JobStatus, int], running: int, slots: int) -> dict[str, Any]:
+    """The answer to who asks for the number of jobs.
+
+    Args:
+        states: the number of jobs by state.
+        running: the number of jobs that have not ended.
+        slots: of all jobs.
+    """
+    return {
+        "taskmanagers": 1,
+        "slots-total": slots,
+        "slots-available": 0,
+        "jobs-running": running,
+        "jobs-finished": states.get(JobStatus.FINISHED, 0),
+        "jobs-cancelled": states.get(JobStatus.CANCELED, 0),
+        "jobs-failed": states.get(JobStatus.FAILED, 0),
+        "flink-version": __version__,
+        "flink-commit": "",
+    }
+
+
+def config_answer(*, submits: bool) -> dict[str, Any]:
+    """The settings for pages.
+
+    Args:
+        submits: whether scripts can be submitted.
+    """
+    return {
+        "refresh-interval": 3000,
+        "timezone-name": "UTC",
+        "timezone-offset": 0,
+        "flink-version": __version__,
+        "flink-revision": "",
+        "features": {"web-submit": submits, "web-cancel": True, "web-rescale": False},
+    }
 
 
 def task_counts(state: str, count: int) -> dict[str, int]:
@@ -139,8 +156,31 @@ def _summary(job: OperatedJob) -> dict[str, Any]:
     }
 
 
-_TEXT = "text/plain; charset=UTF-8"
+TEXT = "text/plain; charset=UTF-8"
 _MOST_BYTES = 10 * 1024 * 1024
+
+
+def part_of_log(path: str | Path, start: str | None) -> Answer:
+    """The end of a log file, or what follows a position.
+
+    Args:
+        path: the file's.
+        start: the position in bytes; beyond the end of a file that was cut, its beginning.
+
+    Raises:
+        OSError: the file cannot be read.
+        RestError: the position is no number.
+    """
+    if start is not None and not (start.isascii() and start.isdigit()):
+        raise RestError(BAD_REQUEST, f"from={start[:20]} is no position")
+    with open(path, "rb") as file:
+        size = os.fstat(file.fileno()).st_size
+        if start is None:
+            file.seek(max(0, size - _MOST_BYTES))
+        else:
+            wished = int(start[:20])
+            file.seek(wished if wished <= size else 0)
+        return Answer(file.read(_MOST_BYTES), kind=TEXT)
 
 
 class ProcessRoutes:
@@ -157,6 +197,11 @@ class ProcessRoutes:
 
     def add_to(self, router: Router) -> None:
         """Add the routes."""
+        router.add("GET", "/jobs/:job_id/log", self.job_log)
+        self.add_process_to(router)
+
+    def add_process_to(self, router: Router) -> None:
+        """Add the routes that are not about a job."""
         router.add("GET", "/jobmanager/config", self.config)
         router.add("GET", "/jobmanager/log", self.log)
         router.add("GET", "/jobmanager/logs", self.logs)
@@ -190,10 +235,13 @@ class ProcessRoutes:
         if name is not None and (path is None or name != os.path.basename(path)):
             raise RestError(NOT_FOUND, f"there is no log {name}")
         if path is None:
-            return Answer(self._tail.text().encode(), kind=_TEXT)
-        with open(path, "rb") as file:
-            file.seek(max(0, os.path.getsize(path) - _MOST_BYTES))
-            return Answer(file.read(), kind=_TEXT)
+            return Answer(self._tail.text().encode(), kind=TEXT)
+        return part_of_log(path, request.query.get("from"))
+
+    def job_log(self, request: Request, job_id: str) -> Answer:
+        """The log of a job, which is that of this process."""
+        self._jobs.get(job_id)
+        return self.log(request)
 
     def environment(self, request: Request) -> Answer:
         """Return the Python of the driver, in the fields that Flink has for Java."""

@@ -12,6 +12,7 @@ from pyflink_on_spark._operate.view.jobs import UnknownJob
 
 OK, ACCEPTED, NO_CONTENT = 200, 202, 204
 BAD_REQUEST, FORBIDDEN, NOT_FOUND, NOT_ALLOWED, CONFLICT = 400, 403, 404, 405, 409
+INTERNAL_ERROR, GATEWAY_TIMEOUT = 500, 504
 
 
 class RestError(PyFlinkOnSparkError):
@@ -28,6 +29,19 @@ class RestError(PyFlinkOnSparkError):
 
 
 @dataclass(frozen=True)
+class Part:
+    """A part of a body: a file that a client uploads.
+
+    Args:
+        name: the file's, as the client says it; not to be trusted.
+        content: the bytes.
+    """
+
+    name: str
+    content: bytes
+
+
+@dataclass(frozen=True)
 class Request:
     """A request.
 
@@ -36,12 +50,14 @@ class Request:
         path: without the query.
         query: the query's values by name.
         body: the JSON body.
+        parts: the files of a body with parts.
     """
 
     method: str
     path: str
     query: Mapping[str, str] = field(default_factory=dict)
     body: Mapping[str, Any] = field(default_factory=dict)
+    parts: tuple[Part, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -75,10 +91,12 @@ class Router:
 
         Args:
             method: the HTTP method.
-            path: its steps that begin with a colon are arguments, for example ``/jobs/:job_id``.
+            path: its steps that begin with a colon are arguments, for example ``/jobs/:job_id``;
+                a last step that begins with an asterisk is all that follows.
             handler: gets the request, and the arguments by name.
         """
         pattern = re.sub(r":(\w+)", r"(?P<\1>[^/]+)", path)
+        pattern = re.sub(r"\*(\w+)$", r"(?P<\1>.+)", pattern)
         self._routes.append((method, re.compile(pattern), handler))
 
     def answer(self, request: Request) -> Answer:

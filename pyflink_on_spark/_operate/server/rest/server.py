@@ -15,10 +15,13 @@ import json
 import logging
 import socket
 import socketserver
+import ssl
 import threading
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
+from email.message import Message
+from email.parser import BytesHeaderParser
 from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 from typing import Any
@@ -28,6 +31,7 @@ from pyflink_on_spark._operate.server.rest.routing import (
     BAD_REQUEST,
     FORBIDDEN,
     Answer,
+    Part,
     Request,
     Router,
 )
@@ -113,6 +117,8 @@ _MOST_QUERY_FIELDS = 100
 _MOST_CONNECTIONS = 64
 _IDLE_SECONDS = 60.0
 _REQUEST_SECONDS = 20.0
+_UPLOAD_SECONDS = 600.0
+_MOST_PARTS = 20
 _POLL_SECONDS = 2.0  # how long a shutdown waits where no connection ends the wait
 _log = logging.getLogger("pyflink_on_spark")
 
@@ -134,9 +140,16 @@ class _RequestInput(io.RawIOBase):
         """Wait for a request, for as long as a connection may be idle."""
         self._deadline, self._left = None, _LONGEST_HEAD
 
-    def head_is_read(self) -> None:
-        """Allow a body."""
-        self._left = _LONGEST_BODY
+    def head_is_read(self, longest: int = _LONGEST_BODY, seconds: float = 0.0) -> None:
+        """Allow a body.
+
+        Args:
+            longest: its bytes at most.
+            seconds: how much more time the request has than others.
+        """
+        self._left = longest
+        if self._deadline is not None:
+            self._deadline += seconds
 
     def readable(self) -> bool:
         """True: the stream is readable."""
@@ -169,6 +182,7 @@ class RestLimits:
         idle: the time for which a connection may be idle, in s.
         request: the time in which a whole request has to arrive, in s.
         clock: a monotonic clock, in s.
+        upload: the bytes of a body with files; 0 for a server that takes no files.
     """
 
     def __init__(
@@ -177,8 +191,39 @@ class RestLimits:
         idle: float = _IDLE_SECONDS,
         request: float = _REQUEST_SECONDS,
         clock: Any = time.monotonic,
+        upload: int = 0,
     ) -> None:
         self.connections, self.idle, self.request, self.clock = connections, idle, request, clock
+        self.upload = upload
+
+
+def parts_of(kind: str, content: bytes) -> tuple[Part, ...]:
+    """The files of a body with parts; fields without a file are left out.
+
+    Args:
+        kind: the Content-Type with the boundary.
+        content: the body.
+
+    Raises:
+        ValueError: the body is not what the type says.
+    """
+    about = Message()
+    about["Content-Type"] = kind
+    boundary = about.get_boundary()
+    if not boundary:
+        raise ValueError("a body with parts needs a boundary")
+    pieces = (b"\r\n" + content).split(b"\r\n--" + boundary.encode())
+    if len(pieces) > _MOST_PARTS or not pieces[-1].startswith(b"--"):
+        raise ValueError("a body with too many parts, or without an end")
+    found = []
+    for piece in pieces[1:-1]:
+        head, blank, file = piece.partition(b"\r\n\r\n")
+        if not blank:
+            raise ValueError("a part without a head")
+        name = BytesHeaderParser().parsebytes(head.lstrip(b"\r\n")).get_filename()
+        if name is not None:
+            found.append(Part(name, file))
+    return tuple(found)
 
 
 class RestHandler(BaseHTTPRequestHandler):
@@ -234,13 +279,30 @@ class RestHandler(BaseHTTPRequestHandler):
         if refusal is not None:
             self.close_connection = self.close_connection or length > 0
             return refusal
+        body, files = self._body(length)
+        self.server.answering(self.connection)
+        query = dict(parse_qsl(parts.query, max_num_fields=_MOST_QUERY_FIELDS))
+        return self.server.router.answer(Request(self.command, parts.path, query, body, files))
+
+    def _body(self, length: int) -> tuple[dict[str, Any], tuple[Part, ...]]:
+        """The body as JSON, or the files in it.
+
+        Raises:
+            ValueError: the body is neither.
+        """
+        if self._uploads():
+            self._input.head_is_read(length, _UPLOAD_SECONDS)
+            return {}, parts_of(self.headers["Content-Type"], self.rfile.read(length))
         self._input.head_is_read()
         body = json.loads(self.rfile.read(length)) if length else {}
         if not isinstance(body, dict):
             raise ValueError("the body is no JSON object")
-        self.server.answering(self.connection)
-        query = dict(parse_qsl(parts.query, max_num_fields=_MOST_QUERY_FIELDS))
-        return self.server.router.answer(Request(self.command, parts.path, query, body))
+        return body, ()
+
+    def _uploads(self) -> bool:
+        """True for a body with files, if this server takes files."""
+        kind = self.headers.get_content_type()
+        return self.server.limits.upload > 0 and kind == "multipart/form-data"
 
     def _length(self) -> int:
         """The length of the body.
@@ -254,7 +316,7 @@ class RestHandler(BaseHTTPRequestHandler):
         if len(set(given)) > 1 or not (given[0].isascii() and given[0].isdigit()):
             raise ValueError(f"a Content-Length of {', '.join(given)[:100]}")
         length = int(given[0][:20])
-        if length > _LONGEST_BODY:
+        if length > (self.server.limits.upload if self._uploads() else _LONGEST_BODY):
             raise ValueError(f"a body of {length} bytes")
         return length
 
@@ -291,6 +353,7 @@ class RestServer(socketserver.ThreadingMixIn, socketserver.TCPServer):
         router: what answers.
         access: who may ask; None for everybody who can connect.
         limits: on connections and requests.
+        tls: the context of TLS; None for plain HTTP.
     """
 
     daemon_threads = True
@@ -303,13 +366,23 @@ class RestServer(socketserver.ThreadingMixIn, socketserver.TCPServer):
         router: Router,
         access: Access | None = None,
         limits: RestLimits | None = None,
+        tls: ssl.SSLContext | None = None,
     ) -> None:
-        self.router, self.access = router, access
+        self.router, self.access, self._tls = router, access, tls
         self.limits = limits or RestLimits()
         self._waiting: dict[socket.socket, None] = {}
         self._answering: set[socket.socket] = set()
         self._lock = threading.Lock()
         super().__init__(address, RestHandler)
+
+    def get_request(self) -> tuple[Any, Any]:
+        """Accept a connection; the thread that reads its first request shakes hands."""
+        connection, address = super().get_request()
+        if self._tls is not None:
+            connection = self._tls.wrap_socket(
+                connection, server_side=True, do_handshake_on_connect=False
+            )
+        return connection, address
 
     def process_request(self, request: Any, client_address: Any) -> None:
         """Take a connection; if there are too many, the one that has waited longest ends."""

@@ -5,7 +5,7 @@ const FIGURES = ["numRecordsIn", "numRecordsInPerSecond", "pendingRecords", "sta
   "currentInputWatermark", "currentOutputWatermark", "busyTimeMsPerSecond",
   "backPressuredTimeMsPerSecond"];
 const LOG_LINES = 200;
-const FOCUSABLE = "a, button, summary, [tabindex]";
+const FOCUSABLE = "a, button, input, summary, [tabindex]";
 const MAX_WATERMARK = 2 ** 63 - 1;
 const number = new Intl.NumberFormat("en", {maximumFractionDigits: 0});
 const main = document.getElementById("main");
@@ -18,17 +18,19 @@ let shown = 0;
 
 // -- requests -----------------------------------------------------------------------------------
 
-async function ask(path, method = "GET", body, read = (answer) => answer.json()) {
-  const headers = {"Content-Type": "application/json"};
+const ask = (path, method = "GET", body, read) => send(path, method, body && JSON.stringify(body),
+  read, {"Content-Type": "application/json"});
+
+async function send(path, method, body, read = (answer) => answer.json(), headers = {}) {
   const token = sessionStorage.getItem("token");
   if (token) headers.Authorization = `Bearer ${token}`;
-  const answer = await fetch(path, {method, headers, body: body && JSON.stringify(body)});
+  const answer = await fetch(path, {method, headers, body});
   if (answer.status === 403) {
     const given = await question("Which token?", "This server shows its jobs to those who know it.",
       "Token", "");
     if (given) {
       sessionStorage.setItem("token", given);
-      return ask(path, method, body, read);
+      return send(path, method, body, read, headers);
     }
   }
   if (!answer.ok) throw new Error((await answer.json()).errors.join(" "));
@@ -91,7 +93,7 @@ function section(title, id, ...children) {
     if (made.open === open.has(id)) return;
     if (made.open) open.add(id);
     else open.delete(id);
-    if (made.open && (id === "log" || id === "functions" || id.startsWith("subtasks-"))) refresh();
+    if (made.open && (["log", "functions", "scripts"].includes(id) || id.startsWith("subtasks-"))) refresh();
   });
   return made;
 }
@@ -138,15 +140,98 @@ function bytes(count) {
 
 // -- the list -----------------------------------------------------------------------------------
 
+const SHOWN_ENDED = 50;
+
 async function list() {
-  const {jobs} = await ask("/jobs/overview");
-  document.title = "Jobs";
-  if (!jobs.length) return [element("p", {}, "This process has run no job yet.")];
+  const [{jobs}, {features}] = await Promise.all([ask("/jobs/overview"), ask("/config")]);
   jobs.sort((a, b) => b["start-time"] - a["start-time"]);
-  return [table("jobs", [["Name"], ["State"], ["Begun"], ["Duration", "number"],
-    ["Subtasks", "number"], ["Id"]], jobs.map((job) => [
+  const [running, ended] = [jobs.filter((job) => job["end-time"] < 0),
+    jobs.filter((job) => job["end-time"] >= 0)];
+  document.title = `Jobs: ${running.length} running`;
+  const told = jobs.length || features["web-submit"] ? null
+    : element("p", {}, "This process has run no job yet.");
+  const found = ended.filter((job) => `${job.name} ${job.state} ${job.jid} ${job.cause || ""}`
+    .toLowerCase().includes(searched.value.toLowerCase()));
+  const parts = found.slice(0, view.all ? undefined : SHOWN_ENDED);
+  return [told, features["web-submit"] ? await scripts() : null,
+    element("h2", {}, `Running: ${running.length}`),
+    running.length ? jobTable("jobs that run", running) : element("p", {}, "none"),
+    element("h2", {}, `Ended: ${ended.length}`), ended.length > 10 ? element("p", {class: "search"}, searched) : null,
+    parts.length ? jobTable("jobs that have ended", parts) : element("p", {}, "none"),
+    parts.length < found.length ? element("p", {}, element("button", {type: "button",
+      onclick: () => { view.all = true; refresh(); }}, `Show all ${found.length}`)) : null];
+}
+
+function jobTable(caption, jobs) {
+  const causes = jobs.some((job) => job.cause);
+  return table(caption, [["Name"], ["State"], ["Begun"], ["Duration", "number"],
+    ["Subtasks", "number"], ...(causes ? [["Cause"]] : []), ["Id"]], jobs.map((job) => [
     element("a", {href: `#${job.jid}`}, job.name), state(job.state), time(job["start-time"]),
-    span(job.duration), number.format(job.tasks.total), element("code", {}, job.jid)]))];
+    span(job.duration), job.tasks.total ? number.format(job.tasks.total) : "",
+    ...(causes ? [job.cause || ""] : []), element("code", {}, job.jid)]));
+}
+
+const searched = element("input", {type: "search", "aria-label":
+  "Ended jobs with a name, state, cause or id", placeholder: "name, state, cause"});
+searched.addEventListener("input", () => refresh());
+
+async function scripts() {
+  const {files} = open.has("scripts") ? await ask("/jars") : {files: []};
+  const upload = element("input", {type: "file", id: "script", accept: ".py,.zip",
+    "aria-label": "A script, or a zip file with a __main__.py"});
+  upload.addEventListener("change", () => submitted("Uploading...", async () => {
+    const body = new FormData();
+    body.append("jarfile", upload.files[0]);
+    await send("/jars/upload", "POST", body);
+    return "The script can be run now.";
+  }));
+  const rows = files.map((file) => [file.name, time(file.uploaded), element("span", {},
+    element("button", {type: "button", onclick: () => runScript(file)}, "Run"), " ",
+    element("button", {type: "button", class: "danger", onclick: () => submitted("Removing...",
+      async () => { await ask(`/jars/${file.id}`, "DELETE"); return "Removed."; })}, "Remove"))]);
+  return section("Run a script", "scripts", element("p", {}, upload),
+    rows.length ? table("scripts", [["Script"], ["Uploaded"], [""]], rows) : null);
+}
+
+async function runScript(file) {
+  const given = await question(`Run ${file.name}`, "In a process of its own. Options of run go "
+    + "before --, arguments of the script after it: -p 2 -s /savepoints/1 -- --input x",
+  "Options and arguments", "");
+  if (given === null) return;
+  await submitted("Starting...", async () => {
+    const {jobid} = await ask(`/jars/${file.id}/run`, "POST", runBody(given));
+    location.hash = jobid;
+    return "The job has been submitted.";
+  });
+}
+
+function runBody(text) {
+  const words = (text.match(/"[^"]*"|'[^']*'|\S+/g) || []).map((word) =>
+    word.replace(/^(["'])(.*)\1$/, "$2"));
+  const end = words.indexOf("--");
+  const options = end < 0 ? [] : words.slice(0, end), body = {flinkConfiguration: {}};
+  body.programArgsList = end < 0 ? words : words.slice(end + 1);
+  while (options.length) {
+    const word = options.shift();
+    if (word === "-p") body.parallelism = Number(options.shift());
+    else if (word === "-s") body.savepointPath = options.shift();
+    else if (word === "-n") body.allowNonRestoredState = true;
+    else if (/^-D.*=/.test(word)) {
+      const [, key, value] = word.match(/^-D([^=]*)=(.*)$/);
+      body.flinkConfiguration[key] = value;
+    } else throw new Error(`${word} is no option here: -p N, -s PATH, -n, -Dkey=value`);
+  }
+  return body;
+}
+
+async function submitted(doing, act) {
+  try {
+    connection.textContent = doing;
+    connection.textContent = await act();
+  } catch (error) {
+    connection.textContent = error.message;
+  }
+  refresh();
 }
 
 // -- one job ------------------------------------------------------------------------------------
@@ -157,7 +242,7 @@ async function job(id) {
     "/checkpoints", "/exceptions", "/config", "/accumulators", "/state"].map((rest) =>
     ask(path + rest)));
   const log = open.has("log")
-    ? await ask("/jobmanager/log", "GET", undefined, (answer) => answer.text()) : "";
+    ? await ask(`${path}/log`, "GET", undefined, (answer) => answer.text()) : "";
   const figures = await Promise.all(told.vertices.map((vertex) => ask(
     `${path}/vertices/${vertex.id}/subtasks/metrics?get=${FIGURES}`)));
   const rates = await Promise.all(told.vertices.map((vertex) => vertex.parallelism > 1 ? ask(
@@ -564,6 +649,13 @@ async function follow() {
     if (!document.hidden) await refresh();
     await new Promise((done) => setTimeout(done, REFRESH_MS));
   }
+}
+
+// The token of a URL that the command has printed; it is kept, and leaves the address.
+const given = location.hash.match(/^#token=(.+)$/);
+if (given) {
+  sessionStorage.setItem("token", decodeURIComponent(given[1]));
+  location.replace("#");
 }
 
 const zones = document.getElementById("zone");

@@ -1,0 +1,1 @@
+"""The server of all jobs of a user, which also starts scripts: Flink's dispatcher."""

@@ -1,0 +1,1 @@
+"""``python -m pyflink_on_spark serve``."""

@@ -1,0 +1,62 @@
+"""The process of a driver that ``serve`` starts: it gets its script over standard input."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from typing import Any
+
+from pyflink_on_spark.__main__ import main as run
+from pyflink_on_spark._operate.dispatcher.drivers import PREPARE
+from pyflink_on_spark.tools.operate.run_options import IN_BACKGROUND
+
+
+def main() -> int:
+    """Prepare if asked to, wait for a script, and run it; return the exit status.
+
+    Without a script, the server has ended before it had one.
+    """
+    if PREPARE in sys.argv:
+        _prepare()
+    line = sys.stdin.readline()
+    if not line.strip():
+        return 0
+    order = json.loads(line)
+    with open(os.devnull, "rb") as nothing:
+        os.dup2(nothing.fileno(), 0)
+    _move(order)
+    return run(["run", IN_BACKGROUND, order["log"], *order["arguments"]])
+
+
+def _prepare() -> None:
+    """Start Spark; if that is impossible, the job that comes says why."""
+    from pyflink_on_spark._compat.errors import PyFlinkOnSparkError
+
+    try:
+        from pyflink_on_spark import table  # noqa: F401 - many scripts use tables
+        from pyflink_on_spark._spark import engine  # noqa: F401
+        from pyflink_on_spark._spark.session.session import prepare_session
+
+        prepare_session()
+    except PyFlinkOnSparkError as error:
+        print(f"Spark was not prepared: {error}", file=sys.stderr)
+
+
+def _move(order: dict[str, Any]) -> None:
+    """Take over the working directory and the environment variables of the client."""
+    if order["directory"] is not None:
+        os.chdir(order["directory"])
+    environment = order["environment"]
+    if environment is None:
+        return
+    changed = {name: text for name, text in environment.items() if os.environ.get(name) != text}
+    os.environ.update(changed)
+    if PREPARE in sys.argv:
+        from pyflink_on_spark._spark.jobs.worker_environment import late_variables
+
+        late_variables.update(changed)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
