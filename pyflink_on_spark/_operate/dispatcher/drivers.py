@@ -64,7 +64,7 @@ class Submission:
     title: str = ""
 
     def command_line(self) -> list[str]:
-        """What follows ``run``."""
+        """The arguments after ``run``."""
         options = [f"-D{key}={value}" for key, value in self.options.items()]
         name = ["-pym" if self.module else "-py", self.script]
         return [*options, *name, *self.arguments]

@@ -99,7 +99,10 @@ class DispatchedJobsRoutes:
             for overview in self._asked(running, "/jobs/overview")
             for each in overview["jobs"]
         }
-        return [told.get(record.id) or _summary(record) for record in records]
+        return [
+            _summary(record) if record.over else told.get(record.id) or _summary(record)
+            for record in records
+        ]
 
     def log(self, request: Request, job_id: str) -> Answer:
         """The log of a job, or the end of it."""
@@ -232,7 +235,7 @@ def _summary(record: JobRecord) -> dict[str, Any]:
 
 
 def _of_the_end(path: str, kept: Any, record: JobRecord) -> Any:
-    """What was kept, with what is known since."""
+    """An answer that was kept, with the end of the job."""
     state = _state(record)
     if path == "/status":
         return {"status": state}

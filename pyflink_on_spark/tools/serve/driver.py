@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 import os
+import runpy
 import sys
+from collections.abc import Iterable
 from typing import Any
 
-from pyflink_on_spark.__main__ import main as run
 from pyflink_on_spark._operate.dispatcher.drivers import PREPARE
 from pyflink_on_spark.tools.operate.run_options import IN_BACKGROUND
 
@@ -26,7 +27,9 @@ def main() -> int:
     with open(os.devnull, "rb") as nothing:
         os.dup2(nothing.fileno(), 0)
     _move(order)
-    return run(["run", IN_BACKGROUND, order["log"], *order["arguments"]])
+    sys.argv[1:] = ["run", IN_BACKGROUND, order["log"], *order["arguments"]]
+    runpy.run_module("pyflink_on_spark", run_name="__main__")  # exits
+    return 0
 
 
 def _prepare() -> None:
@@ -38,9 +41,14 @@ def _prepare() -> None:
         from pyflink_on_spark._spark import engine  # noqa: F401
         from pyflink_on_spark._spark.session.session import prepare_session
 
-        prepare_session()
+        prepare_session(_import_what_jobs_import)
     except PyFlinkOnSparkError as error:
         print(f"Spark was not prepared: {error}", file=sys.stderr)
+
+
+def _import_what_jobs_import(_: Iterable[int]) -> None:
+    """Import in a worker what each job imports there."""
+    from pyflink_on_spark._spark.jobs import host_task, stage_function  # noqa: F401
 
 
 def _move(order: dict[str, Any]) -> None:
@@ -52,7 +60,7 @@ def _move(order: dict[str, Any]) -> None:
         return
     changed = {name: text for name, text in environment.items() if os.environ.get(name) != text}
     os.environ.update(changed)
-    if PREPARE in sys.argv:
+    if "pyspark" in sys.modules:  # prepared
         from pyflink_on_spark._spark.jobs.worker_environment import late_variables
 
         late_variables.update(changed)
