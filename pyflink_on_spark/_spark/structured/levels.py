@@ -15,8 +15,8 @@ TICK = -1
 """The channel of rows without a payload, which begin a micro-batch in a slot."""
 
 METRIC = -2
-"""The subtask of rows for Spark's own progress on the first level; on later ones it is smaller by one
-each. The channel says what it is a number of, and ``seq`` is the number."""
+"""The subtask of rows for Spark's own progress on the first level; by one smaller on each
+later one. The channel says what it is a number of, and ``seq`` is the number."""
 RECORDS, STATE_ENTRIES, WATERMARK = range(3)
 _KINDS = 3
 
