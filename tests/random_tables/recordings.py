@@ -93,8 +93,17 @@ def write(path: Path, recordings: Iterable[Recording]) -> None:
 
 def everything() -> Iterator[Recording]:
     """Yield all recordings."""
+    return map(read, lines())
+
+
+def lines() -> Iterator[str]:
+    """Yield all recordings as text: most of the time is that of reading it."""
     for path in sorted(FOLDER.glob("*.jsonl.xz")):
         with lzma.open(path, "rt", encoding="utf-8") as file:
-            for line in file:
-                program, outcome = line.split("\t")
-                yield Recording(from_json(program), from_data(json.loads(outcome)))
+            yield from file
+
+
+def read(line: str) -> Recording:
+    """Return the recording of a line."""
+    program, outcome = line.split("\t")
+    return Recording(from_json(program), from_data(json.loads(outcome)))
