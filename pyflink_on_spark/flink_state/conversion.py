@@ -18,7 +18,7 @@ from pyflink_on_spark._runtime.checkpoints.checkpoint_files import (
 )
 from pyflink_on_spark._runtime.checkpoints.state_file import KEYED, OPERATOR, SOURCE, RecordHead
 from pyflink_on_spark._runtime.contract.connector import FlinkSplits, Versioned
-from pyflink_on_spark._runtime.contract.flink_tables import Found, Layout, TableState
+from pyflink_on_spark._runtime.contract.flink_tables import FlinkStates, StateLayout, TableState
 from pyflink_on_spark._runtime.elements.clock import SystemClock
 from pyflink_on_spark._runtime.elements.immutability import serialize
 from pyflink_on_spark._runtime.elements.keys import wrap_key
@@ -340,7 +340,7 @@ class _Operator:
     ) -> None:
         """Write the state of an operator of tables, whose keys are in other groups here."""
         times = [t for _, state, _, found in lists if state.name == _WATERMARK for t in found]
-        found = Found(
+        found = FlinkStates(
             str(self._checkpoint.key_type(self._operator)),
             {
                 name: _layout(state)
@@ -437,14 +437,14 @@ def _holds_bytes(state: StateHeader) -> bool:
     return all(part.name == "bytes" for part in (*parts[:-1], value))
 
 
-def _layout(state: StateHeader) -> Layout:
+def _layout(state: StateHeader) -> StateLayout:
     """Describe a state of an operator of tables."""
     value = state.serializers["value"]
     parts = value.parts if state.kind in _TYPED else (value,)
     stamped = parts[-1].name == "stamped"
     if stamped:
         parts = (*parts[:-1], parts[-1].parts[-1])
-    return Layout(state.kind, tuple(map(str, parts)), stamped)
+    return StateLayout(state.kind, tuple(map(str, parts)), stamped)
 
 
 def _is_stamped(state: StateHeader) -> bool:

@@ -27,7 +27,7 @@ _PRIMITIVES: dict[str, tuple[Callable[[DataInput], Any], int]] = {
 
 
 @dataclass(eq=False)
-class JavaClass:
+class StreamedClass:
     """The description of a class.
 
     Args:
@@ -40,7 +40,7 @@ class JavaClass:
     name: str
     flags: int
     fields: tuple[tuple[str, str], ...]
-    parent: JavaClass | None = None
+    parent: StreamedClass | None = None
 
 
 @dataclass(eq=False)
@@ -104,7 +104,7 @@ class _Reader:
             raise self._data.refused("an object of Java refers to nothing", begin)
         return self._known[number]
 
-    def _description(self, depth: int) -> JavaClass:
+    def _description(self, depth: int) -> StreamedClass:
         data = self._data
         name, _ = data.utf(), data.long()
         place = len(self._known)
@@ -118,15 +118,15 @@ class _Reader:
             elif kind not in _PRIMITIVES:
                 raise data.refused(f"the field {field_name!r} of {name} is damaged")
             fields.append((kind, field_name))
-        found = self._known[place] = JavaClass(name, flags, tuple(fields))
+        found = self._known[place] = StreamedClass(name, flags, tuple(fields))
         self._others(depth)
         found.parent = self._class_of(depth)
         return found
 
-    def _class_of(self, depth: int) -> JavaClass | None:
+    def _class_of(self, depth: int) -> StreamedClass | None:
         begin = self._data.position
         found = self.content(depth)
-        if found is not None and not isinstance(found, JavaClass):
+        if found is not None and not isinstance(found, StreamedClass):
             raise self._data.refused("a class of Java is damaged", begin)
         return found
 
@@ -137,8 +137,8 @@ class _Reader:
             raise self._data.refused("an object of Java has no class", begin)
         made = JavaObject(of.name.rpartition(".")[2])
         self._known.append(made)
-        classes: list[JavaClass] = []
-        each: JavaClass | None = of
+        classes: list[StreamedClass] = []
+        each: StreamedClass | None = of
         while each is not None and len(classes) < _DEEPEST:
             classes.insert(0, each)
             each = each.parent

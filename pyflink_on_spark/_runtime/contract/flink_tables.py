@@ -11,7 +11,7 @@ from pyflink_on_spark._runtime.state.snapshot import StateMeta
 
 
 @dataclass(frozen=True)
-class Layout:
+class StateLayout:
     """The kind and the types of one keyed state of Flink.
 
     Args:
@@ -29,7 +29,7 @@ class Layout:
 
 
 @dataclass(frozen=True)
-class Found:
+class FlinkStates:
     """The keyed states of one of Flink's operators.
 
     Args:
@@ -39,7 +39,7 @@ class Found:
     """
 
     key: str
-    layouts: Mapping[str, Layout]
+    layouts: Mapping[str, StateLayout]
     watermark: int | None = None
 
 
@@ -54,15 +54,15 @@ class TableState(ABC):
     """Makes the state of an operator of ours from that of an operator of Flink."""
 
     @abstractmethod
-    def refusal(self, found: Found) -> str | None:
+    def refusal(self, found: FlinkStates) -> str | None:
         """Say why the operator cannot take over certain states; None if it can."""
 
     @abstractmethod
-    def metas(self, found: Found) -> Mapping[str, StateMeta]:
+    def metas(self, found: FlinkStates) -> Mapping[str, StateMeta]:
         """Return the kinds of the states that the operator has, by name."""
 
     @abstractmethod
-    def taken(self, found: Found, entries: Iterable[Given]) -> Iterator[Taken]:
+    def taken(self, found: FlinkStates, entries: Iterable[Given]) -> Iterator[Taken]:
         """Make entries of ours.
 
         Args:

@@ -11,9 +11,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from pyflink_on_spark._runtime.contract.flink_tables import (
-    Found,
+    FlinkStates,
     Given,
-    Layout,
+    StateLayout,
     TableState,
     Taken,
 )
@@ -87,16 +87,16 @@ class _Keyed(TableState):
         places = [InputRef(kind, index) for index, kind in enumerate(types)]
         self._key: Callable[[Any], Any] = compile_key(places, len(types), time_zone).load().function
 
-    def refusal(self, found: Found) -> str | None:
+    def refusal(self, found: FlinkStates) -> str | None:
         """Compare the keys and the states."""
         if found.key != self._key_text:
             return f"its keys are {found.key}, and those of the job are {self._key_text}"
         return self._refusal(found)
 
-    def _refusal(self, found: Found) -> str | None:
+    def _refusal(self, found: FlinkStates) -> str | None:
         raise NotImplementedError
 
-    def metas(self, found: Found) -> Mapping[str, StateMeta]:
+    def metas(self, found: FlinkStates) -> Mapping[str, StateMeta]:
         """Return the only state."""
         stamped = any(layout.stamped for layout in found.layouts.values())
         return {self.name: StateMeta(self.kind, stamped)}
@@ -111,7 +111,7 @@ def _doubtful(kind: str | None) -> str | None:
     return f"it keeps several columns of the type {kind}, which Flink may have in another order"
 
 
-def _differs(found: Found, **wanted: Layout) -> str | None:
+def _differs(found: FlinkStates, **wanted: StateLayout) -> str | None:
     """Say how states differ from those that are wanted, stamps aside."""
     for name, layout in found.layouts.items():
         expected = wanted.get(name.replace("-", "_"))
@@ -148,7 +148,7 @@ class _Aggregates(_Keyed):
         if not self._moved.unknown:
             self._slots, self._values = self._moved.program.load().function()
 
-    def _refusal(self, found: Found) -> str | None:
+    def _refusal(self, found: FlinkStates) -> str | None:
         moved = self._moved
         if moved.unknown:
             return f"the accumulators of {moved.unknown} have another form here"
@@ -157,16 +157,16 @@ class _Aggregates(_Keyed):
         views = [_RAW] * len(moved.distinct)
         if given is not None and given.types == (row_text([*wanted, _COUNT, *views]),):
             wanted.append(_COUNT)  # of windows that overlap Flink counts the rows
-        layouts = {self._state_key(): Layout("value", (row_text([*wanted, *views]),))}
+        layouts = {self._state_key(): StateLayout("value", (row_text([*wanted, *views]),))}
         for index, kind in enumerate(moved.distinct):
-            layouts[f"distinctAcc_{index}"] = Layout("map", (_type_text(kind), _COUNT))
-            layouts[f"distinctAcc_{index}_null_state"] = Layout("value", (_COUNT,))
+            layouts[f"distinctAcc_{index}"] = StateLayout("map", (_type_text(kind), _COUNT))
+            layouts[f"distinctAcc_{index}_null_state"] = StateLayout("value", (_COUNT,))
         return _differs(found, **layouts)
 
     def _state_key(self) -> str:
         return self._state.replace("-", "_")
 
-    def taken(self, found: Found, entries: Iterable[Given]) -> Iterator[Taken]:
+    def taken(self, found: FlinkStates, entries: Iterable[Given]) -> Iterator[Taken]:
         """Put the views of different values into the accumulators that they belong to."""
         different: dict[Any, dict[int, dict[Any, int]]] = {}
         kept: list[Given] = []
@@ -189,7 +189,7 @@ class _Aggregates(_Keyed):
     def _namespace(self, namespace: Any) -> Any:
         return None
 
-    def _entry(self, found: Found, key: Any, namespace: Any, slots: list[Any]) -> list[Any]:
+    def _entry(self, found: FlinkStates, key: Any, namespace: Any, slots: list[Any]) -> list[Any]:
         raise NotImplementedError
 
 
@@ -204,7 +204,7 @@ class MovedGroups(_Aggregates):
     ) -> None:
         super().__init__(keys, calls, rows, 2)
 
-    def _entry(self, found: Found, key: Any, namespace: Any, slots: list[Any]) -> list[Any]:
+    def _entry(self, found: FlinkStates, key: Any, namespace: Any, slots: list[Any]) -> list[Any]:
         entry = [None, slots[0], *slots[1:]]
         entry[0] = self._values(entry)
         return entry
@@ -236,7 +236,7 @@ class MovedSlices(_Aggregates):
         super().__init__(keys, calls, rows, 3 if rows.retracting else 2)
         self._retracting, self._window, self._by_clock = rows.retracting, window, by_clock
 
-    def _refusal(self, found: Found) -> str | None:
+    def _refusal(self, found: FlinkStates) -> str | None:
         if self._window is WindowKind.CUMULATE:
             return "cumulating windows keep the rows of their slices in another place here"
         if self._by_clock:
@@ -246,7 +246,7 @@ class MovedSlices(_Aggregates):
     def _namespace(self, namespace: Any) -> Any:
         return namespace * _MICROS
 
-    def _entry(self, found: Found, key: Any, namespace: Any, slots: list[Any]) -> list[Any]:
+    def _entry(self, found: FlinkStates, key: Any, namespace: Any, slots: list[Any]) -> list[Any]:
         watermark = _NO_WATERMARK if found.watermark is None else found.watermark
         counted = slots[:1] if self._retracting else []
         return [tuple(key), (watermark + 1) * _MICROS, *counted, *slots[1:]]
@@ -288,16 +288,16 @@ class MovedFirstRows(_Keyed):
         compared = compile_sort_key(order, len(types), time_zone)
         self._compared: Callable[[Any], Any] = compared.load().function
 
-    def _refusal(self, found: Found) -> str | None:
+    def _refusal(self, found: FlinkStates) -> str | None:
         given = found.layouts.get(_FIRST_ROWS)
         rows = f"list({row_text(self._columns)})"
         if given is not None and len(given.types) == 2 and given.types[1].startswith(rows[:-2]):
             text = given.types[1].removeprefix(rows[:-2])
             rows = given.types[1] if text == "))" or text.startswith(", ") else rows
-        layout = Layout("map", (self._order, rows))
+        layout = StateLayout("map", (self._order, rows))
         return _differs(found, data_state_with_append=layout) or _doubtful(self._doubt)
 
-    def taken(self, found: Found, entries: Iterable[Given]) -> Iterator[Taken]:
+    def taken(self, found: FlinkStates, entries: Iterable[Given]) -> Iterator[Taken]:
         """Put the rows in order.
 
         Raises:
@@ -343,12 +343,12 @@ class MovedOnlyRow(_Keyed):
         super().__init__(keys, time_zone)
         self._seen, self._doubt = seen, None if seen else in_doubt(types, columns)
         self._key_of_row = compile_key(keys, len(types), time_zone).load().function
-        self._layout = Layout("value", ("boolean",) if seen else (row_text(types),))
+        self._layout = StateLayout("value", ("boolean",) if seen else (row_text(types),))
 
-    def _refusal(self, found: Found) -> str | None:
+    def _refusal(self, found: FlinkStates) -> str | None:
         return _differs(found, deduplicate_state=self._layout) or _doubtful(self._doubt)
 
-    def taken(self, found: Found, entries: Iterable[Given]) -> Iterator[Taken]:
+    def taken(self, found: FlinkStates, entries: Iterable[Given]) -> Iterator[Taken]:
         """Keep the rows.
 
         Raises:
@@ -404,12 +404,12 @@ class MovedJoin(_Keyed):
             for side, kinds in zip(sides, types)
         ]
 
-    def metas(self, found: Found) -> Mapping[str, StateMeta]:
+    def metas(self, found: FlinkStates) -> Mapping[str, StateMeta]:
         """Return the states of both sides."""
         stamped = any(layout.stamped for layout in found.layouts.values())
         return {name: StateMeta("map", stamped) for name in _SIDES.values()}
 
-    def _refusal(self, found: Found) -> str | None:
+    def _refusal(self, found: FlinkStates) -> str | None:
         for name, layout in found.layouts.items():
             if name not in _SIDES:
                 return f"its state {name!r} has no counterpart here"
@@ -427,10 +427,10 @@ class MovedJoin(_Keyed):
                 return _doubtful(self._doubts[side])
         return None
 
-    def _has_only_keys(self, layout: Layout) -> bool:
+    def _has_only_keys(self, layout: StateLayout) -> bool:
         return self._only_keys and layout.kind == "map" and layout.types[0] == self._key_text
 
-    def _row_of(self, layout: Layout, columns: Sequence[str]) -> bool | None:
+    def _row_of(self, layout: StateLayout, columns: Sequence[str]) -> bool | None:
         """Return whether each row has the number of its partners; None for other rows."""
         texts = {"value": layout.types[:1], "map": layout.types}.get(layout.kind, ())
         beginning = row_text(columns)[:-1]
@@ -445,7 +445,7 @@ class MovedJoin(_Keyed):
             return True if is_row(last.removeprefix("tuple(").removesuffix(", int)")) else None
         return False if is_row(last) else None
 
-    def taken(self, found: Found, entries: Iterable[Given]) -> Iterator[Taken]:
+    def taken(self, found: FlinkStates, entries: Iterable[Given]) -> Iterator[Taken]:
         """Keep the rows, each with its number and that of its partners.
 
         Raises:
@@ -468,7 +468,7 @@ class MovedJoin(_Keyed):
             yield _SIDES[state], None, key_of, rows
 
 
-def _rows_of(layout: Layout, value: Any) -> Iterator[tuple[Any, Any]]:
+def _rows_of(layout: StateLayout, value: Any) -> Iterator[tuple[Any, Any]]:
     """Yield rows, or None where a row is in what belongs to it, and what belongs to them."""
     if layout.kind == "value":
         yield None, value
