@@ -18,7 +18,7 @@ from pyflink_on_spark._operate.dispatcher import drivers as module
 from pyflink_on_spark._operate.dispatcher.drivers import Drivers, Submission
 from pyflink_on_spark._operate.dispatcher.submissions import SubmissionRoutes, Uploads
 from pyflink_on_spark._operate.server.network import NetworkServer
-from pyflink_on_spark._operate.server.rest.routing import Part, Request, RestError, Router
+from pyflink_on_spark._operate.server.rest.routing import FormPart, Request, RestError, Router
 from pyflink_on_spark._operate.server.rest.server import parts_of
 from pyflink_on_spark._operate.view.job_records import VARIABLE
 from pyflink_on_spark._operate.view.server_record import (
@@ -178,7 +178,7 @@ def test_files_are_taken_after_the_token_only(server):
      ("a" * 300 + ".py", "a" * 97 + ".py"), ("<b>;$(id).py", "_b____id_.py")],
 )  # fmt: skip
 def test_a_script_has_a_name_of_ours(tmp_path, name, kept):
-    file = Uploads(tmp_path).add(Part(name, b"x"))
+    file = Uploads(tmp_path).add(FormPart(name, b"x"))
     assert file.parent == tmp_path
     assert file.name[33:] == kept
     assert file.stat().st_mode & 0o077 == 0
@@ -187,7 +187,7 @@ def test_a_script_has_a_name_of_ours(tmp_path, name, kept):
 @pytest.mark.parametrize("name", ["x.jar", "x.py/..", "", ".py.txt", "x.py\0"])
 def test_what_is_no_script(tmp_path, name):
     with pytest.raises(RestError):
-        Uploads(tmp_path).add(Part(name, b"x"))
+        Uploads(tmp_path).add(FormPart(name, b"x"))
     assert list(tmp_path.iterdir()) == []
 
 
@@ -211,7 +211,7 @@ def test_scripts_are_found_by_their_ids_only(tmp_path, name):
     ],
 )
 def test_requests_that_cannot_be_carried_out(tmp_path, records, body, told):
-    file = Uploads(tmp_path).add(Part("job.py", b""))
+    file = Uploads(tmp_path).add(FormPart("job.py", b""))
     router = Router()
     SubmissionRoutes(Drivers(), records, Uploads(tmp_path)).add_to(router)
     answer = router.answer(Request("POST", f"/jars/{file.name}/run", {}, body))
@@ -232,7 +232,7 @@ def test_the_bytes_of_a_file_stay_as_they_are():
     head = b'--b\r\nContent-Disposition: form-data; name="f"; filename="x.py"\r\n\r\n'
     field = b'--b\r\nContent-Disposition: form-data; name="y"\r\n\r\n1\r\n'
     kind = "multipart/form-data; boundary=b"
-    assert parts_of(kind, field + head + file + b"\r\n--b--\r\n") == (Part("x.py", file),)
+    assert parts_of(kind, field + head + file + b"\r\n--b--\r\n") == (FormPart("x.py", file),)
 
 
 def test_a_prepared_driver_is_taken_where_it_fits(monkeypatch):

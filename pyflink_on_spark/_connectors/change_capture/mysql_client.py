@@ -21,7 +21,7 @@ from pyflink_on_spark._connectors.change_capture.config import (
 
 _AT_ONCE = 5000
 _LARGEST_ID = 2**31
-LogPlace = tuple[str, int]
+BinlogPlace = tuple[str, int]
 """The file of the binary log, and the place in it."""
 
 
@@ -44,7 +44,7 @@ class MySqlClient:
         # A replica has a number that no other one has.
         self._server_id = config.server_id or random.randrange(_LARGEST_ID // 2, _LARGEST_ID)
         self._connection: Any = self._connect()
-        self._looked_at: LogPlace | None = None
+        self._looked_at: BinlogPlace | None = None
         for name, wanted in (("log_bin", {"1", "ON"}), ("binlog_format", {"ROW"})):
             (found,) = self._one(f"SELECT @@GLOBAL.{name}")
             if str(found).upper() not in wanted:
@@ -54,7 +54,7 @@ class MySqlClient:
                 )
         self._order = self._column_order()
 
-    def start(self) -> tuple[LogPlace, Iterator[Sequence[Element]]]:
+    def start(self) -> tuple[BinlogPlace, Iterator[Sequence[Element]]]:
         """Return the place in the log, and the rows that the table has at that place."""
         if not self._config.snapshot:
             return self._end_of_log(), iter(())
@@ -82,7 +82,7 @@ class MySqlClient:
             stream.close()
         self._looked_at = end
 
-    def release(self, log: LogPlace) -> None:
+    def release(self, log: BinlogPlace) -> None:
         """Do nothing: the server keeps its log for a set time."""
 
     def close(self) -> None:
@@ -121,7 +121,7 @@ class MySqlClient:
     def _one(self, sql: str, *parameters: Any) -> Any:
         return self._all(sql, *parameters)[0]
 
-    def _end_of_log(self) -> LogPlace:
+    def _end_of_log(self) -> BinlogPlace:
         try:
             with self._connection.cursor() as cursor:
                 try:
@@ -154,7 +154,7 @@ class MySqlClient:
                 yield [(INSERTED, tuple(row), 0) for row in rows]
         self._connection.commit()
 
-    def _stream(self, log: LogPlace) -> Any:
+    def _stream(self, log: BinlogPlace) -> Any:
         rows, events = self._package.row_event, self._package.event
         self._kinds = {"write": rows.WriteRowsEvent, "update": rows.UpdateRowsEvent}
         self._ends = (events.XidEvent, events.QueryEvent, events.RotateEvent)

@@ -31,7 +31,7 @@ _UNCHANGED = object()
 
 
 @dataclass(frozen=True)
-class LogPlace:
+class WalPlace:
     """A place in the write-ahead log.
 
     Args:
@@ -83,7 +83,7 @@ class PostgreSqlClient:
             )
         self._check_identity()
 
-    def start(self) -> tuple[LogPlace, Iterator[Sequence[Element]]]:
+    def start(self) -> tuple[WalPlace, Iterator[Sequence[Element]]]:
         """Make the slot, and return its place and the rows that the table has then."""
         config = self._config
         self._publish()
@@ -94,11 +94,11 @@ class PostgreSqlClient:
                 "SELECT pg_create_logical_replication_slot(%s, 'pgoutput')::text", config.slot
             )
         if not config.snapshot:
-            return LogPlace(self._end_of_log()), iter(())
+            return WalPlace(self._end_of_log()), iter(())
         self._rows = self._connect(autocommit=False)
         self._rows.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY")
         (visible,) = self._rows.execute("SELECT pg_current_snapshot()::text").fetchone()
-        return LogPlace(0, visible), self._table_rows()
+        return WalPlace(0, visible), self._table_rows()
 
     def changes(self, position: Position) -> Iterator[tuple[Element | None, Position]]:
         """Yield the changes after a position, and at last the position where it has looked."""
@@ -120,9 +120,9 @@ class PostgreSqlClient:
                         continue
                     yield element, after
         self._looked_at = now
-        yield None, Position(LogPlace(now, place.visible))
+        yield None, Position(WalPlace(now, place.visible))
 
-    def release(self, log: LogPlace) -> None:
+    def release(self, log: WalPlace) -> None:
         """Advance the slot."""
         if log.end:
             place = f"{log.end >> 32:X}/{log.end & 0xFFFFFFFF:X}"
@@ -218,7 +218,7 @@ class Decoder:
     """
 
     config: CaptureConfig
-    place: LogPlace
+    place: WalPlace
     _order: dict[int, list[int]] = field(default_factory=dict)
     _skipped: bool = False
     _time: int = 0
@@ -248,7 +248,7 @@ class Decoder:
         last = len(self._waiting) - 1
         for number, element in enumerate(self._waiting):
             if number == last:
-                self.place = LogPlace(end, self.place.visible)
+                self.place = WalPlace(end, self.place.visible)
                 yield element, Position(self.place)
             else:
                 yield element, Position(self.place, number + 1)

@@ -18,7 +18,7 @@ from pyflink_on_spark._operate.server.rest.routing import (
     INTERNAL_ERROR,
     NOT_FOUND,
     Answer,
-    Part,
+    FormPart,
     Request,
     RestError,
     Router,
@@ -46,7 +46,7 @@ class Uploads:
     def __init__(self, folder: Path) -> None:
         self._folder = folder
 
-    def add(self, part: Part) -> Path:
+    def add(self, part: FormPart) -> Path:
         """Keep a script under a name of our own.
 
         Raises:

@@ -17,7 +17,7 @@ from pyflink_on_spark._connectors.change_capture.config import (
     CaptureError,
     Kind,
 )
-from pyflink_on_spark._connectors.change_capture.postgresql_client import LogPlace
+from pyflink_on_spark._connectors.change_capture.postgresql_client import WalPlace
 from pyflink_on_spark._connectors.change_capture.reader import CaptureReader
 from pyflink_on_spark.table import EnvironmentSettings, TableEnvironment
 from pyflink_on_spark.testing import local_engine
@@ -175,9 +175,9 @@ def test_postgresql_forgets_what_a_complete_checkpoint_has(postgres):
 
 
 def test_transactions_that_a_snapshot_has():
-    place = LogPlace(0, "100:105:101,103")
+    place = WalPlace(0, "100:105:101,103")
     assert [n for n in range(98, 108) if place.has(n)] == [98, 99, 100, 102, 104]
-    wrapped = LogPlace(0, f"{2**32 + 1}:{2**32 + 5}:")
+    wrapped = WalPlace(0, f"{2**32 + 1}:{2**32 + 5}:")
     assert wrapped.has(2**32 - 1)
     assert wrapped.has(4)
     assert not wrapped.has(5)

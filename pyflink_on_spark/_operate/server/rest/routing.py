@@ -29,7 +29,7 @@ class RestError(PyFlinkOnSparkError):
 
 
 @dataclass(frozen=True)
-class Part:
+class FormPart:
     """A part of a body: a file that a client uploads.
 
     Args:
@@ -57,7 +57,7 @@ class Request:
     path: str
     query: Mapping[str, str] = field(default_factory=dict)
     body: Mapping[str, Any] = field(default_factory=dict)
-    parts: tuple[Part, ...] = ()
+    parts: tuple[FormPart, ...] = ()
 
 
 @dataclass(frozen=True)

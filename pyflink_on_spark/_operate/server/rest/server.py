@@ -31,7 +31,7 @@ from pyflink_on_spark._operate.server.rest.routing import (
     BAD_REQUEST,
     FORBIDDEN,
     Answer,
-    Part,
+    FormPart,
     Request,
     Router,
 )
@@ -197,7 +197,7 @@ class RestLimits:
         self.upload = upload
 
 
-def parts_of(kind: str, content: bytes) -> tuple[Part, ...]:
+def parts_of(kind: str, content: bytes) -> tuple[FormPart, ...]:
     """The files of a body with parts; fields without a file are left out.
 
     Args:
@@ -222,7 +222,7 @@ def parts_of(kind: str, content: bytes) -> tuple[Part, ...]:
             raise ValueError("a part without a head")
         name = BytesHeaderParser().parsebytes(head.lstrip(b"\r\n")).get_filename()
         if name is not None:
-            found.append(Part(name, file))
+            found.append(FormPart(name, file))
     return tuple(found)
 
 
@@ -284,7 +284,7 @@ class RestHandler(BaseHTTPRequestHandler):
         query = dict(parse_qsl(parts.query, max_num_fields=_MOST_QUERY_FIELDS))
         return self.server.router.answer(Request(self.command, parts.path, query, body, files))
 
-    def _body(self, length: int) -> tuple[dict[str, Any], tuple[Part, ...]]:
+    def _body(self, length: int) -> tuple[dict[str, Any], tuple[FormPart, ...]]:
         """The body as JSON, or the files in it.
 
         Raises:
