@@ -9,6 +9,7 @@ from __future__ import annotations
 import datetime
 import decimal
 import fcntl
+import os
 
 from pyflink.common import Duration, Encoder, Row, Time, Types, WatermarkStrategy
 from pyflink.common.watermark_strategy import TimestampAssigner
@@ -602,6 +603,24 @@ MORE_QUERIES = {
 }
 
 
+def kafka(env, folder, output, parallelism):
+    from pyflink.common.serialization import SimpleStringSchema
+    from pyflink.datastream.connectors.kafka import KafkaOffsetsInitializer, KafkaSource
+
+    source = (
+        KafkaSource.builder()
+        .set_bootstrap_servers(os.environ["MOVING_IN_KAFKA"])
+        .set_topics("lines")
+        .set_group_id("moving-in")
+        .set_starting_offsets(KafkaOffsetsInitializer.earliest())
+        .set_value_only_deserializer(SimpleStringSchema())
+        .build()
+    )
+    lines = env.from_source(source, WatermarkStrategy.no_watermarks(), "kafka").uid("kafka")
+    shown = lines.set_parallelism(parallelism).map(str, Types.STRING())
+    shown.map(Append(output, "kafka"), Types.STRING()).print()
+
+
 def tables(env, folder, output, parallelism):
     queries_of(env, folder, output, parallelism, QUERIES)
 
@@ -652,6 +671,7 @@ JOBS = {
         nameless,
         file_sink,
         file_sinks,
+        kafka,
         tables,
         more_tables,
         aging_tables,

@@ -6,11 +6,16 @@ Each savepoint has the first half of the input; ``NAME.txt`` has the results of 
 with the Python of an environment with ``apache-flink``. Those with 1.20 in their names were made
 with PyFlink 1.20.0 under the names without it, and renamed; those with 1.18 with 1.18.1. The
 results are those of 2.3.0.
+
+``kafka`` needs a topic ``lines`` of two partitions with six records each, the broker's address in
+``MOVING_IN_KAFKA``, and the URLs of the jars of Flink's connector and of Kafka's client in
+``MOVING_IN_JARS``, with commas between them.
 """
 
 from __future__ import annotations
 
 import gzip
+import os
 import pathlib
 import shutil
 import sys
@@ -54,6 +59,7 @@ MADE = {
     "numbers": ("numbers", "CANONICAL", BUNDLES),
     "half-read": ("half_read", "CANONICAL", BUNDLES),
     "nameless": ("nameless", "CANONICAL", {}),
+    "kafka": ("kafka", "CANONICAL", {}),
     "tables": ("tables", "CANONICAL", {}),
     "more-tables": ("more_tables", "CANONICAL", {}),
     "aging-tables": ("aging_tables", "CANONICAL", {}),
@@ -80,6 +86,8 @@ class Run:
             configuration.set_string(key, value)
         env = StreamExecutionEnvironment.get_execution_environment(configuration)
         env.set_parallelism(1)
+        if "MOVING_IN_JARS" in os.environ:
+            env.add_jars(*os.environ["MOVING_IN_JARS"].split(","))
         jobs.JOBS[job](env, str(HOME / "in"), str(self.output), parallelism)
         self.client = env.execute_async(job)
 
