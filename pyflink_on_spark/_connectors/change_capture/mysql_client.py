@@ -182,7 +182,7 @@ class MySqlClient:
         log, skip, read = position.log, position.skip, 0
         for event in stream:
             if isinstance(event, self._ends):
-                # A transaction ends, or a statement that is none; BEGIN is neither.
+                # The end of a transaction, or of a statement without one; BEGIN is neither.
                 place = (stream.log_file, stream.log_pos)
                 if place != log and getattr(event, "query", None) not in {"BEGIN", b"BEGIN"}:
                     log, skip, read = place, 0, 0
