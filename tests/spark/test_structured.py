@@ -46,7 +46,8 @@ def started(monkeypatch):
 def described_jobs(spark):
     """The descriptions of Spark's jobs, as its page shows them."""
     jobs = spark.sparkContext._jsc.sc().statusStore().jobsList(None)
-    return [jobs.apply(index).description().getOrElse(None) for index in range(jobs.size())]
+    found = [jobs.apply(index).description() for index in range(jobs.size())]
+    return [text.get() for text in found if text.isDefined()]
 
 
 def test_a_bounded_job_and_what_spark_shows_of_it(tmp_path, spark, started):
@@ -59,7 +60,7 @@ def test_a_bounded_job_and_what_spark_shows_of_it(tmp_path, spark, started):
     counts = [each["Map -> Writer"] for each in seen]
     assert max(row.records for row in counts) > 0
     assert max(row.state_entries for row in counts) == KEYS
-    assert any((text or "").startswith("seen: ") for text in described_jobs(spark))
+    assert any(text.startswith("seen: ") for text in described_jobs(spark))
 
 
 @pytest.mark.timeout(600)
