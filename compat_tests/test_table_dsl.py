@@ -254,3 +254,15 @@ def test_tables_of_pandas(t_env, values, dtype, kind, found):
 def test_what_is_wrong(t, make, message):
     with pytest.raises(Exception, match=message):
         make(t)
+
+
+def test_to_pandas_of_nested_columns(t_env):
+    fields = [
+        DataTypes.FIELD("a", DataTypes.ARRAY(DataTypes.INT())),
+        DataTypes.FIELD("b", DataTypes.ROW([DataTypes.FIELD("x", DataTypes.INT())])),
+    ]
+    frame = t_env.from_elements([([1, 2], (3,)), (None, None)], DataTypes.ROW(fields)).to_pandas()
+    array = frame["a"][0]
+    assert (type(array).__name__, str(array.dtype), array.tolist()) == ("ndarray", "int32", [1, 2])
+    assert list(frame["b"]) == [{"x": 3}, None]
+    assert frame["a"][1] is None

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 
 from pyflink_on_spark._sql.errors import ValidationError
+from pyflink_on_spark._sql.functions.python.series import arrow_type
 from pyflink_on_spark._sql.plan.nodes import Schema
 from pyflink_on_spark._sql.types.logical import LogicalType, Root
 from pyflink_on_spark.common.data_types import DataType, DataTypes, RowType
@@ -56,8 +57,39 @@ def data_frame(schema: Schema, changes: Iterable[Any], zone: str) -> pandas.Data
             utc = pd.Series(list(map(_utc, values)), dtype=_moments(kind)).dt.tz_localize("UTC")
             series[name] = utc.dt.tz_convert(zone)
             continue
+        if kind.root in {Root.ARRAY, Root.ROW}:
+            series[name] = _nested(values, kind)
+            continue
         series[name] = pd.Series(values, dtype=dtype)
     return pd.DataFrame(series, columns=list(schema.names))
+
+
+def _nested(values: list[Any], kind: LogicalType) -> Any:
+    """Return arrays as NumPy's, and rows as dicts, as Arrow has them."""
+    import pandas as pd
+
+    plain = [_plain_rows(value, kind) for value in values]
+    try:
+        return pa.array(plain, type=arrow_type(kind, nested=True)).to_pandas()
+    except (TypeError, pa.ArrowException):
+        return pd.Series(plain, dtype="object")
+
+
+def _plain_rows(value: Any, kind: LogicalType) -> Any:
+    """Return a value in which dicts stand for rows, and pairs for maps, as Arrow takes them."""
+    if value is None:
+        return None
+    if kind.root is Root.ROW:
+        return {
+            name: _plain_rows(item, child)
+            for name, item, child in zip(kind.names, value, kind.children)
+        }
+    if kind.root is Root.ARRAY:
+        return [_plain_rows(item, kind.children[0]) for item in value]
+    if kind.root is Root.MAP:
+        key, item = kind.children
+        return [(_plain_rows(k, key), _plain_rows(v, item)) for k, v in value.items()]
+    return value
 
 
 def _utc(instant: Any) -> datetime | None:

@@ -11,8 +11,12 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 
-def arrow_type(kind: LogicalType) -> pa.DataType:
+def arrow_type(kind: LogicalType, *, nested: bool = False) -> pa.DataType:
     """Return the type that a column has in Arrow.
+
+    Args:
+        kind: its type.
+        nested: whether rows and points in time may be anywhere inside of it.
 
     Raises:
         TypeError: there is none.
@@ -28,26 +32,28 @@ def arrow_type(kind: LogicalType) -> pa.DataType:
         unit = _unit(kind)
         return pa.time32(unit) if unit in {"s", "ms"} else pa.time64(unit)
     if root in {Root.ARRAY, Root.MAP, Root.ROW}:
-        return _composite_type(kind)
+        return _composite_type(kind, nested)
     made = _SIMPLE.get(root)
     if made is None:
         raise TypeError(f"A pandas function cannot have values of the type {kind}.")
     return getattr(pa, made)()
 
 
-def _composite_type(kind: LogicalType) -> pa.DataType:
+def _composite_type(kind: LogicalType, nested: bool) -> pa.DataType:
     import pyarrow as pa
 
     if kind.root is Root.ARRAY:
-        (element,) = kind.children
-        _check_nested(element, "used as the element type of ArrayType.")
-        return pa.list_(arrow_type(element))
+        if not nested:
+            _check_nested(kind.children[0], "used as the element type of ArrayType.")
+        return pa.list_(arrow_type(kind.children[0], nested=nested))
     if kind.root is Root.MAP:
-        key, value = kind.children
-        return pa.map_(arrow_type(key), arrow_type(value))
-    for child in kind.children:
-        _check_nested(child, "used as the field type of RowType")
-    return pa.struct([(n, arrow_type(child)) for n, child in zip(kind.names, kind.children)])
+        key, value = (arrow_type(child, nested=nested) for child in kind.children)
+        return pa.map_(key, value)
+    if not nested:
+        for child in kind.children:
+            _check_nested(child, "used as the field type of RowType")
+    types = [arrow_type(child, nested=nested) for child in kind.children]
+    return pa.struct(list(zip(kind.names, types)))
 
 
 _SIMPLE = {
