@@ -105,6 +105,24 @@ def test_the_present_is_where_work_began_last():
     assert (idle.time, unit.time) == (1.0, 2.0)
 
 
+def test_units_whose_output_has_to_wait_do_not_have_all_turns():
+    """Each turn is over after one unit; what they wait for has fallen behind."""
+    schedule = Schedule()
+    units = [RunQueueEntry(number, depth=number) for number in (1, 2, 3)]
+    last = units[2]
+    schedule.spend(last, 2 * SLOW_SECONDS)
+    for unit in units:
+        unit.rows.add(ROW, 0.0)
+        schedule.add(unit)
+    for _ in range(8):
+        unit = schedule.pick()
+        if unit is last:
+            return
+        unit.held = True
+        schedule.add_idle([unit])
+    raise AssertionError("it had no turn")
+
+
 def test_sources_without_elements_do_not_have_all_turns():
     """Each turn lasts as long as one poll of a source that has nothing."""
     schedule, busy = Schedule(), RunQueueEntry(9, 0)

@@ -14,6 +14,8 @@ pytest.importorskip("grpc", reason="needs pyflink_on_spark[connect]")
 from tests.faults.processes import descendants
 from tests.spark.test_checkpoints import check, let_go, wait_for, written
 
+ROOT = Path(__file__).resolve().parents[2]
+WITH_TESTS = {**os.environ, "PYTHONPATH": str(ROOT)}  # scripts and functions import them
 SCRIPT = """
 import sys
 from pathlib import Path
@@ -58,7 +60,7 @@ def server(tmp_path_factory):
     command = [str(home / "bin" / "spark-submit"), "--class",
                "org.apache.spark.sql.connect.service.SparkConnectServer", "--master", "local[3]",
                "--conf", f"spark.connect.grpc.binding.port={port}", "spark-internal"]  # fmt: skip
-    environment = {**os.environ, "PYSPARK_PYTHON": sys.executable, "SPARK_HOME": str(home)}
+    environment = {**WITH_TESTS, "PYSPARK_PYTHON": sys.executable, "SPARK_HOME": str(home)}
     with log.open("wb") as output:
         process = subprocess.Popen(
             command, stdout=output, stderr=output, cwd=log.parent, env=environment
@@ -78,8 +80,9 @@ def run(server, tmp_path, script, *arguments, code=0):
     file.write_text(script)
     command = [sys.executable, "-m", "pyflink_on_spark", "run", "--remote", server, str(file)]
     done = subprocess.run(
-        [*command, *map(str, arguments)], check=False, capture_output=True, text=True, timeout=200
-    )
+        [*command, *map(str, arguments)], check=False, capture_output=True, text=True, timeout=200,
+        env=WITH_TESTS,
+    )  # fmt: skip
     assert done.returncode == code, done.stderr[:3000]
     return done
 
@@ -116,8 +119,9 @@ def test_a_query_of_a_killed_client_can_be_continued(server, tmp_path):
     file = tmp_path / "script.py"
     file.write_text(SCRIPT)
     command = [sys.executable, "-m", "pyflink_on_spark", "run", "--remote", server, str(file)]
-    client = subprocess.Popen([*command, str(tmp_path), "run", "20000"])
-    wait_for(lambda: written(tmp_path), 150)
+    client = subprocess.Popen([*command, str(tmp_path), "run", "20000"], env=WITH_TESTS)
+    wait_for(lambda: written(tmp_path) or client.poll() is not None, 150)
+    assert client.poll() is None
     client.kill()
     client.wait()
     time.sleep(1)

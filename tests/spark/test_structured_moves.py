@@ -33,6 +33,7 @@ from tests.spark.test_checkpoints import (
     written,
 )
 
+ROOT = Path(__file__).resolve().parents[2]
 COUNT, STEP, WINDOW = 40_000, 1000, 500
 RESTORE = "execution_state__recovery_path"
 
@@ -163,7 +164,7 @@ class Driver:
         self._log, script = folder / "driver.log", folder / "script.py"
         script.write_text(SCRIPT)
         (folder / "sitecustomize.py").write_text(SHOWS_STACKS)
-        path = os.pathsep.join([str(folder), os.environ.get("PYTHONPATH", "")])
+        path = os.pathsep.join([str(folder), str(ROOT), os.environ.get("PYTHONPATH", "")])
         with self._log.open("ab") as log:
             self._begins = log.tell()
             self.process = subprocess.Popen(

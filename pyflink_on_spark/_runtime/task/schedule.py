@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import heapq
 import itertools
+import math
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
@@ -55,6 +56,7 @@ class RunQueueEntry:
         place: its number among those that wait.
         start: the virtual time (s) at which it can work, while it is in the schedule.
         idle: whether it had nothing to do, or had to wait, when it had its turn.
+        held: whether its output had to wait for subtasks downstream then.
     """
 
     subtask_id: int
@@ -66,6 +68,7 @@ class RunQueueEntry:
     place: int = 0
     start: float = 0.0
     idle: bool = False
+    held: bool = False
 
 
 class Schedule:
@@ -109,7 +112,8 @@ class Schedule:
         elif start >= unit.start:
             return
         unit.start = start  # what is in the heap from before does not count any more
-        heapq.heappush(self._heap, (start, -unit.depth, unit.place, unit))
+        order = math.inf if unit.held else -unit.depth  # after those that may work
+        heapq.heappush(self._heap, (start, order, unit.place, unit))
 
     def add_all(self, units: list[RunQueueEntry]) -> None:
         """Let units wait for their turns, and empty the list."""
@@ -121,10 +125,14 @@ class Schedule:
         """Let units wait that had nothing to do, or had to wait, and empty the list.
 
         They come up to the present. They do not stay before those that have something to do:
-        sources without elements would have all turns.
+        sources without elements, or subtasks whose output has to wait, would have all turns.
         """
         first = min(
-            (start for start, *_, unit in self._heap if unit.rows.waiting or not unit.idle),
+            (
+                start
+                for start, *_, unit in self._heap
+                if not unit.held and (unit.rows.waiting or not unit.idle)
+            ),
             default=self.now,
         )
         for unit in units:
@@ -143,7 +151,7 @@ class Schedule:
     def spend(self, unit: RunQueueEntry, seconds: float) -> None:
         """Add the duration of slow work (s) to the unit's virtual time."""
         self.now = max(self.now, unit.time)
-        unit.idle = False
+        unit.idle = unit.held = False
         if seconds >= SLOW_SECONDS:
             unit.time += seconds
 

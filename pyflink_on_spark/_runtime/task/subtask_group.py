@@ -328,6 +328,7 @@ class SubtaskGroup:
         """Let a unit work; tell whether there was anything to do, and it could be done."""
         if self._is_backpressured(unit.subtask_id):
             self._parts[unit.subtask_id].activity.held_up(self._now())
+            unit.held = True
             return False
         if unit.chain is None:
             self._work(unit, deadline)

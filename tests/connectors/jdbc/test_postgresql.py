@@ -77,6 +77,7 @@ def test_each_type(local_engine, server, database):
     big = list(KINDS).index("numeric(30)")
     sent = [int(value) if index == big else value for index, value in enumerate(values)]
     env = StreamExecutionEnvironment.get_execution_environment()
+    env.set_parallelism(1)
     rows = [Row(*sent), Row(*[None] * len(KINDS))]
     stream = env.from_collection([0, 1]).map(lambda index: rows[index], row_type)
     marks = ", ".join("?" * len(KINDS))
