@@ -34,6 +34,7 @@ def numbers(env):
     return env.from_collection(list(range(8)), Types.INT())
 
 
+@pytest.mark.one_attempt("each attempt has rounds of its own")
 def test_rebalance_is_round_robin(numbers):
     shares = sorted(per_subtask(numbers.rebalance()).values())
     assert shares == [[0, 2, 4, 6], [1, 3, 5, 7]]

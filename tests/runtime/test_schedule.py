@@ -106,7 +106,7 @@ def test_the_present_is_where_work_began_last():
 
 
 def test_units_whose_output_has_to_wait_do_not_have_all_turns():
-    """Each turn is over after one unit; what they wait for has fallen behind."""
+    """Each turn is over after one unit; the one they wait for is late."""
     schedule = Schedule()
     units = [RunQueueEntry(number, depth=number) for number in (1, 2, 3)]
     last = units[2]
