@@ -59,13 +59,13 @@ class MySqlClient:
         if not self._config.snapshot:
             return self._end_of_log(), iter(())
         try:
-            with self._connection.cursor() as cursor:
-                cursor.execute("FLUSH TABLES WITH READ LOCK")
-                cursor.execute("START TRANSACTION WITH CONSISTENT SNAPSHOT")
-                place = self._end_of_log()
-                cursor.execute("UNLOCK TABLES")
-        except self._pymysql.Error as error:
-            raise CaptureError(f"cannot read {self._config.place}: {error}") from error
+            self._all("FLUSH TABLES WITH READ LOCK")
+            self._all("START TRANSACTION WITH CONSISTENT SNAPSHOT")
+            place = self._end_of_log()
+            self._all("UNLOCK TABLES")
+        except BaseException:
+            self.close()  # which gives the lock back
+            raise
         return place, self._table_rows()
 
     def changes(self, position: Position) -> Iterator[tuple[Element | None, Position]]:

@@ -120,7 +120,8 @@ class PostgreSqlClient:
                         continue
                     yield element, after
         self._looked_at = now
-        yield None, Position(WalPlace(now, place.visible))
+        # Transactions may have come since then: the place must not go back before them.
+        yield None, Position(WalPlace(max(now, decoder.place.end), place.visible))
 
     def release(self, log: WalPlace) -> None:
         """Advance the slot."""
@@ -220,9 +221,9 @@ class Decoder:
     config: CaptureConfig
     place: WalPlace
     _order: dict[int, list[int]] = field(default_factory=dict)
-    _skipped: bool = False
+    _visible: bool = False
     _time: int = 0
-    _waiting: list[Element] = field(default_factory=list)
+    _waiting: list[bytes] = field(default_factory=list)
 
     def decode(self, message: bytes) -> Iterator[tuple[Element, Position]]:
         """Yield the changes of a transaction when its last message comes.
@@ -232,26 +233,35 @@ class Decoder:
         """
         kind = message[:1]
         if kind == b"B":
-            final, micros, transaction = struct.unpack_from(">qqI", message, 1)
+            _, micros, transaction = struct.unpack_from(">qqI", message, 1)
             self._time = micros // 1000 + _EPOCH_MS
-            self._skipped = final < self.place.end or self.place.has(transaction)
+            self._visible = self.place.has(transaction)
             self._waiting = []
-        elif kind == b"R":
-            self._relation(message)
         elif kind == b"C":
             _, _, end, _ = struct.unpack_from(">bqqq", message, 1)
             yield from self._transaction(end)
-        elif kind in b"IUD" and not self._skipped:
-            self._waiting += self._row_change(kind, message)
+        elif kind in b"RIUD":
+            self._waiting.append(message)
 
     def _transaction(self, end: int) -> Iterator[tuple[Element, Position]]:
-        last = len(self._waiting) - 1
-        for number, element in enumerate(self._waiting):
-            if number == last:
+        """Yield the changes of a transaction, unless they were read.
+
+        Only its end tells. A place that was the end of the log can lie in the middle of the record
+        with which a transaction commits.
+        """
+        new = end > self.place.end and not self._visible
+        found: list[Element] = []
+        for message in self._waiting:
+            if message[:1] == b"R":
+                self._relation(message)
+            elif new:
+                found += self._row_change(message[:1], message)
+        for number, element in enumerate(found, 1):
+            if number == len(found):
                 self.place = WalPlace(end, self.place.visible)
                 yield element, Position(self.place)
             else:
-                yield element, Position(self.place, number + 1)
+                yield element, Position(self.place, number)
 
     def _relation(self, message: bytes) -> None:
         (relation,) = struct.unpack_from(">I", message, 1)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import struct
 from decimal import Decimal
 from itertools import islice
 
@@ -17,8 +18,8 @@ from pyflink_on_spark._connectors.change_capture.config import (
     CaptureError,
     Kind,
 )
-from pyflink_on_spark._connectors.change_capture.postgresql_client import WalPlace
-from pyflink_on_spark._connectors.change_capture.reader import CaptureReader
+from pyflink_on_spark._connectors.change_capture.postgresql_client import Decoder, WalPlace
+from pyflink_on_spark._connectors.change_capture.reader import CaptureReader, open_client
 from pyflink_on_spark.table import EnvironmentSettings, TableEnvironment
 from pyflink_on_spark.testing import local_engine
 
@@ -181,6 +182,60 @@ def test_transactions_that_a_snapshot_has():
     assert wrapped.has(2**32 - 1)
     assert wrapped.has(4)
     assert not wrapped.has(5)
+
+
+def test_a_change_that_comes_while_the_log_is_looked_at_comes_once(postgres):
+    postgres.create()
+    source = reader(postgres)
+    assert polled(source, 1) == []
+    end_of_log = source._client._end_of_log
+
+    def before_another_change():
+        end = end_of_log()
+        postgres.run("INSERT INTO t VALUES (1, 'a')")
+        source._client._end_of_log = end_of_log
+        return end
+
+    source._client._end_of_log = before_another_change
+    postgres.run("CREATE TABLE other (id INT)")
+    assert polled(source, 2) == [(INSERTED, (1, "a"))]
+    postgres.run("DROP TABLE other")
+    source.close()
+
+
+def row_messages(final, end):
+    """The messages of a transaction that inserts (7, 'g'), whose commit has these places."""
+    value = b"t" + struct.pack(">i", 1)
+    column = b"\0%s\0" + struct.pack(">Ii", 25, -1)
+    relation = b"R" + struct.pack(">I", 1) + b"public\0t\0f" + struct.pack(">h", 2)
+    return [
+        b"B" + struct.pack(">qqI", final, 0, 9),
+        relation + column % b"id" + column % b"name",
+        b"I" + struct.pack(">I", 1) + b"N" + struct.pack(">h", 2) + value + b"7" + value + b"g",
+        b"C" + struct.pack(">bqqq", 0, final, end, 0),
+    ]
+
+
+@pytest.mark.parametrize(("place", "count"), [(99, 1), (100, 1), (120, 1), (149, 1), (150, 0)])
+def test_a_transaction_is_read_until_its_end_is_behind(place, count):
+    """The end of the log can be in the middle of the record of a commit, from 100 to 150."""
+    config = CaptureConfig(
+        Kind.POSTGRESQL, "host", 1, "user", "", "database", "public", "t", ("name", "id")
+    )
+    decoder = Decoder(config, WalPlace(place))
+    found = [each for message in row_messages(100, 150) for each in decoder.decode(message)]
+    assert [values for (_, values, _), _ in found] == [("g", "7")] * count
+    assert decoder.place.end == (150 if count else place)
+
+
+def test_the_lock_of_a_start_that_fails_is_given_back(maria):
+    maria.create()
+    client = open_client(maria.config)
+    client._end_of_log = lambda: client._all("SELECT nothing")
+    with pytest.raises(CaptureError, match="nothing"):
+        client.start()
+    maria.run("SET lock_wait_timeout = 3")
+    maria.run("INSERT INTO t VALUES (1, 'a')")
 
 
 def test_a_table_without_whole_rows_in_its_log_is_refused(postgres):
