@@ -250,11 +250,26 @@ class _Reader:
             names = each.argval if isinstance(each.argval, tuple) else (each.argval,)
             self._stack += [ast.Name(variable, ast.Load()) for variable in names]
         elif name in ("LOAD_GLOBAL", "LOAD_DEREF"):
+            if not self._has_value(each.argval):
+                raise _RefusedError  # a call raises Python's own NameError
             self._stack.append(ast.Name(each.argval, ast.Load()))
         elif name == "LOAD_ATTR":
             self._stack.append(ast.Attribute(self._take(1)[0], each.argval, ast.Load()))
         else:
             raise _RefusedError
+
+    def _has_value(self, name: str) -> bool:
+        """True for a name outside of the function that means something now."""
+        function = self._function
+        freevars = function.__code__.co_freevars
+        if name not in freevars:
+            return name in function.__globals__ or _is_builtin(name, function)
+        closure: Any = function.__closure__
+        try:
+            closure[freevars.index(name)].cell_contents
+        except ValueError:
+            return False
+        return True
 
     def _call(self, count: int) -> ast.expr:
         called, *arguments = self._take(count + 1)

@@ -57,6 +57,15 @@ def of_outer(offset):
     return lambda value: value - offset
 
 
+def of_nothing():
+    def add(value):
+        return value + later
+
+    if FACTOR < 0:
+        later = 1
+    return add
+
+
 IN_LINE = [
     lambda value: value,
     lambda value: (value, 1, "a", None, 2.5, (1, 2)),
@@ -96,6 +105,8 @@ CALLED = [
         value[0],
         1,
     ),
+    lambda value: value + nobody_has_it,  # noqa: F821 - a call raises NameError
+    of_nothing(),
     counted,
     fitting,
     str,
