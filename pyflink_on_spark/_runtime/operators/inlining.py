@@ -131,6 +131,7 @@ def with_users_frame(error: BaseException, functions: dict[int, Any]) -> None:
 
 
 _SELF = "self"
+_NOTHING = object()
 
 
 class _RefusedError(Exception):
@@ -266,10 +267,9 @@ class _Reader:
             return name in function.__globals__ or _is_builtin(name, function)
         closure: Any = function.__closure__
         try:
-            closure[freevars.index(name)].cell_contents
+            return closure[freevars.index(name)].cell_contents is not _NOTHING
         except ValueError:
             return False
-        return True
 
     def _call(self, count: int) -> ast.expr:
         called, *arguments = self._take(count + 1)

@@ -218,9 +218,9 @@ def worker_path() -> str:
     start = scratch_subfolder("start")
     (start / "sitecustomize.py").write_text(_SITE, encoding="utf-8")
     installed = {Path(sysconfig.get_path(kind)).resolve() for kind in ("purelib", "platlib")}
-    own = [] if PACKAGE_ROOT in installed else [str(PACKAGE_ROOT)]
-    inherited = [entry for entry in os.environ.get("PYTHONPATH", "").split(os.pathsep) if entry]
-    return os.pathsep.join([str(start), *own, *inherited])
+    own = [str(start), *([] if PACKAGE_ROOT in installed else [str(PACKAGE_ROOT)])]
+    inherited = os.environ.get("PYTHONPATH", "").split(os.pathsep)
+    return os.pathsep.join([*own, *(entry for entry in inherited if entry and entry not in own)])
 
 
 def java_options(wished: str, *, long_running: bool) -> list[str]:

@@ -7,6 +7,7 @@ before anything is taken over.
 from __future__ import annotations
 
 import re
+from abc import abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
@@ -93,8 +94,9 @@ class _Keyed(TableState):
             return f"its keys are {found.key}, and those of the job are {self._key_text}"
         return self._refusal(found)
 
+    @abstractmethod
     def _refusal(self, found: FlinkStates) -> str | None:
-        raise NotImplementedError
+        """Say what differs in the states, whose keys are right; None if nothing does."""
 
     def metas(self, found: FlinkStates) -> Mapping[str, StateMeta]:
         """Return the only state."""
@@ -189,8 +191,9 @@ class _Aggregates(_Keyed):
     def _namespace(self, namespace: Any) -> Any:
         return None
 
+    @abstractmethod
     def _entry(self, found: FlinkStates, key: Any, namespace: Any, slots: list[Any]) -> list[Any]:
-        raise NotImplementedError
+        """Return an entry of ours, of the accumulators in Flink's."""
 
 
 class MovedGroups(_Aggregates):
