@@ -166,6 +166,39 @@ def test_settings_that_come_too_late_are_named_once(spark, caplog):
     ]
 
 
+class Prepared:
+    """A Spark that was started with some settings before there was a program."""
+
+    def __init__(self, monkeypatch, **settings):
+        self.sparkContext = self.conf = self
+        self.applicationId, self.stopped = "prepared", False
+        monkeypatch.setattr(session_module, "_prepared", True)
+        monkeypatch.setitem(session_module._started, "prepared", settings)
+
+    def isModifiable(self, key):  # noqa: N802 - as Spark has it
+        return key.startswith("spark.sql.")
+
+    def stop(self):
+        self.stopped = True
+
+
+@pytest.mark.parametrize(
+    ("wished", "is_left"),
+    [
+        ({}, False),
+        ({"spark.master": "local[2]"}, False),
+        ({"spark.sql.ansi.enabled": "false"}, False),
+        ({"spark.master": "local[4]"}, True),
+        ({"spark.executor.memory": "4g"}, True),
+    ],
+)
+def test_a_prepared_spark_is_left_by_a_program_that_wishes_another(monkeypatch, wished, is_left):
+    alive = Prepared(monkeypatch, **{"spark.master": "local[2]"})
+    assert session_module._left_behind(alive, wished) is is_left
+    assert alive.stopped is is_left
+    assert not session_module._left_behind(alive, {"spark.master": "local[9]"})
+
+
 def test_other_threads_get_the_running_spark(spark):
     found = []
     thread = threading.Thread(

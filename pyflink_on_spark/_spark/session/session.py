@@ -187,9 +187,11 @@ def _left_behind(alive: SparkSession, settings: Mapping[str, str]) -> bool:
     """Stop a prepared Spark that has not what the first program wishes; True if that was done."""
     global _prepared
     fresh, _prepared = _prepared, False
+    if not fresh:
+        return False
     started_with = _started.get(alive.sparkContext.applicationId, {})
     wished = {key: value for key, value in settings.items() if started_with.get(key) != value}
-    if not fresh or all(alive.conf.isModifiable(key) for key in wished):
+    if all(alive.conf.isModifiable(key) for key in wished):
         return False
     alive.stop()
     return True

@@ -141,7 +141,19 @@ class SessionTable(WindowTableFunction):
         )
 
 
-class WindowAggregate(PhysicalNode):
+class _AtTheEnd(PhysicalNode):
+    """Gives rows when windows end."""
+
+    def produces(self, inputs: tuple[ChangeKinds, ...]) -> ChangeKinds:
+        """Rows come when a window ends."""
+        return ChangeKinds.INSERT
+
+    def needs_update_before(self, port: int, wanted: bool) -> bool:
+        """An update takes the row back as it was."""
+        return True
+
+
+class WindowAggregate(_AtTheEnd):
     """Gives a row for each group and window, when the window ends.
 
     Args:
@@ -170,14 +182,6 @@ class WindowAggregate(PhysicalNode):
         super().__init__(schema, source)
         self.keys, self.calls, self.window, self.parts = keys, calls, window, parts
         self._merges_sessions = merges_sessions
-
-    def produces(self, inputs: tuple[ChangeKinds, ...]) -> ChangeKinds:
-        """Rows come when a window ends."""
-        return ChangeKinds.INSERT
-
-    def needs_update_before(self, port: int, wanted: bool) -> bool:
-        """An update takes the row back as it was."""
-        return True
 
     def translate(self, inputs: tuple[RowStream, ...], builder: GraphBuilder) -> RowStream:
         """Add the operators."""
@@ -234,7 +238,7 @@ class WindowAggregate(PhysicalNode):
         return {"window": shown, **aggregate_details(self, self.keys, self.calls)}
 
 
-class RowWindowAggregate(PhysicalNode):
+class RowWindowAggregate(_AtTheEnd):
     """Gives a row for each window of a number of rows, when the window has that number.
 
     Args:
@@ -257,14 +261,6 @@ class RowWindowAggregate(PhysicalNode):
     ) -> None:
         super().__init__(schema, source)
         self.keys, self.calls, self.window = keys, calls, window
-
-    def produces(self, inputs: tuple[ChangeKinds, ...]) -> ChangeKinds:
-        """Rows come when a window ends."""
-        return ChangeKinds.INSERT
-
-    def needs_update_before(self, port: int, wanted: bool) -> bool:
-        """An update takes the row back as it was."""
-        return True
 
     def translate(self, inputs: tuple[RowStream, ...], builder: GraphBuilder) -> RowStream:
         """Add the operators."""
@@ -368,7 +364,7 @@ def _over(call: AggregateInvocation, columns: tuple[Typed, ...]) -> AggregateInv
     return replace(call, args=args, filter=condition)
 
 
-class SliceAggregate(PhysicalNode):
+class SliceAggregate(_AtTheEnd):
     """Gives a row for each group and window, when the window ends.
 
     Args:
@@ -382,14 +378,6 @@ class SliceAggregate(PhysicalNode):
     def __init__(self, schema: Schema, source: PhysicalNode, query: SlicedQuery) -> None:
         super().__init__(schema, source)
         self.query = query
-
-    def produces(self, inputs: tuple[ChangeKinds, ...]) -> ChangeKinds:
-        """Rows come when a window ends."""
-        return ChangeKinds.INSERT
-
-    def needs_update_before(self, port: int, wanted: bool) -> bool:
-        """An update takes the row back as it was."""
-        return True
 
     def program(self, zone: str, *, retracting: bool) -> tuple[Slices, Program]:
         """Return the windows, and what aggregates them.

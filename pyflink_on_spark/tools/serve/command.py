@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import contextlib
-import http.client
-import logging
 import os
 import signal
 import sys
@@ -17,7 +14,6 @@ from pyflink_on_spark._job.submission.base_configuration import (
     base_configuration,
     set_base_configuration,
 )
-from pyflink_on_spark._operate.client.client import Door
 from pyflink_on_spark._operate.dispatcher.drivers import Drivers
 from pyflink_on_spark._operate.dispatcher.jobs import DispatchedJobsRoutes
 from pyflink_on_spark._operate.dispatcher.submissions import SubmissionRoutes, Uploads
@@ -46,8 +42,6 @@ from pyflink_on_spark.tools.operate.run import configure_driver_log
 _PORT = "8081"
 _LONGEST_UPLOAD = 64 * 1024**2
 _END_SECONDS = 600.0
-_LOOK_SECONDS = 5.0
-_log = logging.getLogger("pyflink_on_spark")
 
 
 def main(arguments: list[str]) -> int:
@@ -153,13 +147,6 @@ def _wait_for_signal() -> None:
         if signal.getsignal(number) != signal.SIG_IGN:
             signal.signal(number, lambda *_: ending.set())
     ending.wait()
-
-
-def server_answers(door: Door) -> bool:
-    """True if the server of all jobs answers, and takes scripts."""
-    with contextlib.suppress(OSError, http.client.HTTPException, KeyError):
-        return bool(door.told("GET", "/config")["features"]["web-submit"])
-    return False
 
 
 def _parser() -> argparse.ArgumentParser:
