@@ -165,7 +165,8 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
         for number, script in enumerate(scripts())
         if _is_run_on(metafunc.config, number, script)
     ]
-    metafunc.parametrize("script", chosen)
+    nothing = pytest.param(None, marks=pytest.mark.skip("whole on one engine is enough"), id="none")
+    metafunc.parametrize("script", chosen or [nothing])
 
 
 def test_a_script(script: Script, printed: Any, tmp_path: Path) -> None:

@@ -30,6 +30,7 @@ NAMES = [
 ]
 TABLES = ["tables", "more-tables", "aging-tables"]
 ROCKSDB = ["states-rocksdb", "states-rocksdb-checkpoint"]
+MANY = int(os.environ.get("HOSTILE_CHANGES", "200"))
 
 
 def mutated(content, chance):
@@ -107,21 +108,21 @@ def test_a_mutation_of_rocksdb_is_refused_or_read(name, tmp_path, monkeypatch):
 @pytest.mark.parametrize("name", TABLES)
 def test_no_mutation_of_tables_does_anything_else(name, tmp_path, monkeypatch):
     monkeypatch.setattr(os, "fsync", lambda _: None)
-    assert campaign(name, 1_000, tmp_path, by_the_query(name, tmp_path)) > 300
+    assert campaign(name, MANY // 2, tmp_path, by_the_query(name, tmp_path)) > MANY // 8
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ROCKSDB)
 def test_no_mutation_of_rocksdb_does_anything_else(name, tmp_path, monkeypatch):
     monkeypatch.setattr(os, "fsync", lambda _: None)
-    assert campaign(name, 1_000, tmp_path) > 100
+    assert campaign(name, MANY, tmp_path) > MANY // 20
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
-def test_no_mutation_of_thousands_does_anything_else(name, tmp_path, monkeypatch):
+def test_no_mutation_of_many_does_anything_else(name, tmp_path, monkeypatch):
     monkeypatch.setattr(os, "fsync", lambda _: None)
-    assert campaign(name, 10_000 // len(NAMES) + 1, tmp_path) > 300
+    assert campaign(name, MANY, tmp_path) > MANY // 4
 
 
 def test_subtasks_that_do_not_agree_are_refused(tmp_path):

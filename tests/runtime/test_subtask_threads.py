@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import sqlite3
+import subprocess
+import sys
 import threading
 import time
 
@@ -13,6 +16,7 @@ from pyflink_on_spark._runtime.task.subtask_threads import (
     SubtaskThreads,
     WaitNotice,
     bound_to_thread,
+    thread_usage,
 )
 from pyflink_on_spark.common import Configuration, Types
 from pyflink_on_spark.datastream import (
@@ -46,6 +50,26 @@ def test_who_works_does_not_wait():
 def test_who_wants_a_processor_does_not_wait():
     assert not any(pieces(30, 0.15, 0.004, 0, 6))
     assert not any(pieces(30, 0.15, 0.004, 1, 6))
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not os.path.exists("/proc/self/schedstat"), reason="needs Linux's /proc")
+def test_the_time_in_which_others_have_all_processors_is_no_wait():
+    busy = [
+        subprocess.Popen([sys.executable, "-c", "while True: pass"])
+        for _ in range(3 * (os.cpu_count() or 1))
+    ]
+    try:
+        usage = thread_usage()
+        before, begun = usage(), time.monotonic()
+        while usage()[0] - before[0] < 0.4:
+            sum(range(1000))
+        wall = time.monotonic() - begun
+    finally:
+        for process in busy:
+            process.kill()
+            process.wait()
+    assert usage()[0] - before[0] > 0.8 * wall
 
 
 class Holds:

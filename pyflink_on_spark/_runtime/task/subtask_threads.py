@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import os
 import resource
 import sqlite3
 import threading
@@ -115,7 +117,7 @@ def _run_all(work: SimpleQueue[Callable[[], object] | None]) -> None:
 
 
 Usage = tuple[float, int, int]
-"""For how long (s) a thread had a processor, and how often it gave it up, and lost it."""
+"""For how long (s) a thread had or wanted a processor, and how often it gave it up, and lost it."""
 
 
 class WaitNotice:
@@ -152,12 +154,43 @@ def thread_usage() -> Callable[[], Usage] | None:
     who = getattr(resource, "RUSAGE_THREAD", None)
     if who is None:
         return None
+    wanted = _Wanted()
 
     def usage() -> Usage:
         used = resource.getrusage(who)
-        return used.ru_utime + used.ru_stime, used.ru_nvcsw, used.ru_nivcsw
+        return used.ru_utime + used.ru_stime + wanted.seconds(), used.ru_nvcsw, used.ru_nivcsw
 
     return usage
+
+
+class _Wanted:
+    """For how long the calling thread has wanted a processor that others had, as Linux tells."""
+
+    def __init__(self) -> None:
+        self._thread = 0
+        self._file: int | None = None
+
+    def seconds(self) -> float:
+        """Return the time (s); 0 where the system does not tell it."""
+        if self._thread != threading.get_native_id():
+            self._open()
+        if self._file is None:
+            return 0.0
+        return int(os.pread(self._file, 100, 0).split()[1]) / 1e9
+
+    def _open(self) -> None:
+        self._close()
+        self._thread = threading.get_native_id()
+        with contextlib.suppress(OSError):
+            self._file = os.open("/proc/thread-self/schedstat", os.O_RDONLY)
+
+    def _close(self) -> None:
+        if self._file is not None:
+            os.close(self._file)
+            self._file = None
+
+    def __del__(self) -> None:
+        self._close()
 
 
 def bound_to_thread(functions: Iterable[Any]) -> object | None:
