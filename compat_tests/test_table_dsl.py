@@ -266,3 +266,10 @@ def test_to_pandas_of_nested_columns(t_env):
     assert (type(array).__name__, str(array.dtype), array.tolist()) == ("ndarray", "int32", [1, 2])
     assert list(frame["b"]) == [{"x": 3}, None]
     assert frame["a"][1] is None
+
+
+def test_to_pandas_of_maps(t_env):
+    some, nothing = "MAP['k', 1, 'l', CAST(NULL AS INT)]", "CAST(NULL AS MAP<STRING NOT NULL, INT>)"
+    frame = t_env.sql_query(f"SELECT {some} AS m, {nothing} AS n").to_pandas()
+    assert list(frame["m"]) == [[("k", 1), ("l", None)]]
+    assert list(frame["n"]) == [None]

@@ -57,7 +57,7 @@ def data_frame(schema: Schema, changes: Iterable[Any], zone: str) -> pandas.Data
             utc = pd.Series(list(map(_utc, values)), dtype=_moments(kind)).dt.tz_localize("UTC")
             series[name] = utc.dt.tz_convert(zone)
             continue
-        if kind.root in {Root.ARRAY, Root.ROW}:
+        if kind.root in {Root.ARRAY, Root.MAP, Root.ROW}:
             series[name] = _nested(values, kind)
             continue
         series[name] = pd.Series(values, dtype=dtype)
@@ -65,7 +65,7 @@ def data_frame(schema: Schema, changes: Iterable[Any], zone: str) -> pandas.Data
 
 
 def _nested(values: list[Any], kind: LogicalType) -> Any:
-    """Return arrays as NumPy's, and rows as dicts, as Arrow has them."""
+    """Return arrays as NumPy's, rows as dicts, and maps as lists of pairs, as Arrow has them."""
     import pandas as pd
 
     plain = [_plain_rows(value, kind) for value in values]
