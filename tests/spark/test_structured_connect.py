@@ -12,6 +12,7 @@ import pytest
 
 pytest.importorskip("grpc", reason="needs pyflink_on_spark[connect]")
 from tests.faults.processes import descendants
+from tests.job.crash_points import CHOOSES_ALL
 from tests.spark.test_checkpoints import check, let_go, wait_for, written
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -87,7 +88,7 @@ def run(server, tmp_path, script, *arguments, code=0):
     return done
 
 
-@pytest.mark.parametrize("parallelism", [1, 2])
+@pytest.mark.parametrize("parallelism", [2, *([1] if CHOOSES_ALL else [])])
 def test_an_unchanged_program(server, tmp_path, parallelism):
     text = PLAIN.format(parallelism=parallelism, count=3, bad=-1)
     lines = run(server, tmp_path, text).stdout.splitlines()
