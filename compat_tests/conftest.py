@@ -48,6 +48,9 @@ def pytest_configure(config: pytest.Config) -> None:
         "pyflink_bug(reason, run=True): what real PyFlink 2.3.0 gets wrong; a strict xfail on "
         "engine pyflink, which is not even run if it would hang",
     )
+    config.addinivalue_line(
+        "markers", "timed: measures time, so that a machine with other work can make it fail"
+    )
     for marker, mode in NEEDS.items():
         config.addinivalue_line("markers", f"{marker}(reason): cannot be in --mode={mode}")
     engine, mode = config.getoption("--engine"), config.getoption("--mode")
@@ -82,6 +85,9 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    for item in items:
+        if "paced_env" in item.fixturenames:
+            item.add_marker("timed")
     mode = config.getoption("--mode")
     moved = config.getoption("--engine") == "query" and mode != "whole"  # as good as restarted
     _leave_out(items, "restarted" if moved else mode)

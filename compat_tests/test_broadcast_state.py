@@ -10,6 +10,8 @@ from pyflink.datastream.state import MapStateDescriptor, ValueStateDescriptor
 from compat_tests.pacing import timed
 from compat_tests.running import collect, collect_sorted
 
+pytestmark = pytest.mark.timed
+
 RULES = MapStateDescriptor("rules", Types.STRING(), Types.INT())
 
 

@@ -146,6 +146,7 @@ def test_identifier_and_subtask(env, run_printed):
     assert sorted(run_printed(env)) == ["id:1> 5", "id:2> 5"]
 
 
+@pytest.mark.one_attempt("each attempt has rounds of its own")
 def test_prefix_follows_the_sink_s_parallelism(env, run_printed):
     stream = env.from_collection([5, 5], T.INT()).map(lambda v: v, T.INT())
     stream.print("one")

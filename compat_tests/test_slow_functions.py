@@ -18,6 +18,8 @@ from pyflink.datastream.state import MapStateDescriptor
 from compat_tests.conftest import QUERIES
 from compat_tests.running import collect
 
+pytestmark = pytest.mark.timed
+
 RULES = MapStateDescriptor("rules", Types.STRING(), Types.INT())
 
 

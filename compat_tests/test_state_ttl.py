@@ -16,6 +16,8 @@ from pyflink.datastream.state import (
 
 from compat_tests.running import collect
 
+pytestmark = pytest.mark.timed
+
 UpdateType = StateTtlConfig.UpdateType
 TTL_MS = 800
 

@@ -9,7 +9,10 @@ from pyflink.table import EnvironmentSettings, TableEnvironment
 
 from compat_tests.tables import query
 
-pytestmark = pytest.mark.whole("cuts finish files and complete partitions at other moments")
+pytestmark = [
+    pytest.mark.whole("cuts finish files and complete partitions at other moments"),
+    pytest.mark.timed,
+]
 
 COMMIT = "sink.partition-commit."
 ROLLING = "sink.rolling-policy."

@@ -12,7 +12,7 @@ from pyflink.table import Schema
 from compat_tests.pacing import PAUSE_SECONDS
 from compat_tests.tables import changes, csv_table
 
-pytestmark = pytest.mark.one_attempt("a restart sets the watermark back")
+pytestmark = [pytest.mark.one_attempt("a restart sets the watermark back"), pytest.mark.timed]
 
 START = datetime.datetime(2024, 1, 1)  # noqa: DTZ001
 ROWS = [

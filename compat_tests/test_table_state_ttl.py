@@ -9,6 +9,8 @@ from pyflink.common import Configuration, Row, Types
 
 from compat_tests.tables import changes
 
+pytestmark = pytest.mark.timed
+
 TTL_MS = 1500
 LATER = 2.0
 SOON = 1.0

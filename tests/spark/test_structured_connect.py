@@ -84,7 +84,8 @@ def run(server, tmp_path, script, *arguments, code=0):
         [*command, *map(str, arguments)], check=False, capture_output=True, text=True, timeout=200,
         env=WITH_TESTS,
     )  # fmt: skip
-    assert done.returncode == code, done.stderr[:3000]
+    told = [line for line in done.stderr.splitlines() if not line.startswith("\tat ")]
+    assert done.returncode == code, "\n".join(told)[-6000:]
     return done
 
 
