@@ -40,10 +40,12 @@ def test_rebalance_is_round_robin(numbers):
     assert shares == [[0, 2, 4, 6], [1, 3, 5, 7]]
 
 
+@pytest.mark.one_attempt("each attempt has rounds of its own")
 def test_the_step_from_a_collection_is_round_robin(numbers):
     assert sorted(per_subtask(numbers).values()) == [[0, 2, 4, 6], [1, 3, 5, 7]]
 
 
+@pytest.mark.one_attempt("each attempt has rounds of its own")
 def test_rescale_is_even(numbers):
     assert sorted(map(len, per_subtask(numbers.rescale()).values())) == [4, 4]
 

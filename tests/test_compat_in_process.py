@@ -49,7 +49,7 @@ class Part:
         return (self.folder / "log.txt").read_text(encoding="utf-8")
 
     def fails_again(self) -> bool:
-        """Whether anything of what failed does not measure time, or fails alone as well."""
+        """True if anything of what failed does not measure time, or fails alone as well."""
         failed = self.folder / "cache" / "v" / "cache" / "lastfailed"
         if not failed.exists():
             return True

@@ -58,9 +58,11 @@ def server(tmp_path_factory):
 
     home, log = Path(pyspark.__file__).parent, tmp_path_factory.mktemp("server") / "log"
     port = 15_000 + os.getpid() % 5000
-    command = [str(home / "bin" / "spark-submit"), "--class",
-               "org.apache.spark.sql.connect.service.SparkConnectServer", "--master", "local[3]",
-               "--conf", f"spark.connect.grpc.binding.port={port}", "spark-internal"]  # fmt: skip
+    command = [str(home / "bin" / "spark-submit"), "--master", "local[3]", "--class",
+               "org.apache.spark.sql.connect.service.SparkConnectServer",
+               "--conf", f"spark.connect.grpc.binding.port={port}",
+               "--conf", "spark.python.authenticate.socketTimeout=120s",
+               "spark-internal"]  # fmt: skip
     environment = {**WITH_TESTS, "PYSPARK_PYTHON": sys.executable, "SPARK_HOME": str(home)}
     with log.open("wb") as output:
         process = subprocess.Popen(

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from pyflink_on_spark._spark.structured.query_job import _TRIES, QueryJob, Waiting
+from pyflink_on_spark._spark.structured.query_job import QueryJob
+from pyflink_on_spark._spark.structured.slow_start import TRIES, Waiting, once_started
 from pyflink_on_spark.datastream import StreamExecutionEnvironment
 from tests.structured.jobs import submitted
 
@@ -35,10 +36,10 @@ def test_a_query_begins_again_in_the_same_attempt():
 
 
 def test_it_does_not_begin_again_forever():
-    job = Job(*[SLOW] * (_TRIES + 1))
+    job = Job(*[SLOW] * (TRIES + 1))
     with pytest.raises(RuntimeError, match="connect back"):
         job._attempt(0)
-    assert (job.runs, job.gone) == ([0] * _TRIES, [0])
+    assert (job.runs, job.gone) == ([0] * TRIES, [0])
 
 
 def test_other_errors_are_for_the_restart_strategy():
@@ -46,6 +47,17 @@ def test_other_errors_are_for_the_restart_strategy():
     with pytest.raises(ValueError, match="mine"):
         job._attempt(0)
     assert (job.runs, job.gone) == ([0], [0])
+
+
+def test_a_call_of_a_task_is_made_again():
+    errors = [SLOW, SLOW]
+
+    def call():
+        if errors:
+            raise errors.pop()
+        return "done"
+
+    assert once_started(call, "mine") == "done"
 
 
 def told_of(caplog, looks, *, active):

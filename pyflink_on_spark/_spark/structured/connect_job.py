@@ -29,7 +29,7 @@ from pyflink_on_spark._spark.session.dependencies import ShippedDependencies, pa
 from pyflink_on_spark._spark.session.spark_defaults import BUNDLE_SETTINGS, scratch_subfolder
 from pyflink_on_spark._spark.structured.batches import TAKEN_OVER, over
 from pyflink_on_spark._spark.structured.levels import Levels
-from pyflink_on_spark._spark.structured.query_job import Desk, QueryJob, QueryStopped, Waiting
+from pyflink_on_spark._spark.structured.query_job import Desk, QueryJob, QueryStopped
 from pyflink_on_spark._spark.structured.savepoints import StoredState
 from pyflink_on_spark._spark.structured.server_batches import (
     Asked,
@@ -43,6 +43,7 @@ from pyflink_on_spark._spark.structured.server_batches import (
     recipe_of,
 )
 from pyflink_on_spark._spark.structured.slot import DRAINS, ENDS
+from pyflink_on_spark._spark.structured.slow_start import Waiting
 
 _POLL_SECONDS = 0.2
 _MOST_PARTITIONS = 64
@@ -192,7 +193,7 @@ class ConnectJob(QueryJob):
         return [pickle.loads(content) for content in found]
 
     def _call(self, function: Any) -> Any:
-        return on_server(self._session, self._environment, function)
+        return on_server(self._session, self._environment, function, self._job.name)
 
     def _ask(self, name: str, request: Asked) -> None:
         self._call(functools.partial(_ask, self._home.uri, name, request))

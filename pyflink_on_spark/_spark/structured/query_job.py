@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import itertools
 import logging
-import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
@@ -55,12 +55,10 @@ from pyflink_on_spark._spark.structured.slot import (
     level_plans,
     wish,
 )
+from pyflink_on_spark._spark.structured.slow_start import Waiting, once_started
 
 _log = logging.getLogger("pyflink_on_spark")
 _LOOK_SECONDS = 0.1
-_TRIES = 10
-_TELL_SECONDS = 60.0
-_NOT_WAITED = "Python worker failed to connect back"
 _numbers = itertools.count()
 _STORE = {
     "spark.sql.streaming.stateStore.providerClass": "org.apache.spark.sql.execution.streaming."
@@ -77,38 +75,6 @@ class QueryStopped(RuntimeError):
 
     def __init__(self) -> None:
         super().__init__("the query was stopped in Spark")
-
-
-class Waiting:
-    """Logs what a query is busy with if a micro-batch takes long.
-
-    Args:
-        job: the name of the job.
-        now: the time in seconds; any clock that never goes back.
-    """
-
-    def __init__(self, job: str, now: Callable[[], float] = time.monotonic) -> None:
-        self._job, self._now = job, now
-        self._last: int | None = None
-        self._since, self._due = now(), _TELL_SECONDS
-
-    def note(self, last: int | None, status: Callable[[], dict[str, Any]]) -> None:
-        """Note how far the query is.
-
-        Args:
-            last: the last micro-batch that has run; None before the first one of a run.
-            status: says what Spark does.
-        """
-        now = self._now()
-        waited = now - self._since
-        if last != self._last:
-            self._last, self._since, self._due = last, now, _TELL_SECONDS
-        elif waited >= self._due:
-            self._due = 2 * waited
-            told = status()
-            if last is None or told["isTriggerActive"]:
-                text = "%r has ended no micro-batch for %.0f s (the last one: %s); Spark says: %s"
-                _log.warning(text, self._job, waited, last, told["message"])
 
 
 class Desk:
@@ -216,23 +182,11 @@ class QueryJob(StatefulJob):
     def _attempt(self, number: int) -> None:
         self._progress.attempt_begins()
         try:
-            self._begin_query(number)
+            begin = functools.partial(self._run_query, number)
+            once_started(begin, self._job.name, self._check_cancelled)
         except BaseException:
             self._let_slots_go(number)
             raise
-
-    def _begin_query(self, number: int, tries: int = _TRIES) -> None:
-        """Run the query; begin again if Spark has not waited for its own Python process."""
-        try:
-            self._run_query(number)
-        except Exception as error:
-            self._check_cancelled()
-            if tries == 1 or _NOT_WAITED not in str(error):
-                raise
-            _log.warning(
-                "Python did not start within Spark's 10 s; %r begins again", self._job.name
-            )
-            self._begin_query(number, tries - 1)
 
     def _let_slots_go(self, number: int) -> None:
         """Let the processes of the slots of an attempt end."""

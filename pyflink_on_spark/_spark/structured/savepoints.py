@@ -33,6 +33,7 @@ from pyflink_on_spark._spark.structured.batches import (
     committed_batches,
     prepared_things,
 )
+from pyflink_on_spark._spark.structured.slow_start import once_started
 from pyflink_on_spark._spark.structured.state_log import LOG
 
 if TYPE_CHECKING:
@@ -192,10 +193,12 @@ def write_slots(
         configuration: the job's; says how file systems are reached.
     """
     files: list[StateFile] = []
+    name = QueryRun.of(home).name
     for level in range(levels):
         writer = _SlotWriter(level, place.uri, dict(configuration))
         logs = _logs(session, home.inside(QUERY).uri, batch, level)
-        rows = logs.mapInArrow(writer.__call__, "target INT, file BINARY").collect()
+        written = logs.mapInArrow(writer.__call__, "target INT, file BINARY")
+        rows = once_started(written.collect, name)
         files += [pickle.loads(row["file"]) for row in sorted(rows, key=lambda row: row["target"])]
     return files
 

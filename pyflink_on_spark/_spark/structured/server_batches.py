@@ -27,6 +27,7 @@ from pyflink_on_spark._spark.structured.batches import (
 )
 from pyflink_on_spark._spark.structured.savepoints import StoredState
 from pyflink_on_spark._spark.structured.slot import wish
+from pyflink_on_spark._spark.structured.slow_start import once_started
 
 RESULTS = "results"
 """The folder, in the home of a query, where results wait until the client fetches them."""
@@ -225,8 +226,17 @@ def answer_of(home: Folder, name: str) -> str | CheckpointError | None:
     return answer
 
 
-def on_server(session: Any, environment: WorkerEnvironment, function: Callable[[], Any]) -> Any:
-    """Call a function in a task, where the home of a query can be reached; return the result."""
+def on_server(
+    session: Any, environment: WorkerEnvironment, function: Callable[[], Any], job: str
+) -> Any:
+    """Call a function in a task, where the home of a query can be reached; return the result.
+
+    Args:
+        session: that of the job.
+        environment: that of tasks.
+        function: may run again where a task fails.
+        job: the name of the job.
+    """
 
     def call(batches: Any) -> Any:
         import pyarrow
@@ -237,5 +247,6 @@ def on_server(session: Any, environment: WorkerEnvironment, function: Callable[[
             result = cloudpickle.dumps(function(), 5)
         yield pyarrow.RecordBatch.from_pydict({"result": [result]})
 
-    [row] = session.range(0, 1, 1, 1).mapInArrow(call, "result BINARY").collect()
+    called = session.range(0, 1, 1, 1).mapInArrow(call, "result BINARY")
+    [row] = once_started(called.collect, job)
     return pickle.loads(bytes(row[0]))
