@@ -15,8 +15,10 @@ from pyflink_on_spark.tools.operate.run_options import (
 )
 
 _USAGE = "usage: python -m pyflink_on_spark [run] [OPTION ...] SCRIPT [ARGUMENT ...]"
+_APPLICATION = "run-application"
 _COMMANDS = {
     "run": "run a script; the same without the word, which logs less",
+    _APPLICATION: "run a script as `run -d` does; Flink's word for a cluster of its own",
     "info": "show the plan of a script as Flink's JSON, without running its jobs",
     **OPERATIONS,
     **COMMANDS,
@@ -50,7 +52,7 @@ def main(arguments: list[str] | None = None) -> int:
     if not given or given[0] in ("-h", "--help"):
         print(_HELP, file=sys.stderr if not given else sys.stdout)
         return 0 if given else 2
-    if given[0] == "--version":
+    if given[0] in ("-v", "--version"):
         print(f"pyflink_on_spark {__version__} (PyFlink {__pyflink_version__})")
         return 0
     command = given[0] if given[0] in _COMMANDS and not os.path.isfile(given[0]) else ""
@@ -69,6 +71,7 @@ def _run(command: str, arguments: list[str]) -> int:
     try:
         options = parse(arguments)
         _check_word(command, options)
+        options.detached |= command == _APPLICATION
         if command == "info":
             from pyflink_on_spark.tools.operate.info import show_plan
 

@@ -33,3 +33,12 @@ def test_the_command_of_a_flink_is_left_alone(tmp_path, capsys):
 
 def test_it_is_written_again(tmp_path):
     assert main([str(tmp_path)]) == main([str(tmp_path)]) == 0
+
+
+def test_the_client_of_sql(tmp_path):
+    assert main([str(tmp_path)]) == 0
+    done = subprocess.run(
+        [tmp_path / "sql-client.sh", "gateway"], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 2
+    assert done.stderr.startswith("gateway: there is no SQL gateway")

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
-from pathlib import Path
-
 import pytest
 
 from pyflink_on_spark.tools.operate.run_options import (
@@ -14,9 +11,6 @@ from pyflink_on_spark.tools.operate.run_options import (
     parse,
     without_cluster,
 )
-
-# Lines as READMEs, compose files and scripts of PyFlink projects have them.
-LINES = Path(__file__).with_name("flink_run_lines.txt")
 
 
 def test_flinks_options():
@@ -79,15 +73,6 @@ def test_engines_and_servers():
     options = parse(["--engine", "structured", "--remote=sc://host:15002", "job.py"])
     assert options.configuration == {"pyflink-on-spark.engine": "structured"}
     assert options.spark == {"spark.remote": "sc://host:15002"}
-
-
-@pytest.mark.parametrize("line", LINES.read_text(encoding="utf-8").splitlines())
-def test_lines_of_readmes(line):
-    options = parse(shlex.split(line)[2:])
-    assert options.script is not None
-    assert options.script.endswith((".py", "job", "main"))
-    assert not options.script.startswith("-")
-    assert not any(word.startswith(("-m", "-j", "-t ", "-y")) for word in options.arguments)
 
 
 def test_options_without_a_counterpart_are_told():

@@ -6,7 +6,7 @@ import contextlib
 import http.client
 import json
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 from urllib.parse import quote, urlsplit
@@ -249,15 +249,31 @@ class RemoteJob:
         Raises:
             OperationError: it has failed, or the driver has ended before.
         """
-        while True:
-            status = self._status_of(request)
-            if status["operation"] is not None:
-                break
+        return str(self._end_of(lambda: self._status_of(request))["location"])
+
+    def checkpoint_of(self, request: str) -> int:
+        """Wait for the end of a checkpoint that was asked for, and return its number.
+
+        Raises:
+            OperationError: it has failed, or the driver has ended before.
+        """
+        ended = self._end_of(lambda: self.get(f"/checkpoints/{request}"))
+        return int(ended["checkpointId"])
+
+    def _end_of(self, look: Callable[[], Any]) -> dict[str, Any]:
+        """What became of an operation.
+
+        Args:
+            look: asks for its status.
+
+        Raises:
+            OperationError: it has failed, or the driver has ended before.
+        """
+        while (operation := look()["operation"]) is None:
             time.sleep(_LOOK_SECONDS)
-        operation = status["operation"]
-        if "location" in operation:
-            return str(operation["location"])
-        raise OperationError(str(operation["failure-cause"]["stack-trace"]))
+        if "failure-cause" in operation:
+            raise OperationError(str(operation["failure-cause"]["stack-trace"]))
+        return dict(operation)
 
     def _status_of(self, request: str) -> Any:
         try:

@@ -128,11 +128,15 @@ def _print_jobs(
 
 def _cancel(arguments: list[str], records: Records) -> int:
     parser = _parser("cancel", "Cancel a job; its checkpoints stay if they are retained.")
-    parser.add_argument("job", metavar="JOB", help=_JOB)
+    parser.add_argument("job", metavar="JOB", nargs="?", help=_JOB)
     parser.add_argument(
         "-s", "--withSavepoint", nargs="?", const="", metavar="DIR", help="as `stop` does it"
     )
     options = parser.parse_args(arguments)
+    if options.job is None and options.withSavepoint:  # `-s JOB`: the folder may be left out
+        options.job, options.withSavepoint = options.withSavepoint, ""
+    if options.job is None:
+        parser.error("which job? cancel JOB")
     job = find_job(options.job, records)
     if options.withSavepoint is not None:
         return _stop_job(job, options.withSavepoint or None, drain=False)
@@ -155,15 +159,37 @@ def _stop(arguments: list[str], records: Records) -> int:
     parser.add_argument(
         "-d", "--drain", action="store_true", help="let all windows and timers fire before"
     )
+    _add_savepoint_options(parser)
     options = parser.parse_args(arguments)
-    return _stop_job(find_job(options.job, records), options.savepointPath, options.drain)
+    _tell_format(options.type)
+    job = find_job(options.job, records)
+    return _stop_job(job, options.savepointPath, options.drain, options.detached)
 
 
-def _stop_job(job: RemoteJob, place: str | None, drain: bool) -> int:
+def _add_savepoint_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("-type", "--type", choices=_FORMATS, type=str.lower, help=_FORMAT)
+    parser.add_argument(
+        "-detached", "--detached", action="store_true",
+        help="print the id of the request, and do not wait",
+    )  # fmt: skip
+
+
+_FORMATS = ("canonical", "native")
+_FORMAT = "canonical, which all savepoints are here"
+
+
+def _tell_format(name: str | None) -> None:
+    if name == "native":
+        print("-type native: passed over, since savepoints have one format here", file=sys.stderr)
+
+
+def _stop_job(job: RemoteJob, place: str | None, drain: bool, detached: bool = False) -> int:
     print(f'Suspending job "{job.id}" with a CANONICAL savepoint.')
     body = {"drain": drain, "targetDirectory": place, "formatType": "CANONICAL"}
     request = job.request("POST", "/stop", body)["request-id"]
     print(f"Triggering stop-with-savepoint for job {job.id}.\nWaiting for response...")
+    if detached:
+        return _triggered("stop-with-savepoint", job, request)
     print(f"Savepoint completed. Path: {job.path_of(request)}")
     return 0
 
@@ -176,7 +202,12 @@ def _savepoint(arguments: list[str], records: Records) -> int:
         help="where to write it; default: execution.checkpointing.savepoint-dir",
     )  # fmt: skip
     parser.add_argument("-d", "--dispose", metavar="PATH", help="remove this savepoint")
+    parser.add_argument("-j", "--jarfile", metavar="JAR", help=argparse.SUPPRESS)
+    _add_savepoint_options(parser)
     options = parser.parse_args(arguments)
+    if options.jarfile is not None:
+        print(f"-j {options.jarfile}: passed over, since no class is needed", file=sys.stderr)
+    _tell_format(options.type)
     if options.dispose is not None:
         return _dispose(options.dispose)
     if options.job is None:
@@ -185,8 +216,15 @@ def _savepoint(arguments: list[str], records: Records) -> int:
     print(f"Triggering savepoint for job {job.id}.\nWaiting for response...")
     body = {"cancel-job": False, "target-directory": options.directory}
     request = job.request("POST", "/savepoints", body)["request-id"]
+    if options.detached:
+        return _triggered("savepoint", job, request)
     print(f"Savepoint completed. Path: {job.path_of(request)}")
     print("You can resume your program from this savepoint with the run command.")
+    return 0
+
+
+def _triggered(what: str, job: RemoteJob, request: str) -> int:
+    print(f"Successfully triggered {what} for job {job.id}, the trigger id is {request}.")
     return 0
 
 
@@ -194,6 +232,19 @@ def _dispose(path: str) -> int:
     print(f"Disposing savepoint '{path}'.\nWaiting for response...")
     dispose_savepoint(path)
     print(f"Savepoint '{path}' disposed.")
+    return 0
+
+
+def _checkpoint(arguments: list[str], records: Records) -> int:
+    parser = _parser("checkpoint", "Write a checkpoint of a job that continues.")
+    parser.add_argument("job", metavar="JOB", help=_JOB)
+    parser.add_argument("-full", "--full", action="store_true", help="with all state")
+    options = parser.parse_args(arguments)
+    job = find_job(options.job, records)
+    print(f"Triggering checkpoint for job {job.id}.\nWaiting for response...")
+    body = {"checkpointType": "FULL" if options.full else "CONFIGURED"}
+    request = job.request("POST", "/checkpoints", body)["request-id"]
+    print(f"Checkpoint {job.checkpoint_of(request)} for job {job.id} is completed.")
     return 0
 
 
@@ -297,6 +348,7 @@ _OPERATIONS: dict[str, Callable[[list[str], Records], int]] = {
     "cancel": _cancel,
     "stop": _stop,
     "savepoint": _savepoint,
+    "checkpoint": _checkpoint,
     "checkpoints": _checkpoints,
     "exceptions": _exceptions,
     "logs": _logs,

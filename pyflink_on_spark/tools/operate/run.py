@@ -134,10 +134,10 @@ def check_script(options: RunOptions) -> str:
         raise UsageError("which script? run [OPTION ...] SCRIPT [ARGUMENT ...]")
     if options.module:
         return script
-    if not os.path.isfile(script):
-        raise UsageError(f"there is no script {script}")
     if script.endswith(".jar"):
         raise UsageError(f"{script} runs in Flink's JVM only: give a Python script")
+    if not os.path.isfile(script):
+        raise UsageError(f"there is no script {script}")
     return script
 
 

@@ -111,7 +111,11 @@ def _set_log(options: RunOptions, value: str) -> None:
 
 
 def _set_script(options: RunOptions, value: str) -> None:
-    options.script = value
+    scheme, mark, path = value.partition("://")
+    if mark and not value.endswith(".jar") and scheme not in {"file", "local"}:
+        raise UsageError(f"{value} is not on this machine: copy the script here, or to the server "
+                         "that -m names")  # fmt: skip
+    options.script = path if mark else value
 
 
 def _set_module(options: RunOptions, value: str) -> None:
@@ -149,12 +153,17 @@ def _set_jobmanager(options: RunOptions, value: str) -> None:
 
 
 def _set_class(options: RunOptions, value: str) -> None:
+    if value == PYTHON_DRIVER:
+        return
     if options.script is None:
         raise UsageError(f"-c {value} runs a Java program, and there is no JVM of Flink here: "
                          "give a Python script")  # fmt: skip
     _passed_over("-c", "a Python script has no main class")(options, value)
 
 
+PYTHON_DRIVER = "org.apache.flink.client.python.PythonDriver"
+"""Flink's main class of Python programs."""
+_PYFLINK_JAR = re.compile(r"(?:.*/)?flink-python[\w.-]*\.jar")
 _CLUSTER = "passed over, since the job runs on Spark; --master names a cluster of Spark's"
 _SPARK_MASTERS = {
     "yarn": "passed over, since the job runs on Spark; --master yarn runs it on YARN",
@@ -225,6 +234,7 @@ OPTIONS = (
     _of_yarn("TYPE", "-yat", "--yarnapplicationType"),
     _of_yarn("NAME", "-yz", "--yarnzookeeperNamespace"),
     _of_yarn("", "-yd", "--yarndetached"),
+    _of_yarn("", "-yst", "--yarnstreaming"),
     _of_yarn("", "-yh", "--yarnhelp"),
     _of_yarn("", "-yq", "--yarnquery"),
     _Option(("-yD",), _set_any, "KEY=VALUE", ""),
@@ -243,6 +253,18 @@ def parse(arguments: list[str]) -> RunOptions:
         UsageError: an option is unknown, or has no value.
     """
     options, rest = RunOptions(), list(arguments)
+    _take_options(options, rest)
+    if options.script is None and rest and _PYFLINK_JAR.fullmatch(rest[0]):
+        rest.pop(0)  # the script is an argument of its main class
+        _take_options(options, rest)
+    if options.script is None and rest:
+        _set_script(options, rest.pop(0))
+    options.arguments = rest
+    return options
+
+
+def _take_options(options: RunOptions, rest: list[str]) -> None:
+    """Apply the options that ``rest`` begins with, and remove them from ``rest``."""
     while rest and rest[0].startswith("-") and len(rest[0]) > 1:
         found = _option(rest[0], any_own=options.script is None)
         if found is None:
@@ -250,10 +272,6 @@ def parse(arguments: list[str]) -> RunOptions:
                 break
             raise UsageError(f"there is no option {rest[0]}")
         _take(options, found, rest)
-    if options.script is None and rest:
-        options.script = rest.pop(0)
-    options.arguments = rest
-    return options
 
 
 def without_cluster(arguments: list[str]) -> tuple[list[str], RunOptions]:
@@ -269,9 +287,11 @@ def without_cluster(arguments: list[str]) -> tuple[list[str], RunOptions]:
             _take(options, found, rest)
         else:
             kept.append(rest.pop(0))
+    options.no_server = _NO_SERVER
     return kept, options
 
 
+_NO_SERVER = "passed over, since no `serve` runs there; these are the jobs of this machine"
 _CLUSTERS = {"-m", "-t", "-e", "-z", "-D", "-yid", "-yz"}
 
 

@@ -6,7 +6,7 @@ import argparse
 import os
 import sys
 import traceback
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from pyflink_on_spark._compat.import_hook import install
@@ -28,11 +28,10 @@ def main(arguments: list[str]) -> int:
         formatter_class=argparse.RawDescriptionHelpFormatter,
         epilog="\n".join(["further options:", *help_lines()]),
     )
-    parser.add_argument("-f", "--file", help="the statements; - for standard input")
-    parser.add_argument("-i", "--init", help="statements to begin with, CREATE and SET for example")
-    parser.add_argument("--history", help="the file of the prompt's history")
-    given, rest = parser.parse_known_args(_without_mode(arguments))
+    _add_options(parser)
     try:
+        given, rest = parser.parse_known_args(_without_mode(arguments))
+        notes = _notes(given)
         options = parse(rest)
         if options.script is not None:
             raise UsageError(f"which option is {options.script}? Give a file with -f {rest[-1]}")
@@ -43,26 +42,83 @@ def main(arguments: list[str]) -> int:
     except UsageError as error:
         print(error, file=sys.stderr)
         return 2
+    for note in [*notes, *options.notes]:
+        print(note, file=sys.stderr)
     install()
     sys.path.insert(0, os.path.dirname(os.path.abspath(given.file or given.init or "x")))
     client = SqlClient(say, live=sys.stdout.isatty())
+    if given.update is not None:
+        return _run_files(client, given.init, lambda: given.update)
     if given.file is None and sys.stdin.isatty():
         return _at_prompt(client, given.init, given.history)
-    return _run_files(client, given.init, given.file or "-")
+    return _run_files(client, given.init, lambda: _read(given.file or "-"))
+
+
+def _add_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options of Flink's client; its long names may have a single dash."""
+    parser.add_argument("-f", "--file", "-file", help="the statements; - for standard input")
+    parser.add_argument(
+        "-i", "--init", "-init", help="statements to begin with, CREATE and SET for example"
+    )
+    parser.add_argument(
+        "-u", "--update", "-update", metavar="STATEMENT", help="a statement, in place of a file"
+    )
+    parser.add_argument("-hist", "--history", help="the file of the prompt's history")
+    for names in _JARS:
+        parser.add_argument(*names, action="append", default=[], help=argparse.SUPPRESS)
+    parser.add_argument("-s", "--session", "-session", help=argparse.SUPPRESS)
+    for names in _FILES_OF_1_13:
+        parser.add_argument(*names, help=argparse.SUPPRESS)
+
+
+_JARS = (("-j", "--jar", "-jar"), ("-l", "--library", "-library"))
+_FILES_OF_1_13 = (("-d", "--defaults", "-defaults"), ("-e", "--environment", "-environment"))
+
+
+def _notes(given: argparse.Namespace) -> list[str]:
+    """A line for each option that has no counterpart on Spark.
+
+    Raises:
+        UsageError: an option cannot be passed over.
+    """
+    for names in _FILES_OF_1_13:
+        value = getattr(given, names[1].lstrip("-"))
+        if value is not None:
+            raise UsageError(
+                f"{names[0]} {value}: Flink reads files of environments up to 1.13 only: write "
+                "CREATE TABLE and SET into a file for -i"
+            )
+    if given.update is not None and given.file is not None:
+        raise UsageError("-u and -f both give statements: leave out one")
+    jars = [
+        f"{names[0]} {value}: passed over, since connectors and functions are Python here"
+        for names in _JARS
+        for value in getattr(given, names[1].lstrip("-"))
+    ]
+    if given.session not in {None, "default"}:
+        jars.append(f"-s {given.session}: passed over, since a session ends with its process")
+    return jars
 
 
 def _without_mode(arguments: list[str]) -> list[str]:
-    """Return arguments without the word of Flink's client that says where it runs."""
+    """Return arguments without the word of Flink's client that says where it runs.
+
+    Raises:
+        UsageError: it is to use a gateway.
+    """
+    if arguments[:1] == ["gateway"]:
+        raise UsageError("gateway: there is no SQL gateway to connect to; without this word and "
+                         "its -e, statements run in this process")  # fmt: skip
     return arguments[1:] if arguments[:1] == ["embedded"] else arguments
 
 
-def _run_files(client: SqlClient, init: str | None, file: str) -> int:
+def _run_files(client: SqlClient, init: str | None, text: Callable[[], str]) -> int:
     SignalsAsk().install()
     try:
         with _told(client) as ended:
             if init is not None:
                 client.run_text(_read(init), echo=False)
-            client.run_text(_read(file), echo=True)
+            client.run_text(text(), echo=True)
         if not ended:
             client.wait()
     except KeyboardInterrupt as asked:
