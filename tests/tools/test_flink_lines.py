@@ -55,7 +55,7 @@ class Job:
 
 @pytest.fixture
 def done(monkeypatch, tmp_path):
-    """What the commands have done, up to where a job or a request would begin."""
+    """The options and requests of the commands, which begin no job."""
     made = []
 
     def take(options, *_):

@@ -261,7 +261,7 @@ class RemoteJob:
         return int(ended["checkpointId"])
 
     def _end_of(self, look: Callable[[], Any]) -> dict[str, Any]:
-        """What became of an operation.
+        """The result of an operation, once it has one.
 
         Args:
             look: asks for its status.

@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 from pyflink_on_spark._graph.execution_plan import execution_plan_json
-from pyflink_on_spark.tools.operate.run import check_script, configure
+from pyflink_on_spark.tools.operate.run import check_script, configure, job_files
 from pyflink_on_spark.tools.operate.run_options import RunOptions
 from pyflink_on_spark.tools.plan.recording import record
 
@@ -21,7 +21,7 @@ def show_plan(options: RunOptions) -> int:
     configure(options, None)
     script = Path(check_script(options))
     with contextlib.redirect_stdout(sys.stderr):  # what the script itself prints
-        jobs = record(script, options.arguments)
+        jobs = record(script, options.arguments, job_files(), module=options.module)
     graph = next((job.graph for job in jobs if job.graph is not None), None)
     if graph is None:
         print(f"info: {script} ran to its end without executing a job", file=sys.stderr)

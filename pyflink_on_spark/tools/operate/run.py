@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import functools
 import logging
 import os
 import runpy
 import signal
 import sys
+import tempfile
 import threading
+from pathlib import Path
 from types import FrameType
 from typing import Any
 
-from pyflink_on_spark._compat.errors import JobCancelledError
+from pyflink_on_spark._compat.errors import JobCancelledError, UnsupportedFlinkFeature
 from pyflink_on_spark._compat.import_hook import install
 from pyflink_on_spark._job.submission.base_configuration import (
     base_configuration,
@@ -19,6 +22,12 @@ from pyflink_on_spark._job.submission.base_configuration import (
 )
 from pyflink_on_spark._job.submission.unexecuted import UNEXECUTED
 from pyflink_on_spark._options.operation import LOG_LEVEL, level_number
+from pyflink_on_spark._options.python import FILES
+from pyflink_on_spark._runtime.user_code.dependencies import (
+    PythonDependencies,
+    lay_out,
+    search_path,
+)
 from pyflink_on_spark._spark.session.spark_defaults import command_line
 from pyflink_on_spark.common import Configuration
 from pyflink_on_spark.datastream import StreamExecutionEnvironment
@@ -141,12 +150,36 @@ def check_script(options: RunOptions) -> str:
     return script
 
 
+def job_files() -> list[str]:
+    """The entries of ``sys.path`` for ``python.files``, which the script may import, too.
+
+    Raises:
+        UsageError: one of the files is not there, or not on this machine.
+    """
+    try:
+        configuration = base_configuration()
+        files = PythonDependencies.of({FILES.key: FILES.read(configuration)}).files
+    except (FileNotFoundError, UnsupportedFlinkFeature) as error:
+        raise UsageError(str(error)) from None
+    packed = tuple(path for path in files if not os.path.isdir(path))
+    folders = lay_out(PythonDependencies(packed), Path(_folder().name), sys.executable)
+    copies = iter(search_path(folders))
+    return [path if os.path.isdir(path) else next(copies) for path in files]
+
+
+@functools.cache
+def _folder() -> tempfile.TemporaryDirectory[str]:
+    return tempfile.TemporaryDirectory(prefix="pyflink-on-spark-")
+
+
 def run_script(options: RunOptions) -> int:
     """Run a script as Python would, with ``pyflink`` being this package; return its exit status."""
     script = check_script(options)
+    files = job_files()
     install()
     sys.argv = [script, *options.arguments]
     sys.path[0] = "" if options.module else os.path.dirname(os.path.abspath(script))
+    sys.path[1:1] = files
     SignalsAsk().install()
     try:
         if options.module:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import runpy
 import sys
 import traceback
-from collections.abc import Generator, Iterator
+from collections.abc import Generator, Iterator, Sequence
 from contextlib import contextmanager, redirect_stdout
 from pathlib import Path
 from typing import Any
@@ -102,7 +102,9 @@ def recorded_jobs(command: str, script: Path, arguments: list[str]) -> list[Job]
     return jobs
 
 
-def record(script: Path, arguments: list[str]) -> list[Job]:
+def record(
+    script: Path, arguments: list[str], files: Sequence[str] = (), *, module: bool = False
+) -> list[Job]:
     """Return the jobs that a script would run.
 
     A script that fails after its first job, for example since the job gave it no element, is over
@@ -111,17 +113,24 @@ def record(script: Path, arguments: list[str]) -> list[Job]:
     Args:
         script: the script's file; it is run as Python's main program.
         arguments: its own arguments.
+        files: the entries of ``sys.path`` that it may import from.
+        module: whether ``script`` is the name of a module.
 
     Raises:
         SystemExit: the script fails before its first job; standard error says why.
     """
     install()
-    before = sys.argv, sys.path[0]
-    sys.argv, sys.path[0] = [str(script), *arguments], str(script.resolve().parent)
+    before = sys.argv, sys.path.copy()
+    sys.argv = [str(script), *arguments]
+    sys.path[0] = "" if module else str(script.resolve().parent)
+    sys.path[1:1] = files
     try:
         with recording() as engine:
             try:
-                runpy.run_path(str(script), run_name="__main__")
+                if module:
+                    runpy.run_module(str(script), run_name="__main__", alter_sys=True)
+                else:
+                    runpy.run_path(str(script), run_name="__main__")
             except SystemExit as ended:
                 if ended.code not in {None, 0} and not engine.jobs:
                     raise
@@ -132,7 +141,7 @@ def record(script: Path, arguments: list[str]) -> list[Job]:
                 _tell_of_failure(script, error)
         return engine.jobs
     finally:
-        sys.argv, sys.path[0] = before
+        sys.argv, sys.path[:] = before
 
 
 def _tell_of_failure(script: Path, error: Exception) -> None:
