@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import contextlib
 import http.client
+import io
 import json
 import os
 import ssl
 import subprocess
 import sys
+import zipfile
 from pathlib import Path
 
 import pytest
 
 from pyflink_on_spark._operate.client.client import Door, OperationError
 from pyflink_on_spark._operate.dispatcher import drivers as module
-from pyflink_on_spark._operate.dispatcher.drivers import Drivers, Submission
+from pyflink_on_spark._operate.dispatcher.drivers import PYTHON_DRIVER, Drivers, Submission
 from pyflink_on_spark._operate.dispatcher.submissions import SubmissionRoutes, Uploads
 from pyflink_on_spark._operate.server.network import NetworkServer
 from pyflink_on_spark._operate.server.rest.routing import FormPart, Request, RestError, Router
@@ -43,8 +45,8 @@ from pyflink_on_spark.common import JobStatus
 from tests.operate.operated import Handle, job
 made = job("submitted")
 handle = Handle(made)
-DRIVER.offer(OperatedJob(made, handle))
 print(json.dumps([sys.argv[1:], os.environ.get("PLANTED"), os.getcwd()]))
+DRIVER.offer(OperatedJob(made, handle))
 handle.enter(JobStatus.FINISHED)
 """
 NO_JOB = "import sys\nprint('no job')\nsys.exit(3)\n"
@@ -202,7 +204,13 @@ def test_scripts_are_found_by_their_ids_only(tmp_path, name):
 @pytest.mark.parametrize(
     ("body", "told"),
     [
-        ({"entryClass": "org.example.Main"}, "no class to enter"),
+        ({"entryClass": "org.example.Main"}, "entryClass org.example.Main: job.py is one script"),
+        ({"entryClass": 1}, "entryClass has to be a text"),
+        (
+            {"entryClass": PYTHON_DRIVER, "programArgs": "-py /x/other.py"},
+            "-py /x/other.py: the script that was brought is job.py",
+        ),
+        ({"entryClass": PYTHON_DRIVER, "programArgsList": ["-pym", "a.b"]}, "-pym a.b: job.py is"),
         ({"jobId": "0" * 32}, "the driver gives a job its id"),
         ({"parallelism": "many"}, "parallelism is 'many'"),
         ({"programArgsList": "x"}, "has to be a list of texts"),
@@ -217,6 +225,84 @@ def test_requests_that_cannot_be_carried_out(tmp_path, records, body, told):
     answer = router.answer(Request("POST", f"/jars/{file.name}/run", {}, body))
     assert answer.status == 400
     assert told in answer.content["errors"][0]
+
+
+@pytest.fixture
+def zipped(tmp_path):
+    content = io.BytesIO()
+    with zipfile.ZipFile(content, "w") as archive:
+        for name in ("__main__.py", "word_count.py", "jobs/__main__.py"):
+            archive.writestr(name, "")
+    return Uploads(tmp_path).add(FormPart("jobs.zip", content.getvalue()))
+
+
+@pytest.mark.parametrize(
+    ("body", "words"),
+    [
+        ({}, "FILE"),
+        ({"entryClass": "__main__", "programArg": "-p,3"}, "FILE -p 3"),
+        ({"entryClass": "word_count", "programArg": "-p,3"},
+         "-Dpython.files=FILE --as-module word_count -p 3"),
+        ({"entryClass": "jobs", "flinkConfiguration": {"python.files": "a.py"}},
+         "-Dpython.files=FILE,a.py --as-module jobs"),
+        ({"entryClass": PYTHON_DRIVER, "programArgs": "-pym word_count -pyexec python3 x"},
+         "-Dpython.files=FILE -pym word_count -pyexec python3 x"),
+        ({"entryClass": PYTHON_DRIVER, "programArgs": "-pyfs a.py -py /opt/jobs.zip --input x"},
+         "-pyfs a.py -py FILE --input x"),
+        ({"entryClass": PYTHON_DRIVER, "programArgs": "--input x"}, "FILE --input x"),
+        ({"entryClass": "other"}, "entryClass other: jobs.zip has no such module."),
+    ],
+)  # fmt: skip
+def test_the_entry_of_a_zip(tmp_path, records, zipped, body, words):
+    routes = SubmissionRoutes(Drivers(), records, Uploads(tmp_path))
+    if words.startswith("entry"):
+        with pytest.raises(RestError, match=words):
+            routes._submission(Request("POST", "", {}, body), zipped.name)
+        return
+    line = routes._submission(Request("POST", "", {}, body), zipped.name).command_line()
+    assert line == words.replace("FILE", str(zipped)).split()
+    options = parse(line)
+    assert options.module == ("word_count" in words or "jobs" in words)
+    assert options.arguments == [word for word in ("-p", "3") if word in line] or "x" in line
+
+
+def test_arguments_of_a_script_are_no_options(tmp_path):
+    for submission in (Submission("/a.py", ("-p", "3")), Submission("a.b", ("-p", "3"), {}, True)):
+        options = parse(submission.command_line())
+        assert (options.arguments, options.configuration) == (["-p", "3"], {})
+        assert (options.script, options.module) == (submission.script, submission.module)
+
+
+PLANNED = """
+import sys
+from pyflink.datastream import StreamExecutionEnvironment
+env = StreamExecutionEnvironment.get_execution_environment()
+env.set_parallelism(2)
+print("said by the script")
+env.from_collection(sys.argv[1:]).map(str.upper).key_by(str).reduce(max).print()
+env.execute("planned")
+"""
+
+
+def test_a_plan_without_a_run(tmp_path, records):
+    uploads = Uploads(tmp_path)
+    router = Router()
+    SubmissionRoutes(Drivers(), records, uploads).add_to(router)
+    good, bad = (uploads.add(FormPart("j.py", text.encode())) for text in (PLANNED, "1 / 0\n"))
+    body = {"programArgsList": ["a", "-p"], "flinkConfiguration": {"pipeline.name": "given"}}
+    answer = router.answer(Request("POST", f"/jars/{good.name}/plan", {}, body))
+    plan = answer.content["plan"]
+    assert (plan["name"], plan["type"]) == ("planned", "STREAMING")
+    assert [node["parallelism"] for node in plan["nodes"]] == [1, 2, 2]
+    source, mapped, reduced = plan["nodes"]
+    assert source["description"] == "Collection Source"
+    assert (mapped["inputs"][0]["id"], reduced["inputs"][0]["id"]) == (source["id"], mapped["id"])
+    assert reduced["inputs"][0]["ship_strategy"] == "HASH"
+    assert records.all() == []
+    answer = router.answer(Request("GET", f"/jars/{bad.name}/plan", {}, {}))
+    assert answer.status == 400
+    assert "There is no plan of j.py:" in answer.content["errors"][0]
+    assert "ZeroDivisionError" in answer.content["errors"][0]
 
 
 @pytest.mark.parametrize(

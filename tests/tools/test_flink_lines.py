@@ -16,10 +16,11 @@ from pyflink_on_spark._job.submission.base_configuration import (
     base_configuration,
     set_base_configuration,
 )
+from pyflink_on_spark._operate.dispatcher.drivers import PYTHON_DRIVER
 from pyflink_on_spark._operate.view.job_records import VARIABLE
 from pyflink_on_spark._spark.session.spark_defaults import command_line
 from pyflink_on_spark.tools.operate import commands, detach, info, run
-from pyflink_on_spark.tools.operate.run_options import OPTIONS, PYTHON_DRIVER
+from pyflink_on_spark.tools.operate.run_options import OPTIONS
 from pyflink_on_spark.tools.sql import command as sql
 
 # The forms of Flink's documentation (1.10 to 2.3), of Amazon's for EMR, and of READMEs, compose

@@ -31,6 +31,11 @@ from pyflink_on_spark._options import python
 
 MODULE = "pyflink_on_spark.tools.serve.driver"
 PREPARE = "--prepare"
+PLAN = "--plan"
+PYTHON_DRIVER = "org.apache.flink.client.python.PythonDriver"
+"""Flink's main class of Python programs."""
+AS_MODULE = "--as-module"
+"""The option of ``run`` that makes the script's name that of a module."""
 _KEPT = 500
 _PREPARE_AFTER_SECONDS = 10.0
 _AT_START = re.compile(
@@ -52,6 +57,7 @@ class Submission:
         environment: all environment variables; None for the server's.
         interpreter: the Python that runs the script.
         title: what people call the script.
+        words: the arguments after ``run``, if they name the script, in place of ``arguments``.
     """
 
     script: str
@@ -62,12 +68,15 @@ class Submission:
     environment: Mapping[str, str] | None = None
     interpreter: str = sys.executable
     title: str = ""
+    words: tuple[str, ...] | None = None
 
     def command_line(self) -> list[str]:
         """The arguments after ``run``."""
         options = [f"-D{key}={value}" for key, value in self.options.items()]
-        name = ["-pym" if self.module else "-py", self.script]
-        return [*options, *name, *self.arguments]
+        if self.words is not None:
+            return [*options, *self.words]
+        module = [AS_MODULE] if self.module else []
+        return [*options, *module, self.script, *self.arguments]
 
     def fits_a_prepared_driver(self) -> bool:
         """True if the script needs nothing that is settled before a driver gets its script."""
@@ -192,6 +201,25 @@ class Drivers:
         self._later(self.prepare)
         return driver
 
+    def plan(self, submission: Submission, seconds: float) -> subprocess.CompletedProcess[str]:
+        """Let a script be looked at in a process of its own, which runs no job.
+
+        Returns:
+            the process that has ended; its output is the plan in JSON, if its status is 0.
+
+        Raises:
+            OSError: the process cannot be started.
+            subprocess.TimeoutExpired: it takes too long.
+        """
+        return subprocess.run(
+            [submission.interpreter, "-m", MODULE, PLAN],
+            input=json.dumps(_order(submission, Path(os.devnull))) + "\n",
+            capture_output=True,
+            text=True,
+            timeout=seconds,
+            check=False,
+        )
+
     def get(self, driver_id: str) -> Driver | None:
         """A driver; None if this process has not started it."""
         with self._lock:
@@ -227,16 +255,8 @@ class Drivers:
         log = new_log(submission.title or submission.script, self._log_directory, driver.pid)
         driver.log.replace(log)
         driver.log, driver.title = log, submission.title or submission.script
-        order = {
-            "arguments": submission.command_line(),
-            "directory": submission.directory,
-            "environment": None
-            if submission.environment is None
-            else {**submission.environment, VARIABLE: str(home())},
-            "log": str(log),
-        }
         try:
-            driver.give(order)
+            driver.give(_order(submission, log))
         except OSError:
             return False
         return True
@@ -262,6 +282,17 @@ class Drivers:
                 env=None if environment is None else {**environment, VARIABLE: str(home())},
             )
         return Driver(process, log)
+
+
+def _order(submission: Submission, log: Path) -> dict[str, Any]:
+    """The description of a script as a driver reads it."""
+    environment = submission.environment
+    return {
+        "arguments": submission.command_line(),
+        "directory": submission.directory,
+        "environment": None if environment is None else {**environment, VARIABLE: str(home())},
+        "log": str(log),
+    }
 
 
 def _later(call: Callable[[], None]) -> None:

@@ -2,16 +2,25 @@
 
 from __future__ import annotations
 
+import json
 import re
 import shlex
+import subprocess
 import sys
 import time
 import uuid
+import zipfile
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from pyflink_on_spark._operate.dispatcher.drivers import Driver, Drivers, Submission
+from pyflink_on_spark._operate.dispatcher.drivers import (
+    PYTHON_DRIVER,
+    Driver,
+    Drivers,
+    Submission,
+)
 from pyflink_on_spark._operate.server.rest.overview import part_of_log
 from pyflink_on_spark._operate.server.rest.routing import (
     BAD_REQUEST,
@@ -24,7 +33,7 @@ from pyflink_on_spark._operate.server.rest.routing import (
     Router,
 )
 from pyflink_on_spark._operate.view.job_records import JobRecord, JobRecords, private_file
-from pyflink_on_spark._options import checkpointing, execution
+from pyflink_on_spark._options import checkpointing, execution, python
 from pyflink_on_spark._options.secrets import masked_text
 
 _UPLOAD = re.compile(r"[0-9a-f]{32}_[\w.-]{1,100}\.(?:py|zip)", re.ASCII)
@@ -33,7 +42,7 @@ _MOST_UPLOADS = 200
 _WAIT_SECONDS = 120.0
 _LOOK_SECONDS = 0.02
 _SHOWN_LINES = 20
-_DRIVER = "org.apache.flink.client.python.PythonDriver"
+_MAIN = "__main__"
 
 
 class Uploads:
@@ -109,6 +118,8 @@ class SubmissionRoutes:
         router.add("POST", "/jars/upload", self.upload)
         router.add("DELETE", "/jars/:upload_id", self.remove)
         router.add("POST", "/jars/:upload_id/run", self.run)
+        for method in ("GET", "POST"):
+            router.add(method, "/jars/:upload_id/plan", self.plan)
         router.add("POST", "/drivers", self.start)
         router.add("GET", "/drivers/:driver_id", self.driver)
         router.add("GET", "/drivers/:driver_id/log", self.log)
@@ -141,16 +152,32 @@ class SubmissionRoutes:
 
     def run(self, request: Request, upload_id: str) -> Answer:
         """Run a script, and return the id of its first job, as Flink does."""
+        driver = self._launch(self._submission(request, upload_id))
+        return Answer({"jobid": self._first_job(driver).id})
+
+    def plan(self, request: Request, upload_id: str) -> Answer:
+        """The tasks of a script's first job, which is not run."""
+        submission = self._submission(request, upload_id)
+        try:
+            done = self._drivers.plan(submission, _WAIT_SECONDS)
+        except (OSError, subprocess.TimeoutExpired) as error:
+            raise RestError(INTERNAL_ERROR, f"There is no plan: {error}") from error
+        if done.returncode != 0:
+            lines = done.stderr.splitlines()[-_SHOWN_LINES:]
+            head = f"There is no plan of {submission.title}:"
+            raise RestError(BAD_REQUEST, masked_text("\n".join([head, *lines])))
+        return Answer({"plan": json.loads(done.stdout.splitlines()[-1])})
+
+    def _submission(self, request: Request, upload_id: str) -> Submission:
         file = self._uploads.get(upload_id)
         wished = {**request.query, **request.body}
-        submission = Submission(
-            str(file),
-            tuple(_arguments(wished)),
-            _options(wished),
-            title=file.name.partition("_")[2],
-        )
-        driver = self._launch(submission)
-        return Answer({"jobid": self._first_job(driver).id})
+        options, arguments = _options(wished), _arguments(wished)
+        entry = _text(wished, "entryClass") or _text(wished, "entry-class") or _MAIN
+        name = file.name.partition("_")[2]
+        plain = Submission(str(file), tuple(arguments), options, title=name)
+        if entry == PYTHON_DRIVER:
+            return _by_python_driver(plain)
+        return plain if entry == _MAIN else _with_module(plain, entry, f"entryClass {entry}")
 
     def start(self, request: Request) -> Answer:
         """Run a script of this machine, or one that was brought, and return its driver at once."""
@@ -244,15 +271,63 @@ def _arguments(wished: Mapping[str, Any]) -> list[str]:
     return [each for each in (_text(wished, "programArg") or "").split(",") if each]
 
 
+def _by_python_driver(brought: Submission) -> Submission:
+    """The submission whose arguments are those of Flink's main class for Python programs.
+
+    Raises:
+        RestError: they name another script than the one that was brought.
+    """
+    words = list(brought.arguments)
+    place = next((n for n, word in enumerate(words[:-1]) if word in _NAMES_SCRIPT), None)
+    if place is None:
+        return brought
+    named = words[place + 1]
+    if words[place] in _NAMES_MODULE:
+        found = _with_module(brought, named, f"{words[place]} {named}")
+        return replace(found, words=tuple(words))
+    if Path(named).name != brought.title:
+        raise RestError(
+            BAD_REQUEST, f"{words[place]} {named}: the script that was brought is {brought.title}."
+        )
+    words[place + 1] = brought.script
+    return replace(brought, words=tuple(words))
+
+
+def _with_module(brought: Submission, module: str, asked: str) -> Submission:
+    """The submission that enters a zip file by one of its modules.
+
+    Args:
+        brought: what a client has brought.
+        module: the module's name.
+        asked: the part of the request that names it, for messages.
+
+    Raises:
+        RestError: there is no such module.
+    """
+    if not zipfile.is_zipfile(brought.script):
+        raise RestError(
+            BAD_REQUEST,
+            f"{asked}: {brought.title} is one script, which has no class and no module to enter.",
+        )
+    path = module.replace(".", "/")
+    with zipfile.ZipFile(brought.script) as archive:
+        if not {f"{path}.py", f"{path}/__main__.py"}.intersection(archive.namelist()):
+            raise RestError(BAD_REQUEST, f"{asked}: {brought.title} has no such module.")
+    files = ",".join(filter(None, [brought.script, brought.options.get(python.FILES.key)]))
+    options = {**brought.options, python.FILES.key: files}
+    return replace(brought, script=module, module=True, options=options)
+
+
+_NAMES_MODULE = ("-pym", "--pyModule")
+_NAMES_SCRIPT = ("-py", "--python", *_NAMES_MODULE)
+
+
 def _options(wished: Mapping[str, Any]) -> dict[str, str]:
     """The options of a run, by key.
 
     Raises:
         RestError: one is wrong, or needs Flink's JVM.
     """
-    for name in ("entryClass", "entry-class"):
-        if wished.get(name) not in {None, "", _DRIVER, "__main__"}:
-            raise RestError(BAD_REQUEST, f"{name}: a Python script has no class to enter.")
     if wished.get("jobId"):
         raise RestError(BAD_REQUEST, "jobId: the driver gives a job its id.")
     options = _map(wished, "flinkConfiguration")

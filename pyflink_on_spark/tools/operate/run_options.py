@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
+from pyflink_on_spark._operate.dispatcher.drivers import AS_MODULE, PYTHON_DRIVER
 from pyflink_on_spark._options import checkpointing, execution, python
 from pyflink_on_spark._options import own as own_options
 from pyflink_on_spark._options.operation import REST_PORT
@@ -122,6 +123,10 @@ def _set_module(options: RunOptions, value: str) -> None:
     options.script, options.module = value, True
 
 
+def _set_as_module(options: RunOptions, _value: str) -> None:
+    options.module = True
+
+
 def _nothing(_options: RunOptions, _value: str) -> None:
     """Do what is done without the option: a job that is not detached ends with this process."""
 
@@ -161,8 +166,6 @@ def _set_class(options: RunOptions, value: str) -> None:
     _passed_over("-c", "a Python script has no main class")(options, value)
 
 
-PYTHON_DRIVER = "org.apache.flink.client.python.PythonDriver"
-"""Flink's main class of Python programs."""
 _PYFLINK_JAR = re.compile(r"(?:.*/)?flink-python[\w.-]*\.jar")
 _CLUSTER = "passed over, since the job runs on Spark; --master names a cluster of Spark's"
 _SPARK_MASTERS = {
@@ -205,6 +208,7 @@ OPTIONS = (
     _Option(("-rm", "--restoreMode"), _sets(checkpointing.CLAIM_MODE.key), "MODE", ""),
     _Option(("-q", "--sysoutLogging"), _set_quiet, "", "log less"),
     _Option((IN_BACKGROUND,), _set_log, "LOG", "", own=True),
+    _Option((AS_MODULE,), _set_as_module, "", "", own=True),
     _Option(("--ui",), _show_page, "", "show the job on http://127.0.0.1:8081, as rest.port does",
             own=True),
     _Option(("--master",), _set_master, "URL",

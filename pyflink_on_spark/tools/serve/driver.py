@@ -9,8 +9,8 @@ import sys
 from collections.abc import Iterable
 from typing import Any
 
-from pyflink_on_spark._operate.dispatcher.drivers import PREPARE
-from pyflink_on_spark.tools.operate.run_options import IN_BACKGROUND
+from pyflink_on_spark._operate.dispatcher.drivers import PLAN, PREPARE
+from pyflink_on_spark.tools.operate.run_options import IN_BACKGROUND, UsageError, parse
 
 
 def main() -> int:
@@ -27,6 +27,8 @@ def main() -> int:
     with open(os.devnull, "rb") as nothing:
         os.dup2(nothing.fileno(), 0)
     _move(order)
+    if PLAN in sys.argv:
+        return _show_plan(order["arguments"])
     sys.argv[1:] = ["run", IN_BACKGROUND, order["log"], *order["arguments"]]
     runpy.run_module("pyflink_on_spark", run_name="__main__")  # exits
     return 0
@@ -49,6 +51,24 @@ def _prepare() -> None:
 def _import_what_jobs_import(_: Iterable[int]) -> None:
     """Import in a worker what each job imports there."""
     from pyflink_on_spark._spark.jobs import host_task, stage_function  # noqa: F401
+
+
+def _show_plan(arguments: list[str]) -> int:
+    """Print the tasks of a script's first job in JSON; return the exit status."""
+    from pyflink_on_spark._operate.server.rest.job import plan_of
+    from pyflink_on_spark._operate.view.jobs import tasks_of
+    from pyflink_on_spark.tools.operate.info import first_job
+
+    try:
+        job = first_job(parse(arguments))
+    except UsageError as error:
+        print(error, file=sys.stderr)
+        return 2
+    if job is None:
+        print("the script ran to its end without executing a job", file=sys.stderr)
+        return 1
+    print(json.dumps(plan_of(job, tasks_of(job))))
+    return 0
 
 
 def _move(order: dict[str, Any]) -> None:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Iterable
 from typing import Any
 
-from pyflink_on_spark._job.submission.job import FailureRecord
+from pyflink_on_spark._job.submission.job import FailureRecord, Job
 from pyflink_on_spark._operate.metrics.samples import records_out
 from pyflink_on_spark._operate.server.rest.overview import task_counts, task_state
 from pyflink_on_spark._operate.server.rest.routing import (
@@ -16,7 +17,7 @@ from pyflink_on_spark._operate.server.rest.routing import (
     Router,
 )
 from pyflink_on_spark._operate.server.rest.task import accumulators_of, io_of
-from pyflink_on_spark._operate.view.jobs import OperatedJob, OperatedJobs
+from pyflink_on_spark._operate.view.jobs import JobTask, OperatedJob, OperatedJobs
 from pyflink_on_spark._options.restart_strategy import STRATEGY
 from pyflink_on_spark._options.secrets import all_masked
 from pyflink_on_spark.common import JobStatus
@@ -69,7 +70,7 @@ class JobRoutes:
                 "restarts": job.history.attempt,
                 "vertices": _vertices(job),
                 "status-counts": _upper(task_counts(job.state, len(job.tasks))),
-                "plan": plan_of(job),
+                "plan": plan_of(job.job, job.tasks),
             }
         )
 
@@ -96,7 +97,8 @@ class JobRoutes:
 
     def plan(self, request: Request, job_id: str) -> Answer:
         """Return the graph of the job's tasks."""
-        return Answer({"plan": plan_of(self._jobs.get(job_id))})
+        job = self._jobs.get(job_id)
+        return Answer({"plan": plan_of(job.job, job.tasks)})
 
     def config(self, request: Request, job_id: str) -> Answer:
         """Return the job's configuration; what is secret is hidden."""
@@ -164,7 +166,7 @@ class JobRoutes:
         )
 
 
-def plan_of(job: OperatedJob) -> dict[str, Any]:
+def plan_of(job: Job, tasks: Iterable[JobTask]) -> dict[str, Any]:
     """Return the graph of a job's tasks, as Flink tells it."""
     nodes = [
         {
@@ -184,10 +186,10 @@ def plan_of(job: OperatedJob) -> dict[str, Any]:
             ],
             "optimizer_properties": {},
         }
-        for task in job.tasks
+        for task in tasks
     ]
-    kind = "BATCH" if job.job.settings.batch else "STREAMING"
-    return {"jid": job.id, "name": job.job.name, "type": kind, "nodes": nodes}
+    kind = "BATCH" if job.settings.batch else "STREAMING"
+    return {"jid": job.settings.job_id, "name": job.name, "type": kind, "nodes": nodes}
 
 
 def _vertices(job: OperatedJob) -> list[dict[str, Any]]:
