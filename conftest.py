@@ -41,6 +41,7 @@ EXPECTED_SKIPS = {
     r"network namespace|bridge can be made|iproute2": "only root can, and not in each container",
     r"this machine has no IPv6": "a container without it",
     r"\(Debian: apt-get install [\w-]+\)": ".ci/run installs servers only where it is root",
+    r"a run of all faults has it": "tox -e faults runs it",
     r"a job in this process writes no checkpoints": "the test is one of Spark",
 }
 

@@ -9,7 +9,6 @@ from types import TracebackType
 
 from pyflink_on_spark._compat.errors import PyFlinkOnSparkError
 
-_PACKAGE_FOLDER = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
 _COMPILED = "<pyflink_on_spark "
 _STANDARD_LIBRARY = ("<frozen ", sysconfig.get_path("stdlib") + os.sep)
 _INSTALLED = tuple(f"{os.sep}{name}{os.sep}" for name in ("site-packages", "dist-packages"))
@@ -23,6 +22,11 @@ def compiled_file(what: str) -> str:
 def is_own(file: str) -> bool:
     """True for the file of a frame of this package."""
     return file.startswith((_PACKAGE_FOLDER, _COMPILED))
+
+
+# Code that was compiled elsewhere and shipped names the files of that machine.
+_PACKAGE_FOLDER = os.path.dirname(os.path.dirname(os.path.abspath(is_own.__code__.co_filename)))
+_PACKAGE_FOLDER += os.sep
 
 
 def raised_on_purpose(stack: StackSummary) -> bool:

@@ -17,6 +17,8 @@ from tests.spark.test_checkpoints import check, let_go, wait_for, written
 
 ROOT = Path(__file__).resolve().parents[2]
 WITH_TESTS = {**os.environ, "PYTHONPATH": str(ROOT)}  # scripts and functions import them
+# Minutes of a whole machine: a server, its Pythons and clients that come and go.
+all_faults = pytest.mark.skipif(not CHOOSES_ALL, reason="a run of all faults has it")
 SCRIPT = """
 import sys
 from pathlib import Path
@@ -109,6 +111,7 @@ def test_an_error_begins_with_the_users_traceback(server, tmp_path):
     assert "org.apache.spark" not in told
 
 
+@all_faults
 @pytest.mark.timeout(290)
 def test_savepoints(server, tmp_path):
     saved = run(server, tmp_path, SCRIPT, tmp_path, "stop", 20_000).stdout.split()[-1]
@@ -119,6 +122,7 @@ def test_savepoints(server, tmp_path):
     check(tmp_path, 20_000)
 
 
+@all_faults
 def test_a_query_of_a_killed_client_can_be_continued(server, tmp_path):
     file = tmp_path / "script.py"
     file.write_text(SCRIPT)

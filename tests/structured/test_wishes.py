@@ -42,7 +42,7 @@ def _query(parallelism: int) -> FakeQuery:
     )
     levels = Levels.of(job.stages, 4)
     settings = replace(job.settings, checkpointed=True)
-    plans = level_plans(levels, settings, 0, None, Limits.of(True, 10))
+    plans = level_plans(levels, settings, 0, None, Limits.of(True, 10_000))
     return FakeQuery(plans, levels, Trouble(), SystemClock())
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+import marshal
 import os
 import shutil
 import sys
@@ -9,6 +11,8 @@ import tarfile
 import zipfile
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from importlib.machinery import SourceFileLoader
+from importlib.util import MAGIC_NUMBER, source_hash
 from pathlib import Path
 
 import cloudpickle
@@ -139,13 +143,28 @@ def ship_own_package(session: SparkSession) -> None:
     _shipped_package.add(context.applicationId)
 
 
+@functools.cache
 def packed_package() -> Path:
-    """Return a zip file with this package and its libraries beside pyarrow."""
+    """Return a zip file with this package and its libraries beside pyarrow.
+
+    The zip file has the compiled code too: Python keeps none for modules of zip files, and each
+    new worker would compile all that it imports.
+    """
     packed = scratch_subfolder("package") / f"pyflink_on_spark-{__version__}.zip"
     packages = (PACKAGE_ROOT / "pyflink_on_spark", Path(cloudpickle.__file__).parent)
-    with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
+    with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive:
         for package in packages:
             for file in sorted(package.rglob("*")):
+                name = file.relative_to(package.parent)
                 if file.is_file() and file.suffix != ".pyc":
-                    archive.write(file, file.relative_to(package.parent))
+                    archive.write(file, name)
+                if file.suffix == ".py":
+                    archive.writestr(str(name.with_suffix(".pyc")), _compiled(file))
     return packed
+
+
+def _compiled(file: Path) -> bytes:
+    """Return the compiled file of a module, which Python takes without a check."""
+    code = SourceFileLoader(file.stem, str(file)).get_code(file.stem)
+    flags = (1).to_bytes(4, "little")
+    return MAGIC_NUMBER + flags + source_hash(file.read_bytes()) + marshal.dumps(code)

@@ -168,18 +168,24 @@ class ConnectJob(QueryJob):
         stopping.request.path.set_result(stopping.place)
 
     def _follow_results(self, query: StreamingQuery, number: int, saving: _Saving) -> int:
-        """Hand over results until the job has ended; return its last micro-batch."""
+        """Hand over results until the job has ended; return its last micro-batch.
+
+        To fetch results is a job of Spark, which takes a task from the query: they are fetched
+        when Spark tells of another micro-batch.
+        """
         waiting = Waiting(self._job.name)
+        last: tuple[Any, ...] | None = None
         while True:
-            active = query.isActive
-            for results in self._fetch():
+            active, told = query.isActive, _trigger(query)
+            news, last = told != last or not active, told
+            for results in self._fetch() if news else []:
                 self._fetched = results.batch
                 for channel, things in results.sent:
                     self._deliver(channel, things)
                 self._progress.update(number, results.checkpoint, results.progress)
                 if results.ended:
                     return results.batch
-            saving.go_on()
+            saving.go_on(news)
             self._check_cancelled()
             self._check_printers()
             waiting.note(self._fetched if self._fetched >= 0 else None, lambda: query.status)
@@ -229,9 +235,13 @@ class _Saving:
         self._asked: tuple[str, SavepointRequest] | None = None
         self.stopping: _Stopping | None = None
 
-    def go_on(self) -> None:
-        """Ask for the next savepoint, or look what has come of the last one."""
-        if self.stopping is not None:
+    def go_on(self, news: bool) -> None:
+        """Ask for the next savepoint, or look what has come of the last one.
+
+        Args:
+            news: whether another micro-batch may have answered.
+        """
+        if self.stopping is not None or (self._asked is not None and not news):
             return
         if self._asked is None:
             request = self._job._next_request()
@@ -269,6 +279,12 @@ class _WrittenState(StoredState):
     def snapshot(self, *_: Any, **__: Any) -> dict[int, HostSnapshot]:
         """Return the files."""
         return {number: HostSnapshot(file, []) for number, file in enumerate(self._files)}
+
+
+def _trigger(query: StreamingQuery) -> tuple[Any, ...] | None:
+    """Return which micro-batch Spark tells of last, and when it began; None before the first."""
+    told = query.lastProgress
+    return None if told is None else (told["batchId"], told["timestamp"])
 
 
 def equipped(session: SparkSession) -> SparkSession:
