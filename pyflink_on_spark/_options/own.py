@@ -61,6 +61,25 @@ MAX_RECORD_SIZE = memory(
     ),
     check=at_least(1, "A record must be allowed at least one byte."),
 )
+MAX_TEXT_LENGTH = integer(
+    "pyflink-on-spark.max-text-length",
+    256 * 1024 * 1024,
+    effect=works(
+        "how many characters a text may have that REPEAT, LPAD, RPAD, REPLACE, REGEXP_REPLACE, "
+        "PRINTF or CAST to CHAR or BINARY make; a longer one fails the job before it fills the "
+        "memory"
+    ),
+    check=at_least(1, "A text must be allowed at least one character."),
+)
+REGEX_TIMEOUT = duration(
+    "pyflink-on-spark.regex-timeout",
+    10_000,
+    effect=works(
+        "how much time of the processor SQL may take to match a regular expression, or SIMILAR "
+        "TO, with one text; then the job fails"
+    ),
+    check=at_least(1, "A regular expression must be allowed at least one millisecond."),
+)
 HOSTS = integer(
     "pyflink-on-spark.hosts",
     None,

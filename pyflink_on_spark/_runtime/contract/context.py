@@ -65,6 +65,7 @@ class OperatorContext:
             this one is in, and whose event time it sees.
         split_times: takes event times to the reader of a source; one for each subtask.
         asks: whether the driver hands out splits to readers that ask.
+        configuration: of the job.
         opens_functions: whether ``open`` of the user's functions is called; False where a tool
             only looks at the plan.
     """
@@ -83,6 +84,7 @@ class OperatorContext:
     head_state: KeyedStateBackend | None = None
     split_times: SplitTimes = field(default_factory=SplitTimes)
     asks: bool = False
+    configuration: Mapping[str, str] = field(default_factory=dict)
     opens_functions: bool = True
 
 

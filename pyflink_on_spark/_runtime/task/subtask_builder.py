@@ -279,6 +279,7 @@ class SubtaskBuilder:
             checkpointed=job.checkpointed,
             split_times=self._split_times,
             asks=identity.ask is not None,
+            configuration=job.configuration,
         )
 
     def _keyed_state(self, plan: OperatorPlan) -> KeyedStateBackend:

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 from pyflink_on_spark._connectors.formats.java_parsing import to_single
+from pyflink_on_spark._sql.codegen.limits import Limited, Limits
 from pyflink_on_spark._sql.errors import ValidationError
 from pyflink_on_spark._sql.plan.expressions import Conversion, InputRef
 from pyflink_on_spark._sql.plan.signatures import CallSite, Code
@@ -324,24 +325,44 @@ def _to_decimal(source: LogicalType, target: LogicalType, lenient: bool) -> Code
     return None
 
 
+_LONG = 64 * 1024
+
+
+def padded(limits: Limits, text: str, length: int) -> str:
+    """Return a text of just some length."""
+    limits.check(length)
+    return text[:length].ljust(length)
+
+
+def padded_bytes(limits: Limits, value: bytes, length: int) -> bytes:
+    """Return just some bytes."""
+    limits.check(length)
+    return value[:length].ljust(length, b"\0")
+
+
+_PADDED, _PADDED_BYTES = Limited(padded), Limited(padded_bytes)
+
+
 def _to_characters(source: LogicalType, target: LogicalType, _lenient: bool) -> Code | None:
     length = target.precision or 1
-    padded = target.root is Root.CHAR
+    pads = target.root is Root.CHAR
 
-    def fitted(text: str) -> str:
-        if padded:
+    def fitted(site: CallSite, text: str) -> str:
+        if pads and length > _LONG:
+            return f"{site.bind(_PADDED, 'padded')}({text}, {length})"
+        if pads:
             return f"{text}[:{length}].ljust({length})"
         return text if length == logical.MAX_LENGTH else f"{text}[:{length}]"
 
     if source.root in logical.CHARACTERS:
         grows = (source.precision or 1) <= length
-        if grows and not padded:
+        if grows and not pads:
             return _unchanged
-        return lambda site: fitted(f"({site.source(0)})")
+        return lambda site: fitted(site, f"({site.source(0)})")
 
     def code(site: CallSite) -> str:
         text = site.bind(sql_text(source, site.time_zone), "text")
-        return fitted(f"{text}({site.source(0)})")
+        return fitted(site, f"{text}({site.source(0)})")
 
     return code
 
@@ -349,12 +370,18 @@ def _to_characters(source: LogicalType, target: LogicalType, _lenient: bool) -> 
 def _to_bytes(source: LogicalType, target: LogicalType, _lenient: bool) -> Code | None:
     length = target.precision or 1
     cut = "" if length == logical.MAX_LENGTH else f"[:{length}]"
-    padded = f".ljust({length}, b'\\0')" if target.root is Root.BINARY else ""
-    if source.root in logical.CHARACTERS:
-        return lambda site: f"({site.source(0)}).encode(){cut}{padded}"
-    if source.root in logical.BYTES_LIKE:
-        return lambda site: f"({site.source(0)}){cut}{padded}"
-    return None
+    filled = f".ljust({length}, b'\\0')" if target.root is Root.BINARY else ""
+    encoded = ".encode()" if source.root in logical.CHARACTERS else ""
+    if not encoded and source.root not in logical.BYTES_LIKE:
+        return None
+
+    def code(site: CallSite) -> str:
+        value = f"({site.source(0)}){encoded}"
+        if target.root is Root.BINARY and length > _LONG:
+            return f"{site.bind(_PADDED_BYTES, 'padded')}({value}, {length})"
+        return f"{value}{cut}{filled}"
+
+    return code
 
 
 def _to_boolean(source: LogicalType, _target: LogicalType, lenient: bool) -> Code | None:

@@ -275,10 +275,13 @@ def _compared(compiler: ExpressionCompiler, key: SortKey, source: str) -> str:
     return f"({null} if {source} is None else ({other}, {value}))"
 
 
+_LARGEST_CONSTANT = 64 * 1024
+
+
 def folded(expression: Typed, time_zone: str) -> Typed:
     """Return an expression with its constant parts evaluated.
 
-    What fails stays as it is, and fails when the query runs.
+    What fails stays as it is, and fails when the query runs. Long texts would burden the plan.
     """
     operands = expression.operands
     if operands:
@@ -296,5 +299,7 @@ def folded(expression: Typed, time_zone: str) -> Typed:
     try:
         value = compile_value(expression, 0, time_zone).load().function(())
     except Exception:  # noqa: BLE001 - whatever it is, it belongs to the run
+        return expression
+    if isinstance(value, str | bytes) and len(value) > _LARGEST_CONSTANT:
         return expression
     return Constant(expression.type.with_nullable(expression.type.nullable or value is None), value)

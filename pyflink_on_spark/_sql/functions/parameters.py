@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
+from pyflink_on_spark._sql.codegen.limits import Limited
 from pyflink_on_spark._sql.plan.signatures import (
     CallSite,
     Code,
@@ -146,6 +148,30 @@ def function_of(
         parameters, result, function, nullable=nullable, optional=optional, variadic=variadic
     )
     return ScalarFunction(name, (form,), aliases=aliases)
+
+
+def calling_limited(function: Callable[..., Any]) -> Code:
+    """Compute a result by a Python function that takes limits before its arguments."""
+    binding = Limited(function)
+
+    def code(site: CallSite) -> str:
+        bound = site.bind(binding, function.__name__)
+        return f"{bound}({', '.join(site.sources())})"
+
+    return code
+
+
+def limited(
+    name: str,
+    parameters: tuple[Parameter, ...],
+    result: LogicalType | Result,
+    function: Callable[..., Any],
+    **form: Any,
+) -> ScalarFunction:
+    """Return a function of one form that takes limits; for the arguments see ``function_of``."""
+    made = function_of(name, parameters, result, function, **form)
+    (overload,) = made.overloads
+    return replace(made, overloads=(replace(overload, code=calling_limited(function)),))
 
 
 _FULL = 38

@@ -95,10 +95,19 @@ def arc_cosine(value: float) -> float:
     return math.acos(value) if -1 <= value <= 1 else math.nan
 
 
+_ALL_DIGITS = 400
+"""More digits than a number has before or after the point."""
+
+
+def _some(digits: int) -> int:
+    return max(-_ALL_DIGITS, min(digits, _ALL_DIGITS))
+
+
 def round_double(value: float, digits: int = 0) -> float:
     """Round, the half away from zero."""
     if not math.isfinite(value):
         return value
+    digits = _some(digits)
     scaled = _exactly(value, digits)
     return float(_shifted(scaled, digits))
 
@@ -118,7 +127,7 @@ def round_integer(value: int, digits: int = 0) -> int:
     """Round to tens, hundreds and so on."""
     if digits >= 0:
         return value
-    unit: int = 10**-digits
+    unit: int = 10 ** -_some(digits)
     return divide_half_up(value, unit) * unit
 
 
@@ -128,6 +137,7 @@ def cut_double(value: float, digits: int = 0) -> float:
 
     if not math.isfinite(value):
         return value
+    digits = _some(digits)
     return float(
         _shifted(int(Decimal(repr(value)).scaleb(digits).to_integral_value(ROUND_DOWN)), digits)
     )
@@ -137,7 +147,7 @@ def cut_integer(value: int, digits: int = 0) -> int:
     """Replace the last digits by zeros."""
     if digits >= 0:
         return value
-    unit = 10**-digits
+    unit = 10 ** -_some(digits)
     return int(math.copysign(abs(value) // unit * unit, value)) if value else 0
 
 
@@ -145,6 +155,7 @@ def round_decimal(unscaled: int, before: int, after: int, digits: int) -> int:
     """Round a DECIMAL to some digits after the point; the result has others perhaps."""
     if digits >= before:
         return int(unscaled * 10 ** (after - before)) if after >= before else unscaled
+    digits = _some(digits)
     rounded = divide_half_up(unscaled, 10 ** (before - digits))
     return _to_scale(rounded, digits, after)
 
@@ -153,6 +164,7 @@ def cut_decimal(unscaled: int, before: int, after: int, digits: int) -> int:
     """Drop the digits of a DECIMAL after a place."""
     if digits >= before:
         return unscaled
+    digits = _some(digits)
     unit = 10 ** (before - digits)
     cut = abs(unscaled) // unit
     return _to_scale(cut if unscaled >= 0 else -cut, digits, after)

@@ -1,4 +1,4 @@
-"""Functions of strings: LIKE and regular expressions, parts, cases, paddings, addresses."""
+"""Functions of strings: LIKE, parts, cases, paddings, addresses."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 from urllib.parse import quote_plus, unquote_plus, urlsplit
 
+from pyflink_on_spark._sql.codegen.limits import Limits
 from pyflink_on_spark._sql.functions.parameters import (
     always,
     any_type,
@@ -14,94 +15,18 @@ from pyflink_on_spark._sql.functions.parameters import (
     as_int,
     as_text,
     calling,
+    calling_limited,
     characters,
     function_of,
     inline,
     like,
+    limited,
     of,
 )
 from pyflink_on_spark._sql.plan.signatures import CallSite, Code, Nulls, Overload, ScalarFunction
 from pyflink_on_spark._sql.types import logical
 from pyflink_on_spark._sql.types.coercion import common_type
 from pyflink_on_spark._sql.types.logical import LogicalType, Root
-
-_CLASSES = {
-    "Alpha": "a-zA-Z",
-    "Digit": "0-9",
-    "Alnum": "a-zA-Z0-9",
-    "Upper": "A-Z",
-    "Lower": "a-z",
-    "Punct": r"!-/:-@\[-`{-~",
-}
-
-
-@lru_cache(maxsize=1024)
-def compiled(pattern: str) -> re.Pattern[str] | None:
-    """Return a regular expression of Java, or None if it is malformed."""
-    try:
-        return re.compile(_python(pattern))
-    except re.error:
-        return None
-
-
-def _python(pattern: str) -> str:
-    """Return Java's syntax as Python's, where both differ."""
-    pattern = re.sub(r"\(\?<(?![=!])", "(?P<", pattern)
-    for java, python in _CLASSES.items():
-        pattern = pattern.replace(rf"\p{{{java}}}", f"[{python}]")
-    return pattern
-
-
-def regexp_replace(text: str, pattern: str, replacement: str) -> str | None:
-    """Replace all that matches by a text, which has no references to groups."""
-    found = compiled(pattern)
-    try:
-        return None if found is None else found.sub(lambda _: replacement, text)
-    except (re.error, IndexError):
-        return None
-
-
-def regexp_extract(text: str, pattern: str, group: int = 0) -> str | None:
-    """Return a group of the first match."""
-    compiled_pattern = compiled(pattern)
-    found = None if compiled_pattern is None else compiled_pattern.search(text)
-    if found is None or not 0 <= group <= len(found.groups()):
-        return None
-    return found[group]
-
-
-def regexp_extract_all(text: str, pattern: str, group: int = 1) -> tuple[str, ...] | None:
-    """Return a group of all matches."""
-    found = compiled(pattern)
-    if found is None or not 0 <= group <= found.groups:
-        return None
-    return tuple([match[group] for match in found.finditer(text)])
-
-
-def regexp(text: str, pattern: str) -> bool:
-    """True if a part of a text matches."""
-    found = compiled(pattern)
-    return found is not None and bool(pattern) and found.search(text) is not None
-
-
-def regexp_count(text: str, pattern: str) -> int | None:
-    """Return how often a pattern matches."""
-    found = compiled(pattern)
-    return None if found is None else sum(1 for _ in found.finditer(text))
-
-
-def regexp_position(text: str, pattern: str) -> int | None:
-    """Return where the first match begins, counted from 1; 0 if there is none."""
-    compiled_pattern = compiled(pattern)
-    if compiled_pattern is None:
-        return None
-    found = compiled_pattern.search(text)
-    return 0 if found is None else found.start() + 1
-
-
-def regexp_part(text: str, pattern: str) -> str | None:
-    """Return the first match."""
-    return regexp_extract(text, pattern)
 
 
 @lru_cache(maxsize=1024)
@@ -137,33 +62,6 @@ def matches_like(text: str, pattern: str, escape: str | None = None) -> bool:
     return like_pattern(pattern, escape).fullmatch(text) is not None
 
 
-@lru_cache(maxsize=1024)
-def _similar(pattern: str, escape: str | None) -> re.Pattern[str]:
-    return re.compile(_similar_pattern(pattern, escape), re.DOTALL)
-
-
-def _similar_pattern(pattern: str, escape: str | None) -> str:
-    parts = []
-    letters = iter(pattern)
-    for letter in letters:
-        if letter == escape:
-            parts.append(re.escape(next(letters, "")))
-        elif letter == "%":
-            parts.append(".*")
-        elif letter == "_":
-            parts.append(".")
-        elif letter in "\\^$":
-            parts.append("\\" + letter)
-        else:
-            parts.append(letter)
-    return "".join(parts)
-
-
-def similar(text: str, pattern: str, escape: str | None = None) -> bool:
-    """True if a text is SIMILAR TO a pattern."""
-    return _similar(pattern, escape).fullmatch(text) is not None
-
-
 def substring(text: str, start: int, length: int | None = None) -> str | None:
     """Return a part; positions count from 1, or from the end if they are negative."""
     if length is not None and length < 0:
@@ -189,27 +87,29 @@ def right(text: str, length: int) -> str:
     return text[-length:] if length > 0 else ""
 
 
-def pad_left(text: str, length: int, padding: str) -> str | None:
+def pad_left(limits: Limits, text: str, length: int, padding: str) -> str | None:
     """Return a text of some length, filled up before it."""
-    filled = _padding(text, length, padding)
+    filled = _padding(limits, text, length, padding)
     return None if filled is None else filled + text[:length]
 
 
-def pad_right(text: str, length: int, padding: str) -> str | None:
+def pad_right(limits: Limits, text: str, length: int, padding: str) -> str | None:
     """Return a text of some length, filled up after it."""
-    filled = _padding(text, length, padding)
+    filled = _padding(limits, text, length, padding)
     return None if filled is None else text[:length] + filled
 
 
-def _padding(text: str, length: int, padding: str) -> str | None:
+def _padding(limits: Limits, text: str, length: int, padding: str) -> str | None:
     missing = length - len(text)
     if length < 0 or (missing > 0 and not padding):
         return None
+    limits.check(length)
     return "" if missing <= 0 else (padding * (missing // len(padding) + 1))[:missing]
 
 
-def repeat(text: str, count: int) -> str:
+def repeat(limits: Limits, text: str, count: int) -> str:
     """Return a text several times."""
+    limits.check(len(text) * count)
     return text * count
 
 
@@ -223,8 +123,11 @@ def initcap(text: str) -> str:
     return re.sub(r"[^\W_]+", lambda word: word[0][0].upper() + word[0][1:].lower(), text)
 
 
-def replace(text: str, searched: str, replacement: str) -> str:
+def replace(limits: Limits, text: str, searched: str, replacement: str) -> str:
     """Replace a text in another one everywhere."""
+    if (len(text) + 1) * len(replacement) > limits.length:
+        grown = len(replacement) - len(searched)
+        limits.check(len(text) + text.count(searched) * grown)
     return text.replace(searched, replacement)
 
 
@@ -273,15 +176,6 @@ def split_index(text: str, separator: str, index: int) -> str | None:
         return None
     parts = text.split(separator) if separator else [text]
     return parts[index] if index < len(parts) else None
-
-
-def text_to_map(text: str, pairs: str = ",", equals: str = "=") -> dict[str, str | None]:
-    """Return a map of pairs; both separators are regular expressions."""
-    found: dict[str, str | None] = {}
-    for pair in re.split(pairs, text):
-        key, *value = re.split(equals, pair, maxsplit=1)
-        found[key] = value[0] if value else None
-    return found
 
 
 def overlay(text: str, placed: str, start: int, length: int | None = None) -> str:
@@ -473,17 +367,19 @@ def _trim_code(site: CallSite) -> str:
     return f"{sources[0]}.{method}({sources[1] if len(sources) > 1 else repr(' ')})"
 
 
-def _similar_code(negated: bool) -> Code:
-    def code(site: CallSite) -> str:
-        call = f"{site.bind(similar, 'similar')}({', '.join(site.sources())})"
-        return f"not {call}" if negated else call
-
-    return code
+_DIGITS = 20
+_FORMATS = re.compile(r"%[^%a-zA-Z]*")
 
 
-def _printed(form: str | None, *values: object) -> str | None:
+def printed(limits: Limits, form: str | None, *values: object) -> str | None:
+    """Return a text with values in their formats; NULL if a format does not fit."""
     if form is None:
         return None
+    formats = _FORMATS.findall(form)
+    if any("*" in found for found in formats):
+        return None
+    widths = [digits for found in formats for digits in re.findall(r"\d+", found)]
+    limits.check(sum(int(digits[:_DIGITS]) for digits in widths))
     try:
         return form % tuple("null" if value is None else value for value in values)
     except (TypeError, ValueError):
@@ -550,12 +446,12 @@ _STRINGS = (
     ),
     function_of("LEFT", (characters, as_int), _first, left, nullable=True),
     function_of("RIGHT", (characters, as_int), _first, right, nullable=True),
-    function_of("LPAD", (characters, as_int, characters), _TEXT, pad_left),
-    function_of("RPAD", (characters, as_int, characters), _TEXT, pad_right),
-    function_of("REPEAT", (characters, as_int), _TEXT, repeat),
+    limited("LPAD", (characters, as_int, characters), _TEXT, pad_left),
+    limited("RPAD", (characters, as_int, characters), _TEXT, pad_right),
+    limited("REPEAT", (characters, as_int), _TEXT, repeat),
     function_of("REVERSE", (characters,), _TEXT, reverse, nullable=True),
     function_of("INITCAP", (characters,), like(), initcap),
-    function_of("REPLACE", _THREE, _TEXT, replace),
+    limited("REPLACE", _THREE, _TEXT, replace),
     function_of("POSITION", _TWO, logical.INT, position),
     function_of("LOCATE", (*_TWO, as_int), logical.INT, position, optional=1),
     function_of("INSTR", (*_TWO, as_int, as_int), logical.INT, instr, optional=2),
@@ -570,14 +466,6 @@ _STRINGS = (
                 Nulls.STRICT_NULLABLE,
             ),
         ),
-    ),
-    function_of(
-        "STR_TO_MAP",
-        _THREE,
-        logical.mapping(_TEXT, _TEXT),
-        text_to_map,
-        optional=2,
-        nullable=True,
     ),
     function_of("OVERLAY", (*_TWO, as_int, as_int), _overlaid, overlay, optional=1),
     function_of("ASCII", (characters,), logical.INT, first_code),
@@ -601,28 +489,12 @@ _STRINGS = (
             Overload(
                 (characters, any_type),
                 always(_TEXT),
-                calling(_printed),
+                calling_limited(printed),
                 Nulls.CALLED,
                 variadic=True,
             ),
         ),
     ),
-    function_of("REGEXP", _TWO, logical.BOOLEAN, regexp),
-    function_of("REGEXP_REPLACE", _THREE, _TEXT, regexp_replace),
-    function_of(
-        "REGEXP_EXTRACT", (*_TWO, as_int), _TEXT, regexp_extract, optional=1, nullable=True
-    ),
-    function_of(
-        "REGEXP_EXTRACT_ALL",
-        (*_TWO, as_int),
-        logical.array(_TEXT),
-        regexp_extract_all,
-        optional=1,
-        nullable=True,
-    ),
-    function_of("REGEXP_COUNT", _TWO, logical.INT, regexp_count, nullable=True),
-    function_of("REGEXP_INSTR", _TWO, logical.INT, regexp_position, nullable=True),
-    function_of("REGEXP_SUBSTR", _TWO, _TEXT, regexp_part, nullable=True),
     ScalarFunction(
         "LIKE",
         (Overload(_THREE, always(logical.BOOLEAN), _like_code(False), optional=1),),
@@ -632,16 +504,6 @@ _STRINGS = (
         "NOT LIKE",
         (Overload(_THREE, always(logical.BOOLEAN), _like_code(True), optional=1),),
         ("'NOT LIKE(<STRING>, <STRING>, <STRING>)'",),
-    ),
-    ScalarFunction(
-        "SIMILAR TO",
-        (Overload(_THREE, always(logical.BOOLEAN), _similar_code(False), optional=1),),
-        ("'SIMILAR TO(<STRING>, <STRING>, <STRING>)'",),
-    ),
-    ScalarFunction(
-        "NOT SIMILAR TO",
-        (Overload(_THREE, always(logical.BOOLEAN), _similar_code(True), optional=1),),
-        ("'NOT SIMILAR TO(<STRING>, <STRING>, <STRING>)'",),
     ),
 )
 
