@@ -7,7 +7,7 @@ import decimal
 from collections import Counter
 
 import pytest
-from pyflink.table import DataTypes, EnvironmentSettings, TableEnvironment
+from pyflink.table import DataTypes, EnvironmentSettings, Row, TableEnvironment
 from pyflink.table.expression import TimeIntervalUnit
 from pyflink.table.expressions import (
     array,
@@ -230,6 +230,7 @@ MOMENT = datetime.datetime(2026, 1, 1, 10, 0, 0, 123000)  # noqa: DTZ001 - a TIM
         ([decimal.Decimal("1.5"), decimal.Decimal("10.25")], object, "DECIMAL(4, 2)",
          decimal.Decimal("1.50")),
         ([["a"]], object, "ARRAY<STRING>", ["a"]),
+        ([[[1, 2], [3]]], object, "ARRAY<ARRAY<BIGINT>>", [[1, 2], [3]]),
         ([True, None], object, "BOOLEAN", True),
         ([1, None], object, "BIGINT", 1),
     ],
@@ -239,6 +240,60 @@ def test_tables_of_pandas(t_env, values, dtype, kind, found):
     table = t_env.from_pandas(pandas.DataFrame({"c": pandas.Series(values, dtype=dtype)}))
     assert f"c: {kind}\n" in str(table.get_schema())
     assert rows(table)[0] == (found,)
+
+
+A_ROW = DataTypes.ROW([DataTypes.FIELD("a", DataTypes.INT())])
+A_MAP = DataTypes.MAP(DataTypes.STRING(False), DataTypes.ARRAY(DataTypes.INT()))
+
+
+@pytest.mark.parametrize(
+    ("value", "kind", "found"), [({"a": 1, "b": "x"}, None, Row(1, "x")), ({"a": 1}, A_ROW, Row(1))]
+)
+def test_rows_of_pandas(t_env, value, kind, found):
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame({"c": [value, None]})
+    table = t_env.from_pandas(frame, None if kind is None else [kind])
+    assert rows(table) == [(found,), (None,)]
+
+
+@pytest.mark.pyflink_bug("takes no map, and no row inside of an array")
+@pytest.mark.parametrize(
+    ("value", "kind", "found"),
+    [
+        ([{"a": 1}], DataTypes.ARRAY(A_ROW), [Row(1)]),
+        ({"a": [1, None]}, A_MAP, {"a": [1, None]}),
+        ([("a", [1]), ("b", None)], A_MAP, {"a": [1], "b": None}),
+    ],
+)
+def test_nested_values_of_pandas(t_env, value, kind, found):
+    pandas = pytest.importorskip("pandas")
+    table = t_env.from_pandas(pandas.DataFrame({"c": [value, None]}), [kind])
+    assert rows(table) == [(found,), (None,)]
+
+
+@pytest.mark.parametrize(
+    ("values", "kind"),
+    [
+        ([1.0, 2.5], DataTypes.INT()),
+        ([1, 200], DataTypes.TINYINT()),
+        ([1], DataTypes.STRING()),
+        ([decimal.Decimal("1.55")], DataTypes.DECIMAL(5, 1)),
+        ([[1, 200]], DataTypes.ARRAY(DataTypes.TINYINT())),
+        ([MOMENT], DataTypes.TIMESTAMP(0)),
+    ],
+    ids=str,
+)
+def test_values_of_pandas_that_have_another_type(t_env, values, kind):
+    pandas = pytest.importorskip("pandas")
+    with pytest.raises(RuntimeError, match=r"Exception thrown when converting pandas.Series"):
+        t_env.from_pandas(pandas.DataFrame({"c": values}), [kind])
+
+
+def test_arrays_of_numpy_become_lists_of_numbers(t_env):
+    pandas, numpy = pytest.importorskip("pandas"), pytest.importorskip("numpy")
+    table = t_env.from_pandas(pandas.DataFrame({"c": [numpy.array([1, 2], "int32")]}))
+    [(found,)] = rows(table)
+    assert (found, {type(item) for item in found}) == ([1, 2], {int})
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,8 @@ import pyarrow as pa
 from pyflink_on_spark._sql.errors import ValidationError
 from pyflink_on_spark._sql.functions.python.series import arrow_type
 from pyflink_on_spark._sql.plan.nodes import Schema
-from pyflink_on_spark._sql.types.logical import LogicalType, Root
+from pyflink_on_spark._sql.types.api_types import to_logical
+from pyflink_on_spark._sql.types.logical import BYTES_LIKE, CHARACTERS, LogicalType, Root
 from pyflink_on_spark.common.data_types import DataType, DataTypes, RowType
 
 if TYPE_CHECKING:
@@ -26,6 +27,16 @@ _DTYPES = {
     Root.FLOAT: "float32",
     Root.DOUBLE: "float64",
     Root.BOOLEAN: "bool",
+}
+_NESTED = {Root.ARRAY, Root.MAP, Root.ROW}
+_ARROW = {
+    *_DTYPES,
+    *CHARACTERS,
+    *BYTES_LIKE,
+    Root.DECIMAL,
+    Root.DATE,
+    Root.TIME,
+    Root.TIMESTAMP,
 }
 _UNIT_DIGITS = {"s": 0, "ms": 3, "us": 6, "ns": 9}
 _EPOCH = datetime(1970, 1, 1)
@@ -57,7 +68,7 @@ def data_frame(schema: Schema, changes: Iterable[Any], zone: str) -> pandas.Data
             utc = pd.Series(list(map(_utc, values)), dtype=_moments(kind)).dt.tz_localize("UTC")
             series[name] = utc.dt.tz_convert(zone)
             continue
-        if kind.root in {Root.ARRAY, Root.MAP, Root.ROW}:
+        if kind.root in _NESTED:
             series[name] = _nested(values, kind)
             continue
         series[name] = pd.Series(values, dtype=dtype)
@@ -80,15 +91,16 @@ def _plain_rows(value: Any, kind: LogicalType) -> Any:
     if value is None:
         return None
     if kind.root is Root.ROW:
+        items = map(value.get, kind.names) if isinstance(value, dict) else value
         return {
             name: _plain_rows(item, child)
-            for name, item, child in zip(kind.names, value, kind.children)
+            for name, item, child in zip(kind.names, items, kind.children)
         }
     if kind.root is Root.ARRAY:
         return [_plain_rows(item, kind.children[0]) for item in value]
     if kind.root is Root.MAP:
         key, item = kind.children
-        return [(_plain_rows(k, key), _plain_rows(v, item)) for k, v in value.items()]
+        return [(_plain_rows(k, key), _plain_rows(v, item)) for k, v in dict(value).items()]
     return value
 
 
@@ -178,6 +190,8 @@ def _data_type(kind: pa.DataType) -> DataType:
         return DataTypes.DECIMAL(kind.precision, kind.scale)
     if pa.types.is_list(kind):
         return DataTypes.ARRAY(_data_type(kind.value_type))
+    if pa.types.is_map(kind):
+        return DataTypes.MAP(_data_type(kind.key_type), _data_type(kind.item_type))
     if pa.types.is_struct(kind) and not any(pa.types.is_struct(field.type) for field in kind):
         return DataTypes.ROW(
             [DataTypes.FIELD(field.name, _data_type(field.type)) for field in kind]
@@ -200,19 +214,62 @@ _TYPES = {
 }
 
 
-def elements_of(frame: pandas.DataFrame) -> list[tuple[Any, ...]]:
-    """Return the rows of a DataFrame; missing values are None."""
-    import pandas as pd
+def elements_of(frame: pandas.DataFrame, kind: RowType) -> list[tuple[Any, ...]]:
+    """Return the rows of a DataFrame; missing values are None.
 
-    columns = []
-    for name in frame.columns:
-        column = frame[name]
-        missing = pd.isna(column).tolist()
-        values = column.tolist()
-        columns.append([None if gone else _plain(value) for value, gone in zip(values, missing)])
+    Args:
+        frame: the DataFrame.
+        kind: the type of the rows.
+
+    Raises:
+        RuntimeError: a value is not of the type of its column.
+    """
+    kinds = to_logical(kind).children
+    columns = [_items(frame.iloc[:, index], child) for index, child in enumerate(kinds)]
     return list(zip(*columns))
 
 
-def _plain(value: Any) -> Any:
+def _items(column: Any, kind: LogicalType) -> list[Any]:
+    """Return the values of a column, as Arrow reads them where it has their type."""
+    import pandas as pd
+
+    nested = kind.root in _NESTED
+    missing = column.isnull()
+    if nested:
+        column = pd.Series([_plain_rows(v, kind) for v in column], dtype="object")
+        missing = column.isnull()
+    if not _has_arrow_type(kind):
+        values = zip(column.tolist(), missing.tolist())
+        return [None if gone else _as_python(value, kind) for value, gone in values]
+    target = arrow_type(kind, nested=True)
+    try:
+        array = pa.Array.from_pandas(column, mask=missing, type=target)
+    except pa.ArrowException as error:
+        kinds = f"pandas.Series ({column.dtype}) to pyarrow.Array ({target})"
+        message = f"Exception thrown when converting {kinds}."
+        raise RuntimeError(message, error) from error
+    return [_as_python(value, kind) for value in array.to_pylist()]
+
+
+def _has_arrow_type(kind: LogicalType) -> bool:
+    """False for points in time, whose zone Arrow would drop, and for what Arrow does not have."""
+    if kind.root in _NESTED:
+        return all(map(_has_arrow_type, kind.children))
+    return kind.root in _ARROW
+
+
+def _as_python(value: Any, kind: LogicalType) -> Any:
+    """Return a value whose maps are dicts, and whose moments are datetimes."""
+    if value is None:
+        return None
+    if kind.root is Root.ROW:
+        return {
+            name: _as_python(value[name], child) for name, child in zip(kind.names, kind.children)
+        }
+    if kind.root is Root.ARRAY:
+        return [_as_python(item, kind.children[0]) for item in value]
+    if kind.root is Root.MAP:
+        key, item = kind.children
+        return {_as_python(k, key): _as_python(v, item) for k, v in value}
     convert = getattr(value, "to_pydatetime", None)
     return value if convert is None else convert()

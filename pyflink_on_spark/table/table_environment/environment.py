@@ -394,9 +394,10 @@ class TableEnvironment(FormerMethods, Catalogs, Modules, FunctionDependencies, N
 
         Raises:
             TypeError: the schema is something else.
+            RuntimeError: a value is not of the type of its column.
         """
         kind = frame_type(pdf, schema)
-        return Table(rows_of_elements(elements_of(pdf), kind, verified=False), self)
+        return Table(rows_of_elements(elements_of(pdf, kind), kind, verified=False), self)
 
     # -- functions -------------------------------------------------------------------------------
 
