@@ -114,6 +114,28 @@ def test_the_schema_of_the_writer_counts(registry):
     assert list(reading(registry, {"id": "BIGINT NOT NULL"})(iter([buffer.getvalue()]))) == [(5,)]
 
 
+def test_records_within_records_without_end(registry):
+    """The compiled reader would end the process."""
+    fields = [{"name": "id", "type": "int"}, {"name": "next", "type": ["null", "Other"]}]
+    registry.schemas[1] = json.dumps({"type": "record", "name": "Other", "fields": fields})
+    read = reading(registry, {"id": "BIGINT NOT NULL"})
+    head, level = b"\0\0\0\0\1", b"\x0a\x02"
+    assert list(read(iter([head + level * 20 + b"\x0a\0"]))) == [(5,)]
+    with pytest.raises(ValueError, match=r"Avro record .* nested too deeply"):
+        list(read(iter([head + level * 100_000 + b"\x0a\0"])))
+
+
+def test_items_without_bytes(registry):
+    """Twelve bytes would have as many items as anybody likes."""
+    nothing = {"type": "record", "name": "Nothing", "fields": []}
+    fields = [{"name": "id", "type": "int"}]
+    fields += [{"name": "more", "type": {"type": "array", "items": nothing}}]
+    registry.schemas[1] = json.dumps({"type": "record", "name": "Other", "fields": fields})
+    message = b"\0\0\0\0\1\x0a" + b"\xff" * 5 + b"\x7f\0"
+    with pytest.raises(ValueError, match=r"the items of an array .* take no bytes"):
+        list(reading(registry, {"id": "BIGINT NOT NULL"})(iter([message])))
+
+
 @pytest.mark.parametrize("message", [b"", b"\0\0", b"\1\0\0\0\1\2", b"\0\0\0\0\1"])
 def test_a_corrupt_message(registry, message):
     list(writing(registry)(iter(ROWS)))

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING, Any, BinaryIO
 
-from pyflink_on_spark._connectors.formats.avro_schema import fastavro, parsed
+from pyflink_on_spark._connectors.formats.avro_schema import fastavro, parsed, reading
 from pyflink_on_spark._connectors.formats.corrupt import CorruptRecordError
 from pyflink_on_spark._connectors.formats.file_format import (
     InputFileFormat,
@@ -47,14 +47,18 @@ class AvroFileInput(AvroInput):
         count = 0
         with open(split.path, "rb") as file:
             try:
-                schema = self.reader_schema(library.reader(file).writer_schema)
+                written = library.reader(file).writer_schema
                 file.seek(0)
-                records = library.reader(file, reader_schema=schema)
+                records = reading(written).reader(file, reader_schema=self.reader_schema(written))
                 while values := list(islice(records, BUNDLE_SIZE)):
                     yield Bundle(values)
                     count += len(values)
             except OSError:
                 raise
+            except RecursionError as error:
+                raise CorruptRecordError(
+                    f"cannot read {split.path} after record {count}: it is nested too deeply"
+                ) from error
             except Exception as error:  # each codec has errors of its own for damaged blocks
                 raise CorruptRecordError(
                     f"cannot read {split.path} after record {count}: "

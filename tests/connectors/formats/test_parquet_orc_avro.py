@@ -8,11 +8,13 @@ import time
 from decimal import Decimal
 from pathlib import Path
 
+import fastavro
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from pyarrow import orc
 
+from pyflink_on_spark._connectors.formats.avro_files import AvroFileInput
 from pyflink_on_spark._connectors.formats.corrupt import CorruptRecordError, excerpt, locating
 from pyflink_on_spark._connectors.formats.file_format import FileSplit
 from pyflink_on_spark._connectors.formats.parquet import ParquetFileWriter
@@ -293,6 +295,27 @@ def test_records_come_back_from_parquet(tmp_path):
     assert read_all(FileSource.for_record_stream_format(form, path).build()) == RECORDS
     assert not pq.ParquetFile(path).schema_arrow.field("a").nullable
     assert pq.ParquetFile(path).metadata.row_group(0).column(0).compression == "UNCOMPRESSED"
+
+
+def test_an_avro_file_with_records_within_records_without_end(tmp_path):
+    """The file has its own schema, and the compiled reader would end the process."""
+    fields = [{"name": "a", "type": "int"}, {"name": "next", "type": ["null", "n"]}]
+    path = tmp_path / "deep.avro"
+    with path.open("wb") as file:
+        writer = fastavro.write.Writer(file, {"type": "record", "name": "n", "fields": fields})
+        writer.write({"a": 1, "next": {"a": 2, "next": None}})
+        writer.flush()
+    own = {"type": "record", "name": "n", "fields": fields[:1]}
+    rows = AvroFileInput(own, Types.PICKLED_BYTE_ARRAY())
+    assert [v for b in rows.read(FileSplit(str(path))) for v in b.values] == [{"a": 1}]
+    content = path.read_bytes()
+    head, sync = content[:-22], content[-16:]
+    block = b"\x02\x02" * 100_000 + b"\x02\0"
+    size = len(block) << 1
+    length = bytes([size & 127 | 128, size >> 7 & 127 | 128, size >> 14])
+    path.write_bytes(head + b"\x02" + length + block + sync)
+    with pytest.raises(CorruptRecordError, match=r"deep\.avro after record 0: it is nested too"):
+        list(rows.read(FileSplit(str(path))))
 
 
 def test_records_come_back_from_avro(tmp_path):

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 from urllib.parse import quote
 
-from pyflink_on_spark._connectors.formats.avro_schema import fastavro, parsed
+from pyflink_on_spark._connectors.formats.avro_schema import fastavro, parsed, reading
 from pyflink_on_spark._connectors.formats.corrupt import excerpt
 from pyflink_on_spark._sql.errors import ValidationError
 from pyflink_on_spark._sql.plan.changes import ChangeKinds
@@ -202,20 +202,19 @@ class ConfluentDecoder(Decoder):
 
     def load(self) -> Decode:
         """Return the function that decodes messages."""
-        read_record, definition, registry = (
-            fastavro().schemaless_reader, self._definition, self._registry,
-        )  # fmt: skip
+        definition, registry = self._definition, self._registry
         convert = record_reader(self._schema.names, self._schema.types)
-        known: dict[int, tuple[Any, Any]] = {}
+        known: dict[int, tuple[Any, Any, Any]] = {}
 
         def read(message: bytes) -> Any:
             magic, number = _HEADER.unpack_from(message)
             if magic:
                 raise ValueError("Unknown data format. Magic number does not match")
-            schemas = known.get(number)
-            if schemas is None:
+            if number not in known:
                 written = parsed(registry.schema(number))
-                schemas = known[number] = written, parsed(named_as(definition, written))
+                own = parsed(named_as(definition, written))
+                known[number] = reading(written).schemaless_reader, written, own
+            read_record, *schemas = known[number]
             return convert(read_record(io.BytesIO(message[_HEADER.size :]), *schemas))
 
         def decode(messages: Iterator[Any]) -> Iterator[Any]:
@@ -224,6 +223,11 @@ class ConfluentDecoder(Decoder):
                     continue
                 try:
                     row = read(message)
+                except RecursionError as error:
+                    raise ValueError(
+                        f"Failed to deserialize Avro record {excerpt(message)}: "
+                        "it is nested too deeply"
+                    ) from error
                 except (*_BROKEN, struct.error) as error:
                     reason = str(error) or "it ends too soon"
                     raise ValueError(
