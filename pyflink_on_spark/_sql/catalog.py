@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import ChainMap
+from collections.abc import Iterator, Mapping, MutableMapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -61,17 +62,21 @@ class Database:
         models: by name.
     """
 
-    relations: dict[str, Relation] = field(default_factory=dict)
+    relations: MutableMapping[str, Relation] = field(default_factory=dict)
     properties: dict[str, str] = field(default_factory=dict)
     comment: str | None = None
-    functions: dict[str, Any] = field(default_factory=dict)
-    models: dict[str, Any] = field(default_factory=dict)
+    functions: MutableMapping[str, Any] = field(default_factory=dict)
+    models: MutableMapping[str, Any] = field(default_factory=dict)
     _annexes: dict[str, Annex] = field(default_factory=dict)
 
     @property
     def is_empty(self) -> bool:
         """True if DROP DATABASE loses nothing."""
         return not (self.relations or self.functions or self.models)
+
+    def views(self) -> list[str]:
+        """The names of the views."""
+        return [name for name, each in self.relations.items() if isinstance(each, CatalogView)]
 
     def annex(self, name: str) -> Annex:
         """The facts about a table or view beside its description."""
@@ -99,10 +104,17 @@ class Catalog:
         default: the name of the database that is current after USE CATALOG.
     """
 
-    databases: dict[str, Database] = field(default_factory=dict)
+    databases: MutableMapping[str, Database] = field(default_factory=dict)
     properties: dict[str, str] | None = None
     comment: str | None = None
     default: str = "default"
+
+
+class _Sorted(ChainMap[str, Relation]):
+    """Tables and views in the order of their names; a server is asked for one when it is read."""
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(sorted(super().__iter__()))
 
 
 class CatalogManager:
@@ -219,18 +231,29 @@ class CatalogManager:
 
     def relations(
         self, catalog: str | None = None, database: str | None = None
-    ) -> dict[str, Relation]:
+    ) -> Mapping[str, Relation]:
         """Return the tables and views of a database, the current one if not given, by name.
 
         Raises:
             CatalogError: there is no such database.
         """
         place = catalog or self.current_catalog, database or self.current_database
-        found = dict(self.database(place).relations)
-        for path, relation in self.temporary.items():
-            if path[:2] == place:
-                found[path.name] = relation
-        return dict(sorted(found.items()))
+        return _Sorted(self._temporary(place), self.database(place).relations)
+
+    def views(self, catalog: str | None = None, database: str | None = None) -> list[str]:
+        """Return the names of the views of a database, the current one if not given.
+
+        Raises:
+            CatalogError: there is no such database.
+        """
+        place = catalog or self.current_catalog, database or self.current_database
+        temporary = self._temporary(place)
+        kept = [name for name in self.database(place).views() if name not in temporary]
+        found = [name for name, each in temporary.items() if isinstance(each, CatalogView)]
+        return sorted([*kept, *found])
+
+    def _temporary(self, place: tuple[str, str]) -> dict[str, Relation]:
+        return {path.name: each for path, each in self.temporary.items() if path[:2] == place}
 
     def use_catalog(self, name: str) -> None:
         """Make a catalog the current one, and its first database.

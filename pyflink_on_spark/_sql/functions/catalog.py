@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+from collections.abc import MutableMapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -248,7 +249,7 @@ class FunctionCatalog:
             return _loaded(found, path.name)
         return _loaded(self._permanent(path).get(path.name), str(path))
 
-    def _permanent(self, path: ObjectPath) -> dict[str, Any]:
+    def _permanent(self, path: ObjectPath) -> MutableMapping[str, Any]:
         catalog = self._catalog.catalogs.get(path.catalog)
         database = None if catalog is None else catalog.databases.get(path.database)
         return {} if database is None else database.functions

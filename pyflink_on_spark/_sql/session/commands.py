@@ -239,11 +239,9 @@ def _show(session: Session, statement: syntax.Show) -> Listing:
         where, database = (catalog.current_catalog, *path)[-2:]
         if database not in getattr(catalog.catalogs.get(where), "databases", ()):
             raise ValidationError(f"Database '{where}'.'{database}' doesn't exist.")
-        found = catalog.relations(where, database)
         if statement.kind is ObjectKind.VIEW:
-            views = [name for name, each in found.items() if isinstance(each, CatalogView)]
-            return _names("view name", views, statement)
-        return _names("table name", found, statement)
+            return _names("view name", catalog.views(where, database), statement)
+        return _names("table name", catalog.relations(where, database), statement)
     show = _OTHERS.get(statement.kind)
     if show is not None:
         return show(session, statement)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from pyflink_on_spark._compat.unsupported import Gap, raise_unsupported
+from pyflink_on_spark._options.secrets import all_masked
 from pyflink_on_spark._sql.binder.tables import TableDescription
 from pyflink_on_spark._sql.catalog import Catalog, Database
 from pyflink_on_spark._sql.errors import CatalogError, TableError, ValidationError, invalid
@@ -17,6 +18,7 @@ from pyflink_on_spark._sql.plan.catalog_objects import (
     ObjectPath,
     ResolvedSchema,
 )
+from pyflink_on_spark._sql.session import database_catalog
 from pyflink_on_spark._sql.session.session import Session
 from pyflink_on_spark._sql.syntax import statements as syntax
 from pyflink_on_spark._sql.syntax.expressions import Call, Name
@@ -169,10 +171,10 @@ def create_database(session: Session, statement: syntax.CreateDatabase) -> None:
 
 
 def create_catalog(session: Session, statement: syntax.CreateCatalog) -> None:
-    """Add a catalog that lives in memory.
+    """Add a catalog.
 
     Raises:
-        ValidationError: it is there already.
+        ValidationError: it is there already, or its options are wrong.
         UnsupportedFlinkFeature: it is of another kind.
     """
     options = dict(statement.options)
@@ -186,7 +188,7 @@ def create_catalog(session: Session, statement: syntax.CreateCatalog) -> None:
 
 
 def new_catalog(name: str, options: Mapping[str, str], comment: str | None) -> Catalog:
-    """A catalog that lives in memory.
+    """A catalog that lives in memory, or that of a database server.
 
     Args:
         name: its name, for messages.
@@ -194,10 +196,12 @@ def new_catalog(name: str, options: Mapping[str, str], comment: str | None) -> C
         comment: describes the catalog, or None.
 
     Raises:
-        ValidationError: one of the options is unknown.
+        ValidationError: one of the options is unknown, or the server cannot be asked.
         UnsupportedFlinkFeature: they are those of a catalog of another kind.
     """
     check_catalog_options(name, options)
+    if options["type"] == database_catalog.TYPE:
+        return database_catalog.catalog_of(name, options, comment)
     default = options.get(_DEFAULT_DATABASE, "default")
     return Catalog({default: Database()}, dict(options), comment, default)
 
@@ -211,25 +215,47 @@ def check_catalog_options(name: str, options: Mapping[str, str]) -> None:
     """
     kind = options.get("type")
     if kind is None:
-        given = "\n".join(f"'{key}'='{options[key]}'" for key in sorted(options))
-        raise ValidationError(
-            f"Unable to create catalog '{name}'.\n\nCatalog options are:\n{given}\n\n"
-            "Catalog options do not contain an option key 'type' for discovering a catalog."
+        raise _wrong_options(
+            name,
+            options,
+            "Catalog options do not contain an option key 'type' for discovering a catalog.",
         )
-    if kind != _IN_MEMORY:
+    known = _KNOWN.get(kind)
+    if known is None:
         raise_unsupported(
             f"a catalog of type '{kind}'",
             kind=Gap.NOT_YET,
             reason="no catalog outside of the session can be reached",
             instead=way_out_of_catalog(kind),
         )
-    unknown = sorted(options.keys() - {"type", _DEFAULT_DATABASE})
+    given = {key: value for key, value in options.items() if key != "type"}
+    unknown = sorted(given.keys() - set(known))
     if unknown:
-        given = "\n".join(f"'{key}'='{options[key]}'" for key in sorted(options) if key != "type")
-        raise ValidationError(
-            f"Unable to create catalog '{name}'.\n\nCatalog options are:\n{given}\n\n"
-            f"Unsupported options found for '{kind}':\n\n" + "\n".join(unknown)
+        raise _wrong_options(
+            name, given, f"Unsupported options found for '{kind}':\n\n" + "\n".join(unknown)
         )
+    missing = sorted(set(known) - given.keys()) if kind == database_catalog.TYPE else []
+    if missing:
+        raise _wrong_options(
+            name,
+            given,
+            "One or more required options are missing.\n\nMissing required options are:\n\n"
+            + "\n".join(missing),
+        )
+
+
+_KNOWN = {
+    _IN_MEMORY: (_DEFAULT_DATABASE,),
+    database_catalog.TYPE: database_catalog.REQUIRED,
+}
+
+
+def _wrong_options(name: str, options: Mapping[str, str], reason: str) -> ValidationError:
+    shown = all_masked(options)
+    given = "\n".join(f"'{key}'='{shown[key]}'" for key in sorted(shown))
+    return ValidationError(
+        f"Unable to create catalog '{name}'.\n\nCatalog options are:\n{given}\n\n{reason}"
+    )
 
 
 def view_of(session: Session, query: Query, comment: str | None) -> CatalogView:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pyflink_on_spark._compat.missing_names import missing_name
-from pyflink_on_spark.table.catalog.catalog_class import Catalog, HiveCatalog
+from pyflink_on_spark.table.catalog.catalog_class import Catalog, HiveCatalog, JdbcCatalog
 from pyflink_on_spark.table.catalog.contents import (
     CatalogBaseTable,
     CatalogColumnStatistics,
@@ -41,6 +41,7 @@ __all__ = [
     "CatalogTableStatistics",
     "CatalogColumnStatistics",
     "HiveCatalog",
+    "JdbcCatalog",
     "CatalogDescriptor",
     "ObjectIdentifier",
     "Column",

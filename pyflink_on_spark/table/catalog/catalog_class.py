@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import MutableMapping
 from dataclasses import dataclass
 from typing import Any, NoReturn
 
@@ -12,6 +13,8 @@ from pyflink_on_spark._sql.errors import IllegalArgumentError, UnsupportedOperat
 from pyflink_on_spark._sql.functions.catalog import PythonFunction
 from pyflink_on_spark._sql.plan.catalog_objects import CatalogTable, CatalogView
 from pyflink_on_spark._sql.plan.nodes import Node
+from pyflink_on_spark._sql.session.creation import new_catalog
+from pyflink_on_spark._sql.session.database_catalog import TYPE, refuse_change
 from pyflink_on_spark._sql.session.session import Session
 from pyflink_on_spark.common._java_handles import own_handle
 from pyflink_on_spark.table.catalog.contents import (
@@ -38,9 +41,9 @@ __all__ = ["Catalog"]
 
 @dataclass(frozen=True)
 class Registered:
-    """A catalog of a session, under its name."""
+    """A catalog under its name, of a session if it is registered there."""
 
-    session: Session
+    session: Session | None
     name: str
     catalog: contents.Catalog
 
@@ -156,8 +159,7 @@ class Catalog:
         Raises:
             DatabaseNotExistException: there is no such database.
         """
-        found = self._database(database_name).relations.items()
-        return [name for name, each in found if isinstance(each, CatalogView)]
+        return self._database(database_name).views()
 
     def list_materialized_tables(self, database_name: str) -> list[str]:
         """The names of the materialized tables of a database: there are none.
@@ -685,7 +687,7 @@ class Catalog:
         return self._registered.name
 
     @property
-    def _databases(self) -> dict[str, contents.Database]:
+    def _databases(self) -> MutableMapping[str, contents.Database]:
         return self._registered.catalog.databases
 
     def _database(self, name: str) -> contents.Database:
@@ -726,6 +728,8 @@ class Catalog:
 
     def _relation(self, table: CatalogBaseTable) -> contents.Relation:
         session, described = self._registered.session, table._described
+        if session is None:
+            refuse_change()
         description = described.schema._description
         if not described.is_view:
             return session.described_table(
@@ -768,7 +772,7 @@ class Catalog:
             )
         return found
 
-    def _functions(self, path: ObjectPath) -> tuple[dict[str, PythonFunction], str]:
+    def _functions(self, path: ObjectPath) -> tuple[MutableMapping[str, PythonFunction], str]:
         return self._place(path).functions, path.get_object_name().lower()
 
     def _no_function(self, path: ObjectPath) -> JavaException:
@@ -784,7 +788,7 @@ class Catalog:
             "org.apache.flink.table.catalog.GenericInMemoryCatalog."
         )
 
-    def _models(self, path: ObjectPath) -> tuple[dict[str, Any], str]:
+    def _models(self, path: ObjectPath) -> tuple[MutableMapping[str, Any], str]:
         return self._place(path).models, path.get_object_name()
 
     def _no_model(self, path: ObjectPath) -> JavaException:
@@ -820,3 +824,34 @@ class HiveCatalog(Catalog):
         hadoop_conf_dir: str | None = None,
         hive_version: str | None = None,
     ): ...
+
+
+class JdbcCatalog(Catalog):
+    """The databases and tables of a PostgreSQL, MySQL or MariaDB, to read and to write.
+
+    Tables are looked up when they are used; none can be made or changed. The tables of PostgreSQL
+    are named with their schemas, unless that is ``public``: ``SELECT * FROM `sales.orders```.
+
+    Args:
+        catalog_name: its name.
+        default_database: the database that is current after ``USE CATALOG``.
+        username: the name of the user.
+        pwd: the password of the user.
+        base_url: ``jdbc:postgresql://HOST:PORT`` or ``jdbc:mysql://HOST:PORT``.
+
+    Raises:
+        ValidationError: the server cannot be asked, or has no such database.
+    """
+
+    def __init__(
+        self, catalog_name: str, default_database: str, username: str, pwd: str, base_url: str
+    ):
+        options = {
+            "type": TYPE,
+            "default-database": default_database,
+            "username": username,
+            "password": pwd,
+            "base-url": base_url,
+        }
+        made = new_catalog(catalog_name, options, None)
+        self._registered = Registered(None, catalog_name, made)

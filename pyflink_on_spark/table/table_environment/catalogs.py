@@ -26,7 +26,7 @@ class Catalogs:
         raise NotImplementedError
 
     def create_catalog(self, catalog_name: str, catalog_descriptor: CatalogDescriptor):
-        """Add a catalog that lives in memory.
+        """Add a catalog: one that lives in memory, or that of a database server.
 
         Args:
             catalog_name: its name.
@@ -100,8 +100,7 @@ class Catalogs:
 
     def list_views(self) -> list[str]:
         """Return the names of the views of the current database."""
-        found = self._session.catalog.relations()
-        return [name for name, each in found.items() if isinstance(each, CatalogView)]
+        return self._session.catalog.views()
 
     def list_materialized_tables(self) -> list[str]:
         """Return the names of the materialized tables: there are none."""

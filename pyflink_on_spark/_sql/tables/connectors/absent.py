@@ -33,6 +33,10 @@ _CONNECTORS: tuple[tuple[str, str], ...] = (
     (r"clickhouse", _BY_SPARK.format(package="com.clickhouse.spark:clickhouse-spark-runtime")),
     (r"pulsar|upsert-pulsar", _BY_SPARK.format(package="io.streamnative.connectors:pulsar-spark")),
     (r"redis", _BY_CLIENT.format(library="redis")),
+    (
+        r"firehose|aws-kinesis-firehose",
+        "Use KinesisFirehoseSink of the DataStream API, and to_data_stream.",
+    ),
     (r"dynamodb|sqs|cloudwatch", _BY_CLIENT.format(library="boto3")),
     (r"rabbitmq", "Use RMQSource and RMQSink of the DataStream API, and from_data_stream."),
     (r"mqtt\w*", "Read in an extensions source with the client library paho-mqtt."),
@@ -46,6 +50,10 @@ _CATALOGS: tuple[tuple[str, str], ...] = (
     (
         r"hive",
         "Declare the tables with CREATE TABLE, or read Hive's by spark.table(...) and from_spark.",
+    ),
+    (
+        r"iceberg|paimon|hudi|delta|fluss",
+        "Give Spark the catalog (--conf spark.sql.catalog.NAME=...), and use from_spark, to_spark.",
     ),
     (r"[\w-]*", "Declare the tables with CREATE TABLE."),
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, suppress
@@ -202,9 +203,22 @@ def _reader(kind: LogicalType) -> Callable[[Any], Any] | None:
     def read(value: Any) -> Any:
         if type(value) in {str, float, int}:
             return parse(str(value))
+        if type(value) is datetime.timedelta:
+            value = _time_of_mysql(value)
         return value if convert is None else convert(value)
 
     return read
+
+
+def _time_of_mysql(value: datetime.timedelta) -> datetime.time:
+    """The time of a day that a driver of MySQL gives as a duration.
+
+    Raises:
+        JdbcError: it is longer than a day, or negative.
+    """
+    if value.days:
+        raise JdbcError(f"the TIME {value} is no time of a day: cast it in a view of the database")
+    return (datetime.datetime.fromtimestamp(0, datetime.UTC) + value).time()
 
 
 def _parser(kind: LogicalType) -> Callable[[str], Any] | None:
