@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+from collections import deque
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
 from pyflink_on_spark._graph.stream_graph import StreamGraph
 from pyflink_on_spark._graph.transformation import Transformation
+from pyflink_on_spark._runtime.operators.timestamps import AssignTimestamps
 
 _MASK = (1 << 64) - 1
 _C1, _C2 = 0x87C37B91114253D5, 0x4CF5AD432745937F
@@ -67,3 +72,121 @@ def operator_hashes(graph: StreamGraph) -> dict[Transformation, str]:
         for node in graph.nodes
         if node.uid_hash or node.uid
     }
+
+
+@dataclass(frozen=True)
+class FlinkIds:
+    """The ids that Flink makes of a graph.
+
+    Such an id depends on the operators before, on how many Flink has numbered, and on how many
+    readers are in the same chain. Of Python operators that PyFlink fuses, the first one has it.
+
+    Args:
+        generated: of operators of ours without a uid.
+        all: of all operators that Flink has in the graph.
+    """
+
+    generated: Mapping[Transformation, str]
+    all: frozenset[str]
+
+
+def flink_ids(graph: StreamGraph) -> FlinkIds:
+    """Compute the ids of all operators."""
+    hashes = _Hashes(_flinks_roots(graph)).found
+    return FlinkIds(
+        {
+            node.owner: hashed.hex()
+            for node, hashed in hashes.items()
+            if node.owner is not None and node.uid is None
+        },
+        frozenset(hashed.hex() for hashed in hashes.values()),
+    )
+
+
+@dataclass(eq=False)
+class _Node:
+    """An operator of Flink's graph.
+
+    Args:
+        owner: the operator of ours that has its state; None if it has none.
+        uid: the user's.
+    """
+
+    owner: Transformation | None
+    uid: str | None = None
+    inputs: list[_Node] = field(default_factory=list)
+    outputs: list[tuple[_Node, bool]] = field(default_factory=list)
+    """Its readers, and whether each is in the same chain."""
+
+    def then(self, reader: _Node, chained: bool) -> _Node:
+        """Connect a reader; return it."""
+        self.outputs.append((reader, chained))
+        reader.inputs.append(self)
+        return reader
+
+
+def _flinks_roots(graph: StreamGraph) -> list[_Node]:
+    """Make the graph as Flink has it; return its sources in the order of their numbers."""
+    chaining = graph.settings.chaining
+    groups = [graph.python_group(node) for node in graph.nodes if not _is_fused(graph, node)]
+    # PyFlink fuses when it comes to the last one, which decides the order of readers.
+    groups.sort(key=lambda group: group[-1].number)
+    ends: dict[Transformation, _Node] = {}
+    roots = []
+    for group in groups:
+        first = end = _Node(group[0], group[0].uid)
+        for place, member in enumerate(group):
+            extracts_times = member.python and isinstance(member.operator, AssignTimestamps)
+            if extracts_times:
+                end.uid = end.uid if place else None
+                end.owner = end.owner if place else None
+                end = end.then(_Node(None), chaining).then(_Node(None, member.uid), chaining)
+            elif place and isinstance(group[place - 1].operator, AssignTimestamps):
+                end = end.then(_Node(member, member.uid), chaining)
+            elif member.sink is not None and member.sink.flink_commits:
+                uid = member.uid and f"Sink Committer: {member.uid}"
+                end = end.then(_Node(None, uid), chaining)
+        ends[group[-1]] = end
+        edges = graph.inputs[group[0]]
+        for edge in edges:
+            ends[edge.edge.upstream].then(first, graph.chained(edge))
+        if not edges:
+            roots.append(first)
+    return roots
+
+
+def _is_fused(graph: StreamGraph, node: Transformation) -> bool:
+    return any(map(graph.python_chained, graph.inputs[node]))
+
+
+class _Hashes:
+    """Goes through Flink's graph, breadth first, and numbers the operators on the way.
+
+    Args:
+        roots: the sources.
+    """
+
+    def __init__(self, roots: Sequence[_Node]) -> None:
+        self.found: dict[_Node, bytes] = {}
+        left, visited = deque(roots), set(roots)
+        while left:
+            node = left.popleft()
+            if any(before not in self.found for before in node.inputs):
+                visited.discard(node)  # it comes again after its other inputs
+                continue
+            self.found[node] = self._hash(node)
+            for reader, _ in node.outputs:
+                if reader not in visited:
+                    visited.add(reader)
+                    left.append(reader)
+
+    def _hash(self, node: _Node) -> bytes:
+        if node.uid is not None:
+            return bytes.fromhex(hash_of_uid(node.uid))
+        number = len(self.found).to_bytes(4, "little")
+        chained = sum(chained for _, chained in node.outputs)
+        content = bytearray(murmur3_128(number * (1 + chained)))
+        for before in node.inputs:
+            for place, byte in enumerate(self.found[before]):
+                content[place] = content[place] * 37 & 0xFF ^ byte
+        return bytes(content)

@@ -174,7 +174,8 @@ class StreamGraph:
             1 if reader.single else self.parallelism(reader)
         ) and (upstream.slot_sharing_group or "default") == (reader.slot_sharing_group or "default")
 
-    def _chainable(self, edge: StreamEdge) -> bool:
+    def chained(self, edge: StreamEdge) -> bool:
+        """True if Flink runs both ends in one task."""
         upstream, reader = edge.edge.upstream, edge.reader
         return (
             self.settings.chaining
@@ -204,7 +205,7 @@ class StreamGraph:
         heads: dict[Transformation, Transformation] = {}
         for node in self.nodes:
             edges = self.inputs[node]
-            if len(edges) == 1 and (self._chainable(edges[0]) or self.python_chained(edges[0])):
+            if len(edges) == 1 and (self.chained(edges[0]) or self.python_chained(edges[0])):
                 heads[node] = heads[edges[0].edge.upstream]
             else:
                 heads[node] = node

@@ -6,7 +6,7 @@ import logging
 from collections.abc import Collection
 
 from pyflink_on_spark._compat.errors import CheckpointError
-from pyflink_on_spark._graph.operator_hashes import operator_hashes
+from pyflink_on_spark._graph.operator_hashes import flink_ids, operator_hashes
 from pyflink_on_spark._graph.state_names import state_names
 from pyflink_on_spark._graph.stream_graph import StreamGraph, display_name
 from pyflink_on_spark._graph.transformation import Transformation
@@ -56,13 +56,15 @@ def move_in(job: Job, path: str, place: Folder) -> None:
 def _heirs(job: Job, checkpoint: FlinkCheckpoint) -> dict[str, Heir]:
     """Return the operators of a job, by the ids that Flink gave them.
 
-    An operator without a uid is found by its name, if no other one of either job has that name.
+    An operator without a uid is found by the id that Flink makes of the graph, or else by its name,
+    if no other one of either job has that name.
     """
     graph = job.graph
     assert graph is not None
     names, hashes = state_names(graph), operator_hashes(graph)
-    found = {hashed: node for node, hashed in hashes.items()}
-    found |= _found_by_name(graph, checkpoint, hashes)
+    found = _found_by_graph(graph, checkpoint)
+    found |= {hashed: node for node, hashed in hashes.items()}
+    found |= _found_by_name(graph, checkpoint, {*hashes, *found.values()})
     pairs = _pairs_of_tables(graph, checkpoint)
     key_types = {plan.state_id: plan.key_type for plan in job.operators()}
     heirs = {
@@ -121,10 +123,25 @@ def _pairs_of_tables(
     return pairs
 
 
+def _found_by_graph(graph: StreamGraph, checkpoint: FlinkCheckpoint) -> dict[str, Transformation]:
+    """Return the operators without a uid of their own, by the ids that Flink makes of the graph.
+
+    Where a part of the graph is another one, an operator has to have its name, too.
+    """
+    ids = flink_ids(graph)
+    flinks = {operator.hash: operator.name for operator in checkpoint.metadata.operators}
+    same = flinks.keys() <= ids.all
+    return {
+        hashed: node
+        for node, hashed in ids.generated.items()
+        if hashed in flinks and (same or _is_called(flinks[hashed] or "", display_name(node)))
+    }
+
+
 def _found_by_name(
     graph: StreamGraph, checkpoint: FlinkCheckpoint, named: Collection[Transformation]
 ) -> dict[str, Transformation]:
-    """Return the operators that have no uid and a name of their own, by their ids in Flink."""
+    """Return the operators that were not found and have a name of their own, by ids in Flink."""
     flinks = [operator for operator in checkpoint.metadata.operators if not operator.uid]
     owners: dict[str, list[Transformation]] = {}
     for node in graph.nodes:

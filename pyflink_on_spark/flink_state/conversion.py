@@ -49,6 +49,9 @@ _TYPED = {"list": PIECES, "map": MAP}
 _WINDOW = {"time": ">qq", "count": ">q", "global": ">x"}
 _FILE = "slot-0"
 _READER_STATE = "SourceReaderState"
+_FUNCTION_STATES = frozenset({"topic-partition-offset-states", "Kinesis-Stream-Shard-State"})
+"""Those in which FlinkKafkaConsumer and FlinkKinesisConsumer have their positions."""
+_POSITIONS = {_READER_STATE, *_FUNCTION_STATES}
 _COORDINATOR = 1
 _COMMITTER, _WRITERS = "streaming_committer_raw_states", "writer_raw_states"
 _COMMITTER_VERSION, _COMMITTABLES = 2, 0xB91F252C - (1 << 32)
@@ -207,10 +210,7 @@ class _Operator:
         if heir.table is not None:
             self._write_table(file, heir, heir.table, lists)
             return
-        is_source = operator.coordinator is not None or any(
-            state.name == _READER_STATE for _, state, *_ in lists
-        )
-        if is_source and heir.positions is None:
+        if _is_source(operator, lists) and heir.positions is None:
             self._refuse("it is a source, whose positions only a source of the job can take over")
             return
         if heir.positions is not None:
@@ -229,7 +229,7 @@ class _Operator:
         """Refuse state that no operator of the job may take over."""
         operator = self._operator
         has_state = keyed or any(elements for *_, elements in lists)
-        is_source = any(state.name == _READER_STATE for _, state, *_ in lists)
+        is_source = any(state.name in _POSITIONS for _, state, *_ in lists)
         if node_of_table(operator):
             if has_state or is_source:
                 why = None if self._heir is None else self._heir.refusal
@@ -249,7 +249,7 @@ class _Operator:
         lists: list[tuple[int, StateHeader, str, list[Any]]],
     ) -> None:
         assert heir.positions is not None
-        if any(state.name != _READER_STATE and elements for _, state, _, elements in lists):
+        if any(state.name not in _POSITIONS and elements for _, state, _, elements in lists):
             self._refuse("it is a source of a kind whose positions are not known")
             return
         splits = splits_of(self._operator, lists, self._checkpoint.path)
@@ -516,12 +516,31 @@ def splits_of(
         for element in elements
     )
     if operator.coordinator is None:
-        return FlinkSplits(splits)
+        return FlinkSplits(splits, of_function=_of_function(lists))
     data = DataInput(operator.coordinator, f"{where}, its enumerator")
     version = data.integer()
     if version != _COORDINATOR:
         raise data.refused(f"the state of an enumerator of version {version} is not known", 0)
     return FlinkSplits(splits, _versioned(data))
+
+
+def _is_source(
+    operator: FlinkOperator, lists: list[tuple[int, StateHeader, str, list[Any]]]
+) -> bool:
+    return operator.coordinator is not None or any(
+        state.name in _POSITIONS for _, state, *_ in lists
+    )
+
+
+def _of_function(
+    lists: list[tuple[int, StateHeader, str, list[Any]]],
+) -> dict[str, list[Any]]:
+    """Return the elements of the states in which source functions have their positions."""
+    found: dict[str, list[Any]] = {}
+    for _, state, _, elements in lists:
+        if state.name in _FUNCTION_STATES:
+            found.setdefault(state.name, []).extend(elements)
+    return found
 
 
 def _commits_nothing(data: DataInput) -> bool:

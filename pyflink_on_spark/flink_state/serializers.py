@@ -12,6 +12,7 @@ from typing import Any
 from pyflink_on_spark._runtime.moved_in.data_input import DataInput
 from pyflink_on_spark.common.time import Instant
 from pyflink_on_spark.common.types import Row, RowKind
+from pyflink_on_spark.flink_state.java_classes import kryo_reader, pojo_reader
 from pyflink_on_spark.flink_state.java_objects import JavaObject, read_java_object
 from pyflink_on_spark.flink_state.row_data import RAW, read_type, row_reader, text_of, type_of
 
@@ -83,7 +84,7 @@ def read_snapshot(data: DataInput, depth: int = 0) -> Serializer:
         return _SIMPLE[name]
     if name in _COMPOSITES:
         return _COMPOSITES[name](data, depth, begin)
-    raise data.refused(_unknown(name), begin)
+    raise data.refused(f"the serializer {name} is not known", begin)
 
 
 def read_proxied_snapshot(data: DataInput) -> Serializer:
@@ -93,14 +94,6 @@ def read_proxied_snapshot(data: DataInput) -> Serializer:
     if version != 2:
         raise data.refused(f"a serializer's proxy of version {version} is not known", begin)
     return read_snapshot(data)
-
-
-def _unknown(name: str) -> str:
-    if name.endswith("PojoSerializerSnapshot"):
-        return f"a POJO of Java cannot be read ({name})"
-    if "Kryo" in name:
-        return f"an object that Java wrote with Kryo cannot be read ({name})"
-    return f"the serializer {name} is not known"
 
 
 def _nested(data: DataInput, depth: int) -> tuple[Serializer, ...]:
@@ -240,6 +233,14 @@ def _raw(data: DataInput, depth: int, begin: int) -> Serializer:
     _outer(data)
     _exactly(data, depth, begin, 1, "object of Java")
     return Serializer(RAW, _no_value)
+
+
+def _pojo(data: DataInput, depth: int, begin: int) -> Serializer:
+    return Serializer(*pojo_reader(data, depth, begin, lambda *part: read_snapshot(*part).read))
+
+
+def _kryo(data: DataInput, _: int, begin: int) -> Serializer:
+    return Serializer(*kryo_reader(data, begin))
 
 
 def _timestamp_of_table(data: DataInput, _: int, __: int) -> Serializer:
@@ -439,6 +440,8 @@ _SIMPLE = {
 _COMPOSITES: dict[str, Callable[[DataInput, int, int], Serializer]] = {
     f"{_RUNTIME}RowSerializer$RowSerializerSnapshot": _row,
     f"{_RUNTIME}TupleSerializerSnapshot": _tuple,
+    f"{_RUNTIME}PojoSerializerSnapshot": _pojo,
+    f"{_RUNTIME}kryo.KryoSerializerSnapshot": _kryo,
     f"{_BASE}ListSerializerSnapshot": _list,
     f"{_BASE}MapSerializerSnapshot": _map,
     "org.apache.flink.runtime.state.ttl.TtlStateFactory$TtlSerializerSnapshot": _stamped,

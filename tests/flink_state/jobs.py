@@ -621,6 +621,26 @@ def kafka(env, folder, output, parallelism):
     shown.map(Append(output, "kafka"), Types.STRING()).print()
 
 
+def old_kafka(env, folder, output, parallelism):
+    from pyflink.common.serialization import SimpleStringSchema
+    from pyflink.datastream.connectors.kafka import FlinkKafkaConsumer
+
+    properties = {"bootstrap.servers": os.environ["MOVING_IN_KAFKA"], "group.id": "moving-in"}
+    source = FlinkKafkaConsumer("lines", SimpleStringSchema(), properties)
+    lines = env.add_source(source.set_start_from_latest()).uid("old-kafka")
+    shown = lines.set_parallelism(parallelism).map(str, Types.STRING())
+    shown.map(Append(output, "kafka"), Types.STRING()).print()
+
+
+def old_kinesis(env, folder, output, parallelism):
+    from pyflink.common.serialization import SimpleStringSchema
+    from pyflink.datastream.connectors.kinesis import FlinkKinesisConsumer
+
+    properties = {"aws.region": "eu-west-1"}
+    source = FlinkKinesisConsumer("clicks", SimpleStringSchema(), properties)
+    env.add_source(source).uid("kinesis").map(str, Types.STRING()).print()
+
+
 def tables(env, folder, output, parallelism):
     queries_of(env, folder, output, parallelism, QUERIES)
 
@@ -672,6 +692,8 @@ JOBS = {
         file_sink,
         file_sinks,
         kafka,
+        old_kafka,
+        old_kinesis,
         tables,
         more_tables,
         aging_tables,

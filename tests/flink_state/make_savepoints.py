@@ -7,6 +7,8 @@ with the Python of an environment with ``apache-flink``. Those with 1.20 in thei
 with PyFlink 1.20.0 under the names without it, and renamed; those with 1.18 with 1.18.1. The
 results are those of 2.3.0.
 
+``old-kafka`` and ``old-kinesis`` are made by ``former_sources/FormerSources.java``.
+
 ``kafka`` needs a topic ``lines`` of two partitions with six records each, the broker's address in
 ``MOVING_IN_KAFKA``, and the URLs of the jars of Flink's connector and of Kafka's client in
 ``MOVING_IN_JARS``, with commas between them.

@@ -29,3 +29,10 @@ def test_the_offsets_of_flinks_connector_continue(local_engine, topic, paralleli
     expected = [f"kafka p{partition}-{n}" for partition in (0, 1) for n in range(12)]
     assert sorted(second) == sorted(line for line in expected if int(line.split("-")[1]) >= 6)
     assert sorted(first_results("kafka") + second) == sorted(expected)
+
+
+@pytest.mark.filterwarnings("ignore:FlinkKafkaConsumer is deprecated")
+@pytest.mark.parametrize("parallelism", [1, 3])
+def test_the_offsets_of_a_former_consumer_continue(local_engine, topic, parallelism):
+    expected = [f"kafka p{partition}-{n}" for partition in (0, 1) for n in range(6, 12)]
+    assert sorted(continued("old-kafka", local_engine, parallelism=parallelism)) == sorted(expected)

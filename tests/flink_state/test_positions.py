@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 import struct
 
 import pytest
@@ -14,9 +15,16 @@ from pyflink_on_spark._connectors.kafka.partitions import (
     BEGINNING,
     PartitionPosition,
     position_of_flink,
+    position_of_function,
 )
+from pyflink_on_spark._connectors.kinesis import shards
+from pyflink_on_spark._connectors.kinesis.shards import ShardPosition, Start
+from pyflink_on_spark._job.moving_in import moved_in
+from pyflink_on_spark._runtime.checkpoints.checkpoint_files import folder
 from pyflink_on_spark._runtime.contract.connector import FlinkSplits
 from pyflink_on_spark._runtime.moved_in.data_input import DataInput
+from pyflink_on_spark.state import CheckpointContents
+from tests.flink_state.samples import recorded, unpacked
 from tests.flink_state.written import integers, longs, string, utf
 
 
@@ -103,3 +111,67 @@ def test_a_partition_without_an_offset_is_refused(offset):
 def test_other_versions_are_refused():
     with pytest.raises(ValueError, match="version 9"):
         position_of_flink(kafka_split(1, 2), 9)
+
+
+def test_a_former_consumer_has_the_last_offset():
+    assert position_of_function(((7, 3, "clicks"), 41)) == PartitionPosition("clicks", 3, 42)
+    assert position_of_function(((7, 3, "clicks"), -1)) == PartitionPosition("clicks", 3, 0)
+    earliest = position_of_function(((7, 3, "clicks"), -915623761775))
+    assert earliest == PartitionPosition("clicks", 3, BEGINNING)
+
+
+@pytest.mark.parametrize("mark", [-915623761776, -915623761774, -915623761773])
+def test_a_former_consumer_that_has_read_nothing_is_refused(mark):
+    with pytest.raises(ValueError, match="partition 3 of the Kafka topic 'clicks' was not read"):
+        position_of_function(((7, 3, "clicks"), mark))
+
+
+@pytest.mark.parametrize("element", [None, ((7, -3, "clicks"), 1), ((7, 3, None), 1), (None, 1)])
+def test_a_damaged_position_of_a_former_consumer_is_refused(element):
+    with pytest.raises(ValueError, match="of a FlinkKafkaConsumer is damaged"):
+        position_of_function(element)
+
+
+LOW, HIGH = 2**126 - 1, 3 * 2**126 - 1
+
+
+def test_shards_have_the_positions_of_the_savepoint(tmp_path):
+    given, ours = unpacked("old-kinesis", tmp_path), tmp_path / "ours"
+    found = moved_in(recorded("old-kinesis", tmp_path), given, folder(str(ours)))
+    assert (found.taken, found.refused) == ({"kinesis": "its positions"}, [])
+    (stored,) = CheckpointContents(str(ours), trusted=True).whole.sources.values()
+    positions = [position for piece in stored.values() for position in pickle.loads(piece)]
+    number = "49600000000000000000000000000000000000000000000000000017"
+    assert positions == [
+        ShardPosition("clicks", "shardId-000000000000", LOW, Start.AFTER, number),
+        ShardPosition("clicks", "shardId-000000000002", LOW, Start.LATEST),
+        ShardPosition("clicks", "shardId-000000000001", HIGH, Start.ENDED),
+        ShardPosition("clicks", "shardId-000000000003", HIGH, Start.TRIM_HORIZON),
+    ]
+
+
+def shard_element(number, in_aggregate=-1, **changes):
+    keys = {"startingHashKey": "0", "endingHashKey": "9"}
+    named = {"streamName": "clicks", "shardId": "s", **keys, **changes}
+    return named, (7, number, in_aggregate)
+
+
+def test_a_shard_that_begins_at_a_time_takes_it_from_the_source():
+    element = shard_element("AT_TIMESTAMP_SEQUENCE_NUM")
+    found = shards.position_of_function(element, (Start.AT_TIMESTAMP, 5.0))
+    assert found == ShardPosition("clicks", "s", 4, Start.AT_TIMESTAMP, 5.0)
+
+
+@pytest.mark.parametrize(
+    ("element", "complaint"),
+    [
+        (shard_element("AT_TIMESTAMP_SEQUENCE_NUM"), "was to be read from a time"),
+        (shard_element("17", 3), "has aggregates of records"),
+        (shard_element("SOMETHING"), "the position 'SOMETHING', which is not known"),
+        (shard_element("17", startingHashKey=None), "of a FlinkKinesisConsumer is damaged"),
+        (shard_element(None), "of a FlinkKinesisConsumer is damaged"),
+    ],
+)
+def test_other_positions_of_shards_are_refused(element, complaint):
+    with pytest.raises(ValueError, match=complaint):
+        shards.position_of_function(element, (Start.LATEST, None))

@@ -158,13 +158,14 @@ def test_the_mask_of_a_wide_row_has_several_bytes():
 @pytest.mark.parametrize(
     ("name", "what"),
     [
-        (f"{RUNTIME}PojoSerializerSnapshot", "a POJO of Java cannot be read .*PojoSerializer"),
-        (f"{RUNTIME}kryo.KryoSerializerSnapshot", "an object that Java wrote with Kryo"),
+        (f"{RUNTIME}PojoSerializerSnapshot", r"a POJO of Java cannot be read \(com.example.My"),
+        (f"{RUNTIME}kryo.KryoSerializerSnapshot", "an object that Java wrote with Kryo .*com.ex"),
         ("com.example.MySerializerSnapshot", "the serializer com.example.My.* is not known"),
     ],
 )
 def test_unknown_serializers_are_named_with_their_place(name, what):
-    inner = composite(f"{BASE}ListSerializerSnapshot", 1, b"", snapshot(name))
+    unknown = snapshot(name, 2, utf("com.example.My"))
+    inner = composite(f"{BASE}ListSerializerSnapshot", 1, b"", unknown)
     at = inner.index(utf(name))
     with pytest.raises(CheckpointError, match=f"at byte {at}: {what}"):
         read_snapshot(DataInput(inner, "a snapshot"))
@@ -194,3 +195,38 @@ def test_nesting_ends():
 def test_damaged_values_are_refused(serializer, content):
     with pytest.raises(CheckpointError, match="a value, at byte"):
         read(serializer, content)
+
+
+PARTITION = "org.apache.flink.streaming.connectors.kafka.internals.KafkaTopicPartition"
+NO_ENTRIES = longs(0x4F2C69A3D70) + integers(0)
+KRYO = snapshot(f"{RUNTIME}kryo.KryoSerializerSnapshot", 2, utf(PARTITION) + 3 * NO_ENTRIES)
+
+
+@pytest.mark.parametrize(
+    ("content", "expected"),
+    [
+        (b"\x0c\x01" + b"\x01\x06" + b"\x01to\xf0", (-1, 3, "top")),
+        (b"\x0c\x01" + b"\xfe\xff\xff\xff\x0f\x00" + b"\x01\x82t", (2**31 - 1, 0, "t")),
+        (b"\x0c\x01" + b"\x00\x00" + b"\x01\x81", (0, 0, "")),
+        (b"\x0c\x01" + b"\x00\x00" + b"\x01\xc4\x01" + b"t" * 67, (0, 0, "t" * 67)),
+        (b"\x0c\x01" + b"\x00\x00\x00", (0, 0, None)),
+        (b"\x00", None),
+    ],
+)
+def test_objects_of_kryo_of_a_known_class(content, expected):
+    assert read(KRYO, content) == expected
+
+
+@pytest.mark.parametrize(
+    ("content", "what"),
+    [
+        (b"\x01\x00", "of another class"),
+        (b"\x0c\x02", "of another class"),
+        (b"\x0c\x01\x00\x00\x05ab\xe3", "a text of Kryo is damaged"),
+        (b"\x0c\x01\x00\x00\x01\x83\xc3\xa4", "characters that no name has"),
+        (b"\x0c\x01\x00\x00\x01ab", "at byte"),
+    ],
+)
+def test_damaged_objects_of_kryo_are_refused(content, what):
+    with pytest.raises(CheckpointError, match=what):
+        read(KRYO, content)

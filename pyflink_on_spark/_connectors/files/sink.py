@@ -48,6 +48,7 @@ class PartFileSink(Sink):
         ModuleNotFoundError: a package for the file system is missing.
     """
 
+    flink_commits = True
     writer_class: ClassVar[type[FileSinkWriter]] = FileSinkWriter
     """The writer of a subtask."""
 

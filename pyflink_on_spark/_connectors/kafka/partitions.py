@@ -19,6 +19,10 @@ from pyflink_on_spark._connectors.kafka.config import (
 from pyflink_on_spark._runtime.moved_in.data_input import DataInput
 
 _FLINKS_VERSION = 0
+FUNCTION_STATE = "topic-partition-offset-states"
+"""The state in which a FlinkKafkaConsumer has its positions."""
+_FROM_EARLIEST = -915623761775
+"""The offset of a FlinkKafkaConsumer that stands for the first record of a partition."""
 BEGINNING = -2
 """An offset that stands for the first record of a partition: librdkafka's own number for it."""
 
@@ -63,11 +67,31 @@ def position_of_flink(data: DataInput, version: int) -> PartitionPosition:
     topic, number = data.utf(), data.integer()
     offset, stopping = data.long(), data.long()
     if offset < 0 and offset != BEGINNING:
-        raise ValueError(
-            f"the partition {number} of the Kafka topic {topic!r} was not read yet: take a "
-            "savepoint when every partition has begun"
-        )
+        raise _not_read_yet(topic, number)
     return PartitionPosition(topic, number, offset, stopping if stopping >= 0 else None)
+
+
+def position_of_function(element: Any) -> PartitionPosition:
+    """Read an element of the state of a FlinkKafkaConsumer, which has the last offset read.
+
+    Raises:
+        ValueError: it is damaged, or has no offset yet.
+    """
+    match element:
+        case ((_, int(number), str(topic)), int(offset)) if number >= 0:
+            if offset == _FROM_EARLIEST:
+                return PartitionPosition(topic, number, BEGINNING)
+            if offset < -1:
+                raise _not_read_yet(topic, number)
+            return PartitionPosition(topic, number, offset + 1)
+    raise ValueError(f"the position {element!r} of a FlinkKafkaConsumer is damaged")
+
+
+def _not_read_yet(topic: str, number: int) -> ValueError:
+    return ValueError(
+        f"the partition {number} of the Kafka topic {topic!r} was not read yet: take a savepoint "
+        "when every partition has begun"
+    )
 
 
 def find_partitions(subscription: Subscription, client: KafkaClient) -> list[Partition]:

@@ -30,6 +30,8 @@ class KafkaRecordSink(Sink):
         operator: the name of the sink in checkpoints.
     """
 
+    flink_commits = True
+
     def __init__(self, config: KafkaSinkConfig, job: str = "", operator: str = "") -> None:
         self._config, self._job, self._operator = config, job, operator
         self._transactions: Transactions | None = None

@@ -10,11 +10,13 @@ from pyflink_on_spark._connectors.kafka.client import consumer
 from pyflink_on_spark._connectors.kafka.config import KafkaSourceConfig, Partition
 from pyflink_on_spark._connectors.kafka.partitions import (
     BEGINNING,
+    FUNCTION_STATE,
     OffsetLookup,
     PartitionPosition,
     find_partitions,
     owner,
     position_of_flink,
+    position_of_function,
 )
 from pyflink_on_spark._connectors.kafka.properties import note_property
 from pyflink_on_spark._connectors.kafka.reader import KafkaReader
@@ -75,7 +77,11 @@ class KafkaSplitSource(Source):
         return shares
 
     def positions_of_flink(self, found: FlinkSplits) -> list[Any]:
-        return [position_of_flink(data, version) for version, data in found.splits]
+        elements = found.of_function.get(FUNCTION_STATE, ())
+        return [
+            *(position_of_flink(data, version) for version, data in found.splits),
+            *map(position_of_function, elements),
+        ]
 
     def positions_for_flink(self, positions: Sequence[Any]) -> tuple[int, bytes]:
         raise ValueError(

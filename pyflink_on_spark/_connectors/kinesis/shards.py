@@ -23,6 +23,8 @@ START_PROPERTIES = (
 )
 """The properties of Flink's client that set where reading begins."""
 
+FUNCTION_STATE = "Kinesis-Stream-Shard-State"
+"""The state in which a FlinkKinesisConsumer has its positions."""
 _HASH_KEYS = 2**128
 _JAVA_FORMAT = "yyyy-MM-dd'T'HH:mm:ss.SSSXXX"
 
@@ -85,6 +87,55 @@ class ShardPosition:
         )
         iterator: str = found["ShardIterator"]
         return iterator
+
+
+def position_of_function(element: Any, start: tuple[Start, float | None]) -> ShardPosition:
+    """Read an element of the state of a FlinkKinesisConsumer.
+
+    Args:
+        element: the shard, and the number of the last record read or what stands for it.
+        start: where the source begins in a new job.
+
+    Raises:
+        ValueError: it is damaged, or the source here cannot begin there.
+    """
+    match element:
+        case (
+            {
+                "streamName": str(stream),
+                "shardId": str(shard),
+                "startingHashKey": str(first),
+                "endingHashKey": str(last),
+            },
+            (_, str(number), int(in_aggregate)),
+        ) if first.isdecimal() and last.isdecimal():
+            here, value = _start_of_function(stream, shard, number, in_aggregate, start)
+            return ShardPosition(stream, shard, (int(first) + int(last)) // 2, here, value)
+    raise ValueError(f"the position {element!r} of a FlinkKinesisConsumer is damaged")
+
+
+def _start_of_function(
+    stream: str, shard: str, number: str, in_aggregate: int, start: tuple[Start, float | None]
+) -> tuple[Start, Any]:
+    where = f"the shard {shard} of the Kinesis stream {stream!r}"
+    if number == "AT_TIMESTAMP_SEQUENCE_NUM":
+        if start[0] is not Start.AT_TIMESTAMP:
+            raise ValueError(f"{where} was to be read from a time, which only {_POSITION} can say")
+        return start
+    if number in _SENTINELS:
+        return _SENTINELS[number], None
+    if not number.isdecimal():
+        raise ValueError(f"{where} has the position {number!r}, which is not known")
+    if in_aggregate >= 0:
+        raise ValueError(f"{where} has aggregates of records, which this package does not read")
+    return Start.AFTER, number
+
+
+_SENTINELS = {
+    "LATEST_SEQUENCE_NUM": Start.LATEST,
+    "EARLIEST_SEQUENCE_NUM": Start.TRIM_HORIZON,
+    "SHARD_ENDING_SEQUENCE_NUM": Start.ENDED,
+}
 
 
 def initial_positions(client: Any, config: KinesisSourceConfig) -> list[ShardPosition]:

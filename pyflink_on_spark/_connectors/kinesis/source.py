@@ -21,11 +21,13 @@ from pyflink_on_spark._connectors.kinesis.client import (
 )
 from pyflink_on_spark._connectors.kinesis.config import KinesisSourceConfig, ShardRecord
 from pyflink_on_spark._connectors.kinesis.shards import (
+    FUNCTION_STATE,
     START_PROPERTIES,
     ShardPosition,
     Start,
     initial_positions,
     new_positions,
+    position_of_function,
     start_of,
 )
 from pyflink_on_spark._connectors.reachability import Reachability
@@ -33,6 +35,7 @@ from pyflink_on_spark._runtime.contract.connector import Source, SourceReader
 from pyflink_on_spark._runtime.elements.bundle import Bundle
 
 if TYPE_CHECKING:
+    from pyflink_on_spark._runtime.contract.connector import FlinkSplits
     from pyflink_on_spark._runtime.contract.context import OperatorContext
 
 
@@ -269,6 +272,15 @@ class StreamsSource(Source):
         note_unused(self._config.properties, {*START_PROPERTIES, *READER_PROPERTIES})
         with closing(make_client("kinesis", self._config.properties)) as client:
             return [initial_positions(client, self._config)] * parallelism
+
+    def positions_of_flink(self, found: FlinkSplits) -> list[Any]:
+        if FUNCTION_STATE not in found.of_function:
+            raise ValueError(
+                "only positions of a FlinkKinesisConsumer are known, not those of newer sources"
+            )
+        start = start_of(self._config.properties)
+        elements = found.of_function[FUNCTION_STATE]
+        return [position_of_function(element, start) for element in elements]
 
     def reader(
         self, splits: Sequence[Any], restored: Sequence[Any] | None, context: OperatorContext

@@ -17,6 +17,7 @@ from pyflink_on_spark._connectors.kinesis.client import KinesisError, make_clien
 from pyflink_on_spark._connectors.kinesis.config import KinesisSourceConfig, ShardAssignment
 from pyflink_on_spark._connectors.kinesis.shards import ShardPosition, Start, start_of
 from pyflink_on_spark._connectors.kinesis.source import StreamsSource
+from pyflink_on_spark._runtime.contract.connector import FlinkSplits
 from pyflink_on_spark.common import SimpleStringSchema
 from pyflink_on_spark.datastream import StreamExecutionEnvironment
 from pyflink_on_spark.datastream.connectors.kinesis import FlinkKinesisConsumer
@@ -275,3 +276,25 @@ def test_what_is_not_there_yet():
         make_client("kinesis", {"aws.credentials.provider": "WEB_IDENTITY_TOKEN"})
     with pytest.raises(ValueError, match="secretkey is not set"):
         make_client("kinesis", {"aws.credentials.provider.basic.accesskeyid": "me"})
+
+
+def test_positions_of_flinks_consumer_continue(kinesis, stream, reading):
+    put(kinesis, stream, *map(str, range(6)))
+    elements = []
+    for shard in kinesis.list_shards(StreamName=stream)["Shards"]:
+        where = {"StreamName": stream, "ShardId": shard["ShardId"]}
+        iterator = kinesis.get_shard_iterator(**where, ShardIteratorType="TRIM_HORIZON")
+        first = kinesis.get_records(ShardIterator=iterator["ShardIterator"], Limit=1)["Records"][0]
+        keys = {key[0].lower() + key[1:]: value for key, value in shard["HashKeyRange"].items()}
+        named = {"streamName": stream, "shardId": shard["ShardId"], **keys}
+        elements.append((named, (1, first["SequenceNumber"], -1)))
+    source = source_of(reading)
+    found = FlinkSplits((), of_function={"Kinesis-Stream-Shard-State": elements})
+    readers = readers_of(source, 2, source.positions_of_flink(found))
+    assert take(readers, 4) == ["2", "3", "4", "5"]
+    close(readers)
+
+
+def test_positions_of_newer_sources_are_refused(reading):
+    with pytest.raises(ValueError, match="only positions of a FlinkKinesisConsumer are known"):
+        source_of(reading).positions_of_flink(FlinkSplits(()))

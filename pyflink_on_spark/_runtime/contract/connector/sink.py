@@ -129,6 +129,9 @@ class SinkWriter(ABC):
 class Sink(ABC):
     """A picklable description of a sink. See the module for the contract."""
 
+    flink_commits: bool = False
+    """True if Flink commits what its sink of this kind writes, in an operator of its own."""
+
     @abstractmethod
     def writer(self, context: OperatorContext) -> SinkWriter:
         """Return the writer of one subtask. Runs in a worker; all other methods in the driver."""

@@ -95,10 +95,12 @@ class FlinkSplits:
     Args:
         splits: those that readers have, as the source's serializer has written them.
         enumerator: what the enumerator keeps; None if there is nothing.
+        of_function: the elements that a source function keeps, by the name of the state.
     """
 
     splits: tuple[Versioned, ...]
     enumerator: Versioned | None = None
+    of_function: Mapping[str, Sequence[Any]] = field(default_factory=dict)
 
 
 class SourceReader(ABC):
