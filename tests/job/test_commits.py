@@ -197,3 +197,48 @@ def test_what_a_checkpoint_stores_cannot_be_held_back():
     commits = Commits({"one": Waiting()})
     with pytest.raises(TypeError, match="Waiting holds back a LargeCommittable"):
         checkpoint(commits, 1, ("one", LargeCommittable(())))
+
+
+class PassingTimer:
+    """A timer whose time passes while somebody waits."""
+
+    running = []  # noqa: RUF012 - shared by all of them
+
+    def __init__(self, seconds, call):
+        self.seconds, self.call = seconds, call
+
+    def start(self):
+        self.running.append(self)
+
+    def cancel(self):
+        self.running.remove(self)
+
+    @classmethod
+    def pass_time(cls):
+        timer = cls.running.pop()
+        timer.call()
+
+
+@pytest.mark.parametrize("again", [False, True])
+def test_the_log_names_a_commit_that_lasts(commits, sinks, caplog, monkeypatch, again):
+    monkeypatch.setattr("pyflink_on_spark._job.checkpoints.commits.Timer", PassingTimer)
+
+    def stalls(committables):
+        for _ in range(3):
+            PassingTimer.pass_time()
+
+    monkeypatch.setattr(sinks["one"], "commit_again" if again else "commit", stalls)
+    checkpoint(commits, 7, ("one", 1), ("two", 2), again=again)
+    assert [message.rpartition(", ")[2] for message in caplog.messages] == [
+        "since 30 s", "since 60 s", "since 120 s",
+    ]  # fmt: skip
+    assert "waits for the sink Visible to commit checkpoint 7" in caplog.text
+    assert PassingTimer.running == []
+
+
+def test_a_commit_that_fails_is_waited_for_no_longer(commits, sinks, monkeypatch):
+    monkeypatch.setattr("pyflink_on_spark._job.checkpoints.commits.Timer", PassingTimer)
+    sinks["one"].fails = True
+    with pytest.raises(OSError, match="no space"):
+        checkpoint(commits, 7, ("one", 1))
+    assert PassingTimer.running == []

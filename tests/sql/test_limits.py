@@ -163,6 +163,14 @@ def test_an_expression_that_is_nested_too_deeply():
         regular_expressions.regexp(Limits(), "x", "(" * 50_000 + ")" * 50_000)
 
 
+@pytest.mark.parametrize("like", ["LIKE", "NOT LIKE", "ILIKE"])
+def test_a_list_of_names_takes_no_exponential_time(t_env, like):
+    name = "a" * 200
+    t_env.execute_sql(f"CREATE TEMPORARY VIEW {name} AS SELECT 1 AS n")
+    with t_env.execute_sql(f"SHOW TABLES {like} '{'%a' * 20}%b'").collect() as rows:
+        assert [tuple(row) for row in rows] == ([(name,)] if like == "NOT LIKE" else [])
+
+
 @pytest.mark.parametrize("digits", [-2_000_000_000, 2_000_000_000])
 def test_rounding_to_any_digits(digits):
     """Powers of ten with so many digits would take hours."""

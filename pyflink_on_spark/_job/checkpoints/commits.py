@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterable, Mapping
+from threading import Timer
+from types import TracebackType
 from typing import Any, Generic, TypeVar
 
 from pyflink_on_spark._compat.errors import CheckpointError
@@ -16,7 +19,46 @@ from pyflink_on_spark._runtime.contract.connector import LargeCommittable, Sink
 from pyflink_on_spark._runtime.contract.plan import OperatorPlan
 from pyflink_on_spark._runtime.operators.sink import writer_snapshots
 
+_log = logging.getLogger("pyflink_on_spark")
+_TELL_SECONDS = 30.0
+
 Key = TypeVar("Key")
+
+
+class ForeignWait:
+    """A call of the driver into another system, which the log names while it lasts.
+
+    Nothing can end such a call but the system's own client.
+
+    Args:
+        what: what is awaited, for people.
+    """
+
+    def __init__(self, what: str) -> None:
+        self._what, self._waited, self._over = what, 0.0, False
+
+    def __enter__(self) -> None:
+        self._tell_after(_TELL_SECONDS)
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._over = True
+        self._timer.cancel()
+
+    def _tell_after(self, seconds: float) -> None:
+        self._waited += seconds
+        self._timer = Timer(seconds, self._tell)
+        self._timer.daemon = True
+        self._timer.start()
+
+    def _tell(self) -> None:
+        if not self._over:
+            _log.warning("the driver waits for %s, since %.0f s", self._what, self._waited)
+            self._tell_after(self._waited)
 
 
 class Commits(Generic[Key]):
@@ -88,8 +130,10 @@ class Commits(Generic[Key]):
         found = self._by_sink(self._completed)
         held: list[tuple[Key, Any]] = []
         for key, sink in self._sinks.items():
+            name = f"the sink {type(sink).__name__} to commit checkpoint {self._checkpoint_id}"
             if again:
-                sink.take_over()
+                with ForeignWait(name):
+                    sink.take_over()
             things = found.get(key)
             holds = not self._final or (self._resumed and not final and sink.holds_again)
             if things and holds:
@@ -98,7 +142,8 @@ class Commits(Generic[Key]):
                     raise TypeError(f"{type(sink).__name__} holds back a LargeCommittable")
                 held += [(key, thing) for thing in waiting]
             if things or (self._final and not again):
-                (sink.commit_again if again else sink.commit)(things or [])
+                with ForeignWait(name):
+                    (sink.commit_again if again else sink.commit)(things or [])
                 step("commit: a sink has committed")
         self._completed, self._final, self._held = [], False, [*held, *self._held]
         self._resumed = False

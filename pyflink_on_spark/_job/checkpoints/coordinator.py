@@ -16,7 +16,7 @@ from pyflink_on_spark._job.checkpoints.checkpoint_writer import (
     CheckpointWriter,
     RetainedCheckpoints,
 )
-from pyflink_on_spark._job.checkpoints.commits import SnapshotCommits
+from pyflink_on_spark._job.checkpoints.commits import ForeignWait, SnapshotCommits
 from pyflink_on_spark._job.checkpoints.hosts import Hosts, HostSnapshot
 from pyflink_on_spark._job.checkpoints.layout import layout_of
 from pyflink_on_spark._job.checkpoints.ownership import (
@@ -493,9 +493,10 @@ class CheckpointCoordinator:
         )
         self._confirm_ownership()
         committables = self._commits.of_snapshots(written.answers)
-        metadata = self._writer.complete(
-            self._number, place, written, committables, savepoint=savepoint
-        )
+        with ForeignWait(f"the files of {place.shown}"):
+            metadata = self._writer.complete(
+                self._number, place, written, committables, savepoint=savepoint
+            )
         return metadata, written.answers
 
     def _completed(

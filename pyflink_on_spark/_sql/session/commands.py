@@ -19,6 +19,7 @@ from pyflink_on_spark._sql.errors import (
     invalid,
     not_yet,
 )
+from pyflink_on_spark._sql.functions.builtin.strings import like_pattern
 from pyflink_on_spark._sql.plan.catalog_objects import CatalogTable, CatalogView, Column
 from pyflink_on_spark._sql.plan.changes import ChangeKinds
 from pyflink_on_spark._sql.plan.nodes import Node, Schema
@@ -301,9 +302,8 @@ def _matching(names: Iterable[str], statement: syntax.Show) -> list[str]:
     pattern = statement.pattern
     if pattern is None:
         return list(names)
-    regex = "".join({"%": ".*", "_": "."}.get(c, re.escape(c)) for c in pattern)
     flags = re.IGNORECASE if statement.ignore_case else 0
-    like = re.compile(regex, flags | re.DOTALL)
+    like = re.compile(like_pattern(pattern).pattern, flags | re.DOTALL)
     return [name for name in names if (like.fullmatch(name) is None) == statement.negated]
 
 
