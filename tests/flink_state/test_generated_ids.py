@@ -29,7 +29,7 @@ RENAMED = (b"counting", b"numbered")
 
 
 def taken_by(place, content, **settings):
-    """Return what the job without uids takes over of a savepoint, and what is refused."""
+    """Let the job without uids take over a savepoint; return the conversion."""
     job = recorded("nameless", place, **settings)
     (place / "_metadata").write_bytes(content)
     return moved_in(job, str(place), folder(str(place / "ours")))
