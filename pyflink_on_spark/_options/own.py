@@ -56,7 +56,7 @@ MAX_RECORD_SIZE = memory(
     "pyflink-on-spark.max-record-size",
     1024 * 1024 * 1024,
     effect=works(
-        "how many bytes a line of a text file, or of the CSV and JSON files of a table, may have "
+        "how many bytes a line of a text or CSV file, or of the JSON files of a table, may have "
         "after decompression; a longer one fails the job before it fills the memory"
     ),
     check=at_least(1, "A record must be allowed at least one byte."),

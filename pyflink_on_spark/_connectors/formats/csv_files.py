@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import io
+import sys
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 from pyflink_on_spark._connectors.formats import java_parsing
@@ -27,6 +29,7 @@ from pyflink_on_spark._connectors.formats.file_format import (
     OutputFileWriter,
     check_rows,
 )
+from pyflink_on_spark._connectors.formats.line_ranges import too_long
 from pyflink_on_spark._connectors.formats.row_types import row_type_info
 from pyflink_on_spark._runtime.elements.bundle import BUNDLE_SIZE, Bundle
 from pyflink_on_spark._runtime.types.composite import new_row
@@ -77,10 +80,15 @@ class CsvFileInput(InputFileFormat):
 
     Args:
         form: the form of the files.
+        most: how many bytes a line may have.
     """
 
-    def __init__(self, form: CsvFileSettings) -> None:
-        self._form = form
+    def __init__(self, form: CsvFileSettings, most: int = sys.maxsize) -> None:
+        self._form, self._most = form, most
+
+    def with_most(self, most: int) -> InputFileFormat:
+        """The same format, where a line may have so many bytes."""
+        return CsvFileInput(self._form, most)
 
     @property
     def produced_type(self) -> TypeInformation:
@@ -89,14 +97,14 @@ class CsvFileInput(InputFileFormat):
     def read(self, split: FileSplit) -> Iterator[Bundle]:
         text, taken, maker = self._form.text, 0, _RowMaker(self._form)
         if not text.comments and text.escape is None:
-            with _open(split.path) as file:
+            with _open(split.path, self._most) as file:
                 quick = FastRecordReader(file, text)
                 for chunk in self._chunks(quick, split.path):
                     yield from self._rows(maker, chunk, split.path, taken)
                     taken += len(chunk)
                 if not quick.stuck:
                     return
-        with _open(split.path) as file:
+        with _open(split.path, self._most) as file:
             records = RecordReader(file, text)
             try:
                 for chunk in self._chunks(records, split.path, taken):
@@ -149,12 +157,26 @@ def _corrupt(path: str, line: int, error: ValueError) -> CorruptRecordError:
     return CorruptRecordError(f"cannot read {path}, line {line}: {error}")
 
 
-def _open(path: str) -> io.TextIOWrapper:
-    if is_compressed(path):
-        raw: Any = io.BufferedReader(ChunkFile(read_compressed(path, _CHUNK)), _CHUNK)
-    else:
-        raw = open(path, "rb", buffering=_CHUNK)  # noqa: SIM115 - closed with the wrapper
+def _open(path: str, most: int = sys.maxsize) -> io.TextIOWrapper:
+    chunks = read_compressed(path, _CHUNK) if is_compressed(path) else _plain_chunks(path)
+    raw: Any = io.BufferedReader(ChunkFile(_of_short_lines(chunks, path, most)), _CHUNK)
     return io.TextIOWrapper(raw, encoding="utf-8-sig", newline="")
+
+
+def _plain_chunks(path: str) -> Iterator[bytes]:
+    with open(path, "rb", buffering=0) as file:
+        yield from iter(partial(file.read, _CHUNK), b"")
+
+
+def _of_short_lines(chunks: Iterator[bytes], path: str, most: int) -> Iterator[bytes]:
+    """Yield chunks until a line is too long."""
+    size = 0
+    for chunk in chunks:
+        end = max(chunk.rfind(b"\n"), chunk.rfind(b"\r"))
+        size = size + len(chunk) if end < 0 else len(chunk) - end - 1
+        if size > most:
+            raise too_long(path, most)
+        yield chunk
 
 
 def _check_header(found: list[str], names: list[str], path: str) -> None:

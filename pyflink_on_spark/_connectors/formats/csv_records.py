@@ -8,7 +8,7 @@ import io
 import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from itertools import chain, islice
+from itertools import chain, count, islice
 from typing import Any
 
 from pyflink_on_spark.common.typeinfo import RowTypeInfo
@@ -54,6 +54,10 @@ class CsvDialect:
         return (self.quote is None or self.quote not in text) and (
             self.escape is None or self.escape not in text
         )
+
+
+_ONE_BY_ONE = 100
+"""After so many places of a record with blanks, all others are mended at once."""
 
 
 class RecordReader:
@@ -134,10 +138,11 @@ class RecordReader:
 
     def _mended_record(self, error: csv.Error) -> list[str]:
         """Return a record with blanks after a quote, which Jackson skips and Python does not."""
-        quote = self._form.quote
-        while quote is not None:
+        plain = (self._form.quote or "").replace("\\", "\\\\")
+        for mends in count() if plain else ():
             text = "".join(self._lines.record)
-            mended = self._blanks_after_quote.sub(quote.replace("\\", "\\\\"), text, count=1)
+            most = 1 if mends < _ONE_BY_ONE else 0
+            mended = self._blanks_after_quote.sub(plain, text, count=most)
             if mended == text:
                 break
             self._lines.push_back(mended)

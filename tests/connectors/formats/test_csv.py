@@ -13,6 +13,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from pyflink_on_spark._connectors.formats import csv_records
+from pyflink_on_spark._connectors.formats.csv_records import CsvDialect
 from pyflink_on_spark._connectors.formats.file_format import FileSplit
 from pyflink_on_spark.common import Instant, Row, Types, WatermarkStrategy
 from pyflink_on_spark.datastream import StreamExecutionEnvironment
@@ -465,3 +467,31 @@ def test_only_rows_are_written(tmp_path):
     sink = FileSink.for_bulk_format(str(tmp_path), CsvBulkWriters.for_schema(columns().build()))
     with pytest.raises(TypeError, match="writes rows, and the stream is of"):
         env.from_collection([("x", 1, "y")]).sink_to(sink.build())
+
+
+@pytest.mark.parametrize("name", ["lines.csv", "lines.csv.gz"])
+def test_a_line_has_a_limit(tmp_path, monkeypatch, name):
+    monkeypatch.setattr("pyflink_on_spark._connectors.formats.csv_files._CHUNK", 100)
+    schema = CsvSchema.builder().add_string_column("a").build()
+    form = CsvReaderFormat.for_schema(schema)._format
+    path = tmp_path / name
+    content = b"short\n" * 100 + b"x" * 5_000 + b"\nshort\n"
+    path.write_bytes(gzip.compress(content) if name.endswith("gz") else content)
+    with pytest.raises(ValueError, match=r"has more than 1,000 bytes; pyflink-on-spark.max-record"):
+        list(form.with_most(1_000).read(FileSplit(str(path))))
+    rows = form.with_most(5_000).read(FileSplit(str(path)))
+    assert sum(len(bundle.values) for bundle in rows) == 102
+
+
+def test_many_blanks_after_quotes_take_no_quadratic_time(monkeypatch):
+    mended = []
+    push_back = csv_records._Lines.push_back
+    monkeypatch.setattr(
+        csv_records._Lines,
+        "push_back",
+        lambda lines, text: (mended.append(1), push_back(lines, text)),
+    )
+    fields = 1_000
+    records = csv_records.RecordReader(['"x" ,' * fields + '"y" \n', "z\n"], CsvDialect())
+    assert list(records) == [["x"] * fields + ["y"], ["z"]]
+    assert len(mended) < 150
