@@ -328,3 +328,23 @@ def test_to_pandas_of_maps(t_env):
     frame = t_env.sql_query(f"SELECT {some} AS m, {nothing} AS n").to_pandas()
     assert list(frame["m"]) == [[("k", 1), ("l", None)]]
     assert list(frame["n"]) == [None]
+
+
+def test_names_of_fields_and_conversions(t_env, t):
+    kind = DataTypes.ROW([DataTypes.FIELD("a", DataTypes.INT()), DataTypes.FIELD("b", A_ROW)])
+    r, v, big = col("r"), col("v"), DataTypes.BIGINT()
+    fields = [DataTypes.FIELD("v", DataTypes.INT()), DataTypes.FIELD("r", kind)]
+    table = t_env.from_elements([(1, Row(2, Row(3)))], DataTypes.ROW(fields))
+    named = table.select(
+        r.get("a"), r.get(0), r.get(1).get("a"), v.cast(big), v.alias("q").cast(big)
+    )
+    assert names(named) == ["r$a", "r$_0", "r$_1$a", "v-BIGINT", "q-BIGINT"]
+    assert rows(named) == [(2, 2, 3, 1, 1)]
+    unnamed = table.select(v.try_cast(big), v.cast(big).cast(big.not_null()), (v + 1).cast(big))
+    assert names(unnamed) == ["_c0", "_c1", "_c2"]
+    assert names(table.add_columns(r.get("a"))) == ["v", "r", "r$a"]
+    assert names(table.select(r.get("b").flatten)) == ["r$b$a"]
+    sums = table.select(v.sum.cast(big), v.max + 1, v.min)
+    assert (names(sums), rows(sums)[-1]) == (["EXPR$0-BIGINT", "_c1", "EXPR$2"], (1, 2, 1))
+    groups = table.group_by(v).select(v, v.cast(big), v.max.cast(big), v.min)
+    assert names(groups) == ["v", "v-BIGINT", "EXPR$0-BIGINT", "EXPR$1"]

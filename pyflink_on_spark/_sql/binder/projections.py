@@ -8,7 +8,7 @@ from dataclasses import replace
 from pyflink_on_spark._sql.binder.expressions import ExpressionBinder
 from pyflink_on_spark._sql.binder.scope import unique_names
 from pyflink_on_spark._sql.errors import invalid
-from pyflink_on_spark._sql.plan.expressions import FieldAccess, InputRef, Typed
+from pyflink_on_spark._sql.plan.expressions import InputRef, Typed
 from pyflink_on_spark._sql.plan.nodes import Node, Project, Schema, Sort, SortKey
 from pyflink_on_spark._sql.syntax import expressions as syntax
 
@@ -33,7 +33,7 @@ def sql_projection(
 def dsl_projection(
     node: Node, binder: ExpressionBinder, items: Sequence[syntax.Expression]
 ) -> Project:
-    """Return the projection of ``select``; unnamed columns are called ``_c0`` and so on.
+    """Return the projection of ``select``; columns without a name are called ``_c0`` and so on.
 
     Raises:
         ValidationError: two columns have one name, or something in an expression is wrong.
@@ -47,15 +47,29 @@ def dsl_projection(
                 columns.append(starred)
             continue
         column = binder.bind(item)
-        named = _name(item)
-        if named is None and isinstance(column, FieldAccess):
-            named = column.operand.type.names[column.index]
         columns.append(column)
-        names.append(named or f"_c{len(names)}")
+        names.append(dsl_name(item) or f"_c{len(names)}")
     for index, name in enumerate(names):
         if name in names[:index]:
             raise invalid(f"Ambiguous column name: {name}", None)
     return project(node, columns, tuple(names))
+
+
+def dsl_name(item: syntax.Expression) -> str | None:
+    """Return the name that an expression of the Table API gives its column, or None."""
+    if isinstance(item, syntax.Cast) and not item.lenient:
+        named = _plain_name(item.operand)
+        return None if named is None else f"{named}-{item.type}"
+    return _plain_name(item)
+
+
+def _plain_name(item: syntax.Expression) -> str | None:
+    if isinstance(item, syntax.Call) and item.name == "DOT":
+        row, field = _plain_name(item.args[0]), item.args[1]
+        assert isinstance(field, syntax.Literal)
+        key = f"_{field.value}" if isinstance(field.value, int) else field.value
+        return None if row is None else f"{row}${key}"
+    return _name(item)
 
 
 def project(node: Node, columns: Sequence[Typed], names: tuple[str, ...]) -> Project:

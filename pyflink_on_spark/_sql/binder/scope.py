@@ -153,18 +153,24 @@ class Scope:
         return column
 
 
-def field_of(row: Typed, name: str, span: object = None) -> Typed:
+def field_of(row: Typed, field: str | int, span: object = None) -> Typed:
     """Return a field of a row.
 
+    Args:
+        row: the row.
+        field: the name of the field, or how many are before it.
+        span: the place in the statement.
+
     Raises:
-        ValidationError: no column has that name.
+        ValidationError: the row has no such field.
     """
     kind = row.type
-    if kind.root is not Root.ROW or name not in kind.names:
-        raise invalid(f"Column '{name}' not found in {kind}", span)  # type: ignore[arg-type]
-    index = kind.names.index(name)
-    field = kind.children[index]
-    return FieldAccess(field.with_nullable(field.nullable or kind.nullable), row, index)
+    known = range(len(kind.names)) if isinstance(field, int) else kind.names
+    if kind.root is not Root.ROW or field not in known:
+        raise invalid(f"Column '{field}' not found in {kind}", span)  # type: ignore[arg-type]
+    index = field if isinstance(field, int) else kind.names.index(field)
+    child = kind.children[index]
+    return FieldAccess(child.with_nullable(child.nullable or kind.nullable), row, index)
 
 
 def unique_names(names: Sequence[str]) -> tuple[str, ...]:

@@ -207,9 +207,8 @@ class Expression(
 
     def get(self, name_or_index: str | int) -> Expression:
         """Return a field of a row."""
-        if isinstance(name_or_index, int):
-            name_or_index = f"f{name_or_index}"
-        field = syntax.Literal(name_or_index, logical_type("STRING"))
+        kind = "INT NOT NULL" if isinstance(name_or_index, int) else "STRING"
+        field = syntax.Literal(name_or_index, logical_type(kind))
         return Expression(syntax.Call("DOT", (self._unresolved, field)))
 
     def at(self, index) -> Expression:

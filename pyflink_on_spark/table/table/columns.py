@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from pyflink_on_spark._sql.binder.expressions import ExpressionBinder
-from pyflink_on_spark._sql.binder.projections import project
+from pyflink_on_spark._sql.binder.projections import dsl_name, project
 from pyflink_on_spark._sql.binder.relations import correlate
 from pyflink_on_spark._sql.errors import ValidationError
 from pyflink_on_spark._sql.functions.python.functions import AsyncFunction
@@ -72,11 +72,7 @@ def _flattened(operand: Any, binder: ExpressionBinder) -> list[Any]:
     kind = binder.bind(operand).type
     if kind.root is not Root.ROW:
         return [operand]
-    prefix = operand.parts[-1] if isinstance(operand, syntax.Name) else str(operand)
-    return [
-        syntax.Alias(syntax.Call("DOT", (operand, literal(name))), (f"{prefix}${name}",))
-        for name in kind.names
-    ]
+    return [syntax.Call("DOT", (operand, literal(name))) for name in kind.names]
 
 
 def columns_of(node: Node) -> list[tuple[str, Typed]]:
@@ -95,11 +91,7 @@ def projected(node: Node, columns: list[tuple[str, Typed]]) -> Node:
 
 def named(binder: ExpressionBinder, item: Any, position: int) -> tuple[str, Typed]:
     """Return the name of an expression, and the expression."""
-    if isinstance(item, syntax.Alias):
-        return item.names[0], binder.bind(item)
-    if isinstance(item, syntax.Name):
-        return item.parts[-1], binder.bind(item)
-    return f"_c{position}", binder.bind(item)
+    return dsl_name(item) or f"_c{position}", binder.bind(item)
 
 
 def call_over(function: Any, node: Node) -> tuple[Any, tuple[str, ...]]:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from pyflink_on_spark._sql.binder.aggregates import AggregatingBinder, is_aggregate
+from pyflink_on_spark._sql.binder.aggregates import AggregatingBinder, is_aggregate, parts
 from pyflink_on_spark._sql.binder.expressions import ExpressionBinder
 from pyflink_on_spark._sql.binder.over import over_calls, with_overs
 from pyflink_on_spark._sql.binder.projections import dsl_projection, project
@@ -190,16 +190,22 @@ class Grouping:
                 raise ValidationError("'*' cannot be selected from groups: name the columns")
         binder = self.binder()
         functions = self._session.functions
-        numbered = [item for item in items if is_aggregate(item, functions) or self._is_part(item)]
-        named = [
-            syntax.Alias(item, (f"EXPR${numbered.index(item)}",)) if item in numbered else item
-            for item in items
-        ]
-        projection = dsl_projection(self.node, binder, named)
+        numbered: list[Any] = []
+        for part in parts(tuple(items)):
+            if part not in numbered and (is_aggregate(part, functions) or self._is_part(part)):
+                numbered.append(part)
+        projection = dsl_projection(self.node, binder, [_numbered(i, numbered) for i in items])
         grouped = replace(binder.node(self.node), rows=self._rows)
         zone = self._session.settings().time_zone
         columns = [folded(item, zone) for item in projection.expressions]
         return project(grouped, columns, projection.schema.names)
+
+
+def _numbered(item: Any, results: list[Any]) -> Any:
+    """Return an expression in which the result that names its column has its number for a name."""
+    if isinstance(item, syntax.Cast):
+        return replace(item, operand=_numbered(item.operand, results))
+    return syntax.Alias(item, (f"EXPR${results.index(item)}",)) if item in results else item
 
 
 def _counts_rows(size: Expression | None) -> bool:
@@ -415,7 +421,7 @@ class AggregatedTable:
         if result.type.root is Root.ROW:
             found = names or result.type.names
             parts: dict[str, Any] = {
-                name: syntax.Call("DOT", (expression, _text(field)))
+                name: syntax.Alias(syntax.Call("DOT", (expression, _text(field))), (name,))
                 for name, field in zip(found, result.type.names)
             }
         else:
