@@ -178,9 +178,11 @@ one, change the docstring, then run `python docs/generate_differences.py`.
   become longer any more, is the time of its last row. PyFlink gives the highest time there is,
   which Python has no datetime for.
 - **Not supported yet:** `ALTER TABLE` with partitions and distributions, `TO_CHANGELOG`,
-  `FROM_CHANGELOG`, `OBJECT_OF`, `OBJECT_UPDATE`, `sink.shuffle-by-partition.enable`, windows of a
-  number of rows, and the connectors elasticsearch and CDC. Each raises `UnsupportedFlinkFeature`,
-  or names the formats and connectors that there are.
+  `FROM_CHANGELOG`, `OBJECT_OF`, `OBJECT_UPDATE`, `sink.shuffle-by-partition.enable`, and the
+  connector elasticsearch. Each raises `UnsupportedFlinkFeature`, or names the formats and
+  connectors that there are.
+- `SHOW CREATE TABLE`, `SHOW CREATE CATALOG` and `DESCRIBE CATALOG EXTENDED` hide the values of
+  secrets, such as passwords, also those in URLs. Flink shows them.
 - `SHOW FUNCTIONS` and `DESCRIBE FUNCTION` know all functions of Flink, those too that are not
   supported yet.
 """

@@ -14,6 +14,7 @@ from pyflink_on_spark._operate.view.jobs import OperatedJob
 from pyflink_on_spark._options.registry import OPTIONS
 from pyflink_on_spark._options.secrets import masked
 from pyflink_on_spark.common import JobStatus
+from pyflink_on_spark.table import EnvironmentSettings, TableEnvironment
 from pyflink_on_spark.tools.operate.commands import run_operation
 from tests.operate.operated import Handle
 from tests.operate.operated import job as job_of
@@ -93,3 +94,20 @@ def test_no_answer_log_file_or_command_tells_a_secret(planted, driver, home, cap
     seen |= {str(path): path.read_text() for path in files}
     assert "cannot connect to" in text_of(seen[f"/jobs/{job_id}/exceptions"])
     assert [name for name, content in seen.items() if PLANTED in text_of(content)] == []
+
+
+def test_statements_that_show_options_hide_secrets():
+    t_env = TableEnvironment.create(EnvironmentSettings.in_streaming_mode())
+    options = ", ".join(f"'{key}' = '{value}'" for key, value in {
+        "connector": "jdbc", "password": PLANTED, "url": f"jdbc:mysql://u:{PLANTED}@host/x",
+    }.items())  # fmt: skip
+    t_env.execute_sql(f"CREATE TABLE t (a INT) WITH ({options})")
+    catalog = f"'type' = 'generic_in_memory', 'default-database' = 'password={PLANTED}'"
+    t_env.execute_sql(f"CREATE CATALOG c WITH ({catalog})")
+    for statement in (
+        "SHOW CREATE TABLE t", "SHOW CREATE CATALOG c", "DESCRIBE CATALOG EXTENDED c",
+    ):  # fmt: skip
+        with t_env.execute_sql(statement).collect() as rows:
+            told = str(list(rows))
+        assert "password" in told
+        assert PLANTED not in told

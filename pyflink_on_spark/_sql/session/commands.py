@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, NoReturn
 
+from pyflink_on_spark._options.secrets import all_masked
 from pyflink_on_spark._sql.binder.expressions import calcite_name
 from pyflink_on_spark._sql.binder.inserts import check_target_column, sink_of
 from pyflink_on_spark._sql.binder.projections import renamed
@@ -353,7 +354,7 @@ def _describe(session: Session, statement: syntax.Describe) -> Listing:
 
 def _describe_catalog(session: Session, statement: syntax.DescribeCatalog) -> Listing:
     catalog = _declared_catalog(session, statement.name)
-    properties = dict(catalog.properties or {})
+    properties = all_masked(catalog.properties or {})
     kind = properties.pop("type")
     rows = [("name", statement.name), ("type", kind), ("comment", catalog.comment)]
     if statement.extended:

@@ -90,8 +90,7 @@ def creation_text(path: ObjectPath, table: CatalogTable, temporary: bool) -> str
         text += f"COMMENT {_quoted(table.comment)}\n"
     if table.partition_by:
         text += f"PARTITIONED BY ({', '.join(f'`{name}`' for name in table.partition_by)})\n"
-    options = [f"{_quoted(key)} = {_quoted(table.options[key])}" for key in sorted(table.options)]
-    return f"{text}WITH (\n{_listed(options)}\n)\n"
+    return text + _options_text(table.options)
 
 
 def view_text(path: ObjectPath, view: CatalogView, temporary: bool) -> str:
@@ -124,9 +123,14 @@ def catalog_text(name: str, catalog: Catalog) -> str:
     text = f"CREATE CATALOG `{name}`\n"
     if catalog.comment is not None:
         text += f"COMMENT {_quoted(catalog.comment)}\n"
-    properties = catalog.properties or {}
-    options = [f"{_quoted(key)} = {_quoted(properties[key])}" for key in sorted(properties)]
-    return f"{text}WITH (\n{_listed(options)}\n)\n"
+    return text + _options_text(catalog.properties or {})
+
+
+def _options_text(options: Mapping[str, str]) -> str:
+    """The options of a table or a catalog, without the values of secrets."""
+    shown = all_masked(options)
+    lines = [f"{_quoted(key)} = {_quoted(shown[key])}" for key in sorted(shown)]
+    return f"WITH (\n{_listed(lines)}\n)\n"
 
 
 def _column(column: Column) -> str:
