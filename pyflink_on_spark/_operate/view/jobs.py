@@ -145,6 +145,10 @@ class OperableHandle(Protocol):
         """Return the accumulators by name."""
         ...
 
+    def result(self) -> Any:
+        """Wait for the end; return the result, or raise what the job failed with."""
+        ...
+
     def cancel(self) -> None:
         """End the job and wait until it has ended."""
         ...

@@ -34,6 +34,7 @@ from pyflink_on_spark.datastream import StreamExecutionEnvironment
 from pyflink_on_spark.tools.operate.run_options import RunOptions, UsageError
 from pyflink_on_spark.tools.script_errors import tell_error
 
+_log = logging.getLogger("pyflink_on_spark")
 _FORMAT = "%(asctime)s %(levelname)-7s %(name)s - %(message)s"
 
 
@@ -182,10 +183,8 @@ def run_script(options: RunOptions) -> int:
     sys.path[1:1] = files
     SignalsAsk().install()
     try:
-        if options.module:
-            runpy.run_module(script, run_name="__main__", alter_sys=True)
-        else:
-            runpy.run_path(script, run_name="__main__")
+        _run(script, module=options.module)
+        _wait_for_jobs(script)
     except KeyboardInterrupt as asked:
         return _end_jobs(asked)
     except JobCancelledError as error:
@@ -198,6 +197,30 @@ def run_script(options: RunOptions) -> int:
         return 1
     _tell_of_unexecuted(script)
     return 0
+
+
+def _run(script: str, *, module: bool) -> None:
+    try:
+        if module:
+            runpy.run_module(script, run_name="__main__", alter_sys=True)
+        else:
+            runpy.run_path(script, run_name="__main__")
+    except SystemExit as ended:
+        if ended.code:
+            raise
+
+
+def _wait_for_jobs(script: str) -> None:
+    """Wait for jobs that the script has not waited for, which go on in Flink's cluster, too.
+
+    A job whose results the script reads ends with the script, since nobody reads them any more.
+    """
+    from pyflink_on_spark._operate.server.job_registry import DRIVER
+
+    for job in DRIVER.jobs.running():
+        if job.job.collected is None:
+            _log.info("%s has ended; %r goes on", script, job.job.name)
+            job.handle.result()
 
 
 def _end_jobs(asked: KeyboardInterrupt) -> int:
