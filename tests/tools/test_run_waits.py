@@ -1,4 +1,4 @@
-"""Jobs that a script has not waited for: they go on when the script has ended, as on a cluster."""
+"""Jobs that a script has not waited for: they continue when the script has ended, as on a cluster."""
 
 from __future__ import annotations
 

@@ -211,7 +211,7 @@ def _run(script: str, *, module: bool) -> None:
 
 
 def _wait_for_jobs(script: str) -> None:
-    """Wait for jobs that the script has not waited for, which go on in Flink's cluster, too.
+    """Wait for jobs that the script has not waited for, which continue on a cluster of Flink, too.
 
     A job whose results the script reads ends with the script, since nobody reads them any more.
     """
@@ -219,7 +219,7 @@ def _wait_for_jobs(script: str) -> None:
 
     for job in DRIVER.jobs.running():
         if job.job.collected is None:
-            _log.info("%s has ended; %r goes on", script, job.job.name)
+            _log.info("%s has ended; %r continues", script, job.job.name)
             job.handle.result()
 
 
