@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 import re
 import signal
+import subprocess
+import sys
 import tempfile
 import time
 from pathlib import Path
@@ -77,6 +79,12 @@ def test_one_process_answers_and_sees_the_log(slot, store):
     assert again == (first[0], 2, b"a,")
     assert first[0] != os.getpid()
     assert StateLog(*store).head().version == 2
+
+
+def test_the_worker_still_learns_how_its_own_processes_end(slot, store):
+    slot.run("a", *store)
+    done = subprocess.run([sys.executable, "-c", "raise SystemExit(3)"], check=False)
+    assert done.returncode == 3
 
 
 def test_an_error_is_raised_in_the_worker_and_changes_nothing(slot, store):

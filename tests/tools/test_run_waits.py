@@ -1,4 +1,4 @@
-"""Jobs that a script has not waited for: they continue when the script has ended, as on a cluster."""
+"""Jobs that a script has not waited for, which continue when the script has ended."""
 
 from __future__ import annotations
 

@@ -129,10 +129,15 @@ class Resident:
             listener.bind(str(own))
             listener.listen()
             place = _Place(address, own.stat().st_ino)
-            signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # nobody waits for these processes
             parent = os.getppid()
-            if os.fork() == 0:
-                _live(listener, place, parent, self.begin)
+            between = os.fork()
+            if between == 0:  # its end makes the process none of the worker's, which need not wait
+                try:
+                    if os.fork() == 0:
+                        _live(listener, place, parent, self.begin)
+                finally:
+                    os._exit(0)
+            os.waitpid(between, 0)
             own.replace(address)
 
 
@@ -296,7 +301,6 @@ def _live(listener: socket.socket, place: _Place, parent: int, begin: Begin) -> 
         os._exit(1)
 
     try:
-        signal.signal(signal.SIGCHLD, signal.SIG_DFL)
         for number in (signal.SIGHUP, signal.SIGTERM):
             signal.signal(number, end)
         _let_go(listener.fileno())

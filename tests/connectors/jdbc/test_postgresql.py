@@ -128,9 +128,9 @@ def test_a_server_that_is_not_there(local_engine):
 
 
 def test_a_schema_and_a_name_from_the_url(local_engine, server, database):
-    database.execute("CREATE SCHEMA other")
-    database.execute("CREATE TABLE other.t (id INT, name TEXT)")
-    url = f"{server.url}?currentSchema=other&ApplicationName=job"
+    database.execute("CREATE SCHEMA named")
+    database.execute("CREATE TABLE named.t (id INT, name TEXT)")
+    url = f"{server.url}?currentSchema=named&ApplicationName=job"
     sql = "INSERT INTO t VALUES (?, ? || current_setting('application_name'))"
     write([Row(1, "a")], PAIR, sql, options(url, "owner"))
-    assert database.execute("SELECT * FROM other.t").fetchall() == [(1, "ajob")]
+    assert database.execute("SELECT * FROM named.t").fetchall() == [(1, "ajob")]
