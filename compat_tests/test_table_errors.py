@@ -273,7 +273,7 @@ def test_made_up_texts_have_the_length_of_their_type(t_env, kind, option, messag
         t_env.sql_query("SELECT a FROM x")
 
 
-def test_secrets_are_hidden_in_errors_only(t_env):
+def test_secrets_are_hidden_in_errors(t_env):
     t_env.execute_sql(
         "CREATE TABLE x (a INT) WITH ('connector' = 'datagen', 'password' = 'p1',"
         " 'my.api-key' = 'p2', 'aws.credentials.basic.secretkey' = 'p3', 'a.user' = 'u')"
@@ -288,9 +288,6 @@ def test_secrets_are_hidden_in_errors_only(t_env):
         "'a.user'='u'\n'aws.credentials.basic.secretkey'='******'\n'connector'='datagen'\n"
         "'my.api-key'='******'\n'password'='******'" in text
     )
-    ((created,),) = t_env.execute_sql("SHOW CREATE TABLE x").collect()
-    assert "'password' = 'p1'" in created
-    assert "'my.api-key' = 'p2'" in created
 
 
 def test_wrong_options_show_when_the_table_is_written(t_env):

@@ -40,6 +40,7 @@ class ShowsWatermark(ProcessFunction):
 # -- outputs of timers and the watermark that fired them -------------------------------------------
 
 
+@pytest.mark.timed
 def test_what_a_timer_emits_is_ahead_of_the_watermark_that_fired_it(env):
     stream = keyed_by_first(timed(env.from_collection([("a", 1), ("a", 2)]))).process(Later())
     assert collect(stream.rebalance().process(ShowsWatermark())) == [
