@@ -16,12 +16,7 @@ WORDS = "WORDS = ['to', 'be']\n"
 
 
 @pytest.fixture
-def run(monkeypatch, tmp_path, capsys):
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(sys, "path", ["", *sys.path])
-    monkeypatch.setattr(sys, "argv", sys.argv)
-    monkeypatch.setattr("pyflink_on_spark.tools.operate.run.install", lambda: None)
-    monkeypatch.setattr("pyflink_on_spark.tools.operate.run.SignalsAsk.install", lambda _: None)
+def run(script_process, capsys):
 
     def ran(line):
         options = parse(line.split())

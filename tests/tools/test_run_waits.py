@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from dataclasses import replace
 
 import pytest
@@ -29,12 +28,7 @@ class Waited(Handle):
 
 
 @pytest.fixture
-def run(monkeypatch, tmp_path):
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(sys, "path", ["", *sys.path])
-    monkeypatch.setattr(sys, "argv", sys.argv)
-    monkeypatch.setattr("pyflink_on_spark.tools.operate.run.install", lambda: None)
-    monkeypatch.setattr("pyflink_on_spark.tools.operate.run.SignalsAsk.install", lambda _: None)
+def run(script_process, monkeypatch, tmp_path):
     monkeypatch.setattr(DRIVER, "jobs", OperatedJobs())
 
     def ran(text, *handles):

@@ -5,7 +5,6 @@ from __future__ import annotations
 import logging
 from collections.abc import Iterable, Mapping
 from threading import Timer
-from types import TracebackType
 from typing import Any, Generic, TypeVar
 
 from pyflink_on_spark._compat.errors import CheckpointError
@@ -40,12 +39,7 @@ class ForeignWait:
     def __enter__(self) -> None:
         self._tell_after(_TELL_SECONDS)
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self._over = True
         self._timer.cancel()
 

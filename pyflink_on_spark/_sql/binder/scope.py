@@ -153,7 +153,7 @@ class Scope:
         return column
 
 
-def field_of(row: Typed, field: str | int, span: object = None) -> Typed:
+def field_of(row: Typed, field: str | int, span: Span | None = None) -> Typed:
     """Return a field of a row.
 
     Args:
@@ -167,7 +167,7 @@ def field_of(row: Typed, field: str | int, span: object = None) -> Typed:
     kind = row.type
     known = range(len(kind.names)) if isinstance(field, int) else kind.names
     if kind.root is not Root.ROW or field not in known:
-        raise invalid(f"Column '{field}' not found in {kind}", span)  # type: ignore[arg-type]
+        raise invalid(f"Column '{field}' not found in {kind}", span)
     index = field if isinstance(field, int) else kind.names.index(field)
     child = kind.children[index]
     return FieldAccess(child.with_nullable(child.nullable or kind.nullable), row, index)
