@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import configparser
+import pkgutil
 import re
+import tomllib
 from fnmatch import fnmatch
 from pathlib import Path
 
 import pytest
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
+
+import pyflink_on_spark
 
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGE = ROOT / "pyflink_on_spark"
@@ -45,3 +49,13 @@ def test_the_versions_that_scripts_install_are_those_that_setup_cfg_allows(setup
     assert len(requirements) > 30
     for requirement in requirements:
         assert pinned[canonicalize_name(requirement.name)] in requirement.specifier, requirement
+
+
+def test_the_extra_brings_the_command_flink(setup_cfg):
+    project = tomllib.loads((ROOT / "flink-command/pyproject.toml").read_text("utf-8"))["project"]
+    assert setup_cfg["options.extras_require"]["flink-command"].strip() == project["name"]
+    assert project["version"] == pyflink_on_spark.__version__
+    assert project["dependencies"] == [setup_cfg["metadata"]["name"]]
+    assert set(project["scripts"]) == {"flink", "sql-client.sh"}
+    for place in project["scripts"].values():
+        assert callable(pkgutil.resolve_name(place))

@@ -248,3 +248,31 @@ class TestPrompt:
         assert shown["orders"] == "table"
         assert shown["order_id"] == "column"
         assert shown["ORDER"] == "word"
+
+    def test_names_are_looked_up_once_for_a_prompt(self, client, monkeypatch):
+        from prompt_toolkit.completion import CompleteEvent
+        from prompt_toolkit.document import Document
+
+        from pyflink_on_spark._compat.errors import PyFlinkOnSparkError
+        from pyflink_on_spark.tools.sql.prompt import SqlCompleter
+
+        asked = []
+
+        class Server(dict):
+            def __getitem__(self, name):
+                asked.append(name)
+                raise PyFlinkOnSparkError("a column has no type")
+
+        database = client.t_env._session.catalog.database(("default_catalog", "default_database"))
+        monkeypatch.setattr(database, "relations", Server(orders=None))
+        completer = SqlCompleter(client)
+
+        def completed():
+            found = completer.get_completions(Document("SELECT orde"), CompleteEvent())
+            return [each.text for each in found]
+
+        assert completed() == completed() == ["ORDER", "orders"]
+        assert asked == ["orders"]
+        completer.forget()
+        assert completed() == ["ORDER", "orders"]
+        assert asked == ["orders"] * 2

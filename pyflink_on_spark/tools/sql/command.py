@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from pyflink_on_spark._compat.import_hook import install
-from pyflink_on_spark.tools.commands import parser_of
+from pyflink_on_spark.tools.commands import parser_of, run_command
 from pyflink_on_spark.tools.operate.run import EndAsked, SignalsAsk, configure
 from pyflink_on_spark.tools.operate.run_options import UsageError, help_lines, parse
 from pyflink_on_spark.tools.sql.client import Quit, SqlClient, say
@@ -52,6 +52,11 @@ def main(arguments: list[str]) -> int:
     if given.file is None and sys.stdin.isatty():
         return _at_prompt(client, given.init, given.history)
     return _run_files(client, given.init, lambda: _read(given.file or "-"))
+
+
+def sql_client() -> int:
+    """The command ``sql-client.sh``: carry out SQL as the command line says."""
+    return run_command("sql", sys.argv[1:])
 
 
 def _add_options(parser: argparse.ArgumentParser) -> None:

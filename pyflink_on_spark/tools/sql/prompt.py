@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 
 from prompt_toolkit import PromptSession
 from prompt_toolkit.completion import CompleteEvent, Completer, Completion
@@ -14,6 +15,8 @@ from prompt_toolkit.key_binding.key_processor import KeyPressEvent
 from prompt_toolkit.lexers import PygmentsLexer
 from pygments.lexers.sql import SqlLexer  # type: ignore[import-untyped]
 
+from pyflink_on_spark._compat.errors import PyFlinkOnSparkError
+from pyflink_on_spark._sql.catalog import Relation
 from pyflink_on_spark._sql.parser.keywords import RESERVED
 from pyflink_on_spark._sql.plan.catalog_objects import CatalogTable
 from pyflink_on_spark.tools.sql.client import SqlClient, say
@@ -33,11 +36,13 @@ class Prompt:
     """
 
     def __init__(self, client: SqlClient, history: str | None = None) -> None:
+        self._completer = SqlCompleter(client)
         self._session: PromptSession[str] = PromptSession(
             "Flink SQL> ",
             multiline=True,
             history=FileHistory(os.path.expanduser(history or _HISTORY)),
-            completer=SqlCompleter(client),
+            completer=self._completer,
+            complete_in_thread=True,
             complete_while_typing=False,
             lexer=PygmentsLexer(SqlLexer),
             key_bindings=_bindings(),
@@ -48,6 +53,7 @@ class Prompt:
         """Yield statements until the input ends; Ctrl-C drops the line."""
         say(_WELCOME)
         while True:
+            self._completer.forget()
             try:
                 text = self._session.prompt()
             except KeyboardInterrupt:
@@ -77,12 +83,19 @@ def _bindings() -> KeyBindings:
 class SqlCompleter(Completer):
     """Completes words of SQL, and names of what there is.
 
+    The names are looked up once for each prompt: a catalog may be a server's.
+
     Args:
         client: knows the tables, columns and functions that there are.
     """
 
     def __init__(self, client: SqlClient) -> None:
         self._client = client
+        self._known: dict[str, str] | None = None
+
+    def forget(self) -> None:
+        """Look the names up again: a statement may have changed them."""
+        self._known = None
 
     def get_completions(
         self, document: Document, complete_event: CompleteEvent
@@ -91,7 +104,9 @@ class SqlCompleter(Completer):
         word = document.get_word_before_cursor()
         if not word:
             return
-        for found, kind in sorted(self._words().items()):
+        if self._known is None:
+            self._known = dict(sorted(self._words().items()))
+        for found, kind in self._known.items():
             if found.lower().startswith(word.lower()):
                 yield Completion(found, start_position=-len(word), display_meta=kind)
 
@@ -99,13 +114,19 @@ class SqlCompleter(Completer):
         t_env = self._client.t_env
         words = dict.fromkeys(RESERVED | _MORE, "word")
         words.update(dict.fromkeys(t_env.list_functions(), "function"))
-        for name, relation in t_env._session.catalog.relations().items():
-            words[name] = "table"
-            if isinstance(relation, CatalogTable):
-                names = relation.schema.row.names
-            else:
-                names = relation.plan.schema.names
-            words.update(dict.fromkeys(names, "column"))
-        words.update(dict.fromkeys(t_env.list_databases(), "database"))
         words.update(dict.fromkeys(t_env.list_catalogs(), "catalog"))
+        # A server may be away, and a table may have a column of a type that there is not.
+        with suppress(PyFlinkOnSparkError):
+            words.update(dict.fromkeys(t_env.list_databases(), "database"))
+            relations = t_env._session.catalog.relations()
+            for name in relations:
+                words[name] = "table"
+                with suppress(PyFlinkOnSparkError):
+                    words.update(dict.fromkeys(_columns(relations[name]), "column"))
         return words
+
+
+def _columns(relation: Relation) -> Iterable[str]:
+    if isinstance(relation, CatalogTable):
+        return relation.schema.row.names
+    return relation.plan.schema.names
