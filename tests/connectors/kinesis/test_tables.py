@@ -178,3 +178,44 @@ class TestRefused:
         text = refusal(t_env, "SELECT * FROM t")
         assert "'aws.credentials.basic.secretkey'='******'" in text
         assert "hush" not in text
+
+
+@pytest.fixture
+def delivered(aws):
+    """Reads the texts that a new delivery stream has put into its bucket."""
+    files = aws.client("s3")
+    files.create_bucket(
+        Bucket="deliveries", CreateBucketConfiguration={"LocationConstraint": REGION}
+    )
+    place = {"RoleARN": "arn:aws:iam::1:role/any", "BucketARN": "arn:aws:s3:::deliveries"}
+    aws.client("firehose").create_delivery_stream(
+        DeliveryStreamName="orders", ExtendedS3DestinationConfiguration=place
+    )
+
+    def read():
+        found = files.list_objects_v2(Bucket="deliveries").get("Contents", [])
+        bodies = (files.get_object(Bucket="deliveries", Key=each["Key"])["Body"] for each in found)
+        return "".join(body.read().decode() for body in bodies)
+
+    return read
+
+
+def test_a_delivery_stream(aws, t_env, delivered):
+    options = (
+        "'delivery-stream' = 'orders'", f"'aws.region' = '{REGION}'", "'sink.batch.max-size' = '2'",
+    )  # fmt: skip
+    create(t_env, aws, "sent", COLUMNS, *options, connector="firehose")
+    t_env.execute_sql("INSERT INTO sent VALUES (1, 'pear'), (2, 'fig'), (3, NULL)").wait()
+    parts = [part + "}" for part in delivered().split("}") if part]
+    assert sorted(parts) == [
+        '{"id":1,"name":"pear"}', '{"id":2,"name":"fig"}', '{"id":3,"name":null}',
+    ]  # fmt: skip
+    assert "can only be used as a sink" in refusal(t_env, "SELECT * FROM sent")
+    counted = "INSERT INTO sent SELECT CAST(COUNT(*) AS INT), name FROM sent_from GROUP BY name"
+    t_env.execute_sql("CREATE VIEW sent_from AS SELECT * FROM (VALUES ('a'), ('a')) AS t(name)")
+    assert "doesn't support consuming update changes" in refusal(t_env, counted)
+
+
+def test_a_delivery_stream_has_a_name(aws, t_env):
+    create(t_env, aws, "sent", COLUMNS, connector="firehose")
+    assert "delivery-stream" in refusal(t_env, "INSERT INTO sent VALUES (1, 'pear')")

@@ -34,8 +34,8 @@ _CONNECTORS: tuple[tuple[str, str], ...] = (
     (r"pulsar|upsert-pulsar", _BY_SPARK.format(package="io.streamnative.connectors:pulsar-spark")),
     (r"redis", _BY_CLIENT.format(library="redis")),
     (
-        r"firehose|aws-kinesis-firehose",
-        "Use KinesisFirehoseSink of the DataStream API, and to_data_stream.",
+        r"aws-kinesis-firehose",
+        "Use 'connector' = 'firehose' with 'delivery-stream'.",
     ),
     (r"dynamodb|sqs|cloudwatch", _BY_CLIENT.format(library="boto3")),
     (r"rabbitmq", "Use RMQSource and RMQSink of the DataStream API, and from_data_stream."),

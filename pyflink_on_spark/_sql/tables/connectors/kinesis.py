@@ -182,15 +182,19 @@ def source_properties(options: TableOptions) -> dict[str, str]:
     return client_properties(options) | found
 
 
-def batching(options: TableOptions) -> Batching:
+def batching(options: TableOptions, in_bytes: Option[int] = BATCH_BYTES) -> Batching:
     """Return when a sink sends its records.
+
+    Args:
+        options: those of the table.
+        in_bytes: the option of the largest size of a request.
 
     Raises:
         ValidationError: the numbers contradict each other.
     """
     found = Batching(
         elements=_number(options, BATCH_ELEMENTS),
-        in_bytes=_number(options, BATCH_BYTES),
+        in_bytes=_number(options, in_bytes),
         milliseconds=_number(options, BATCH_TIME),
         requests_in_flight=_number(options, IN_FLIGHT),
         buffered=_number(options, BUFFERED),

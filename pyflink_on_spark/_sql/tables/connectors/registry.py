@@ -27,6 +27,7 @@ CONNECTORS: dict[str, str] = {
     "blackhole": "printing:BlackholeFactory",
     "datagen": "datagen:DatagenFactory",
     "filesystem": "filesystem.factory:FilesystemFactory",
+    "firehose": "firehose:FirehoseFactory",
     "jdbc": "jdbc:JdbcFactory",
     "kafka": "kafka:KafkaFactory",
     "kinesis": "kinesis:KinesisFactory",
