@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
+
 from pyflink_on_spark._connectors.kinesis.config import FirehoseSinkConfig
 from pyflink_on_spark._connectors.kinesis.sink import FirehoseSink
 from pyflink_on_spark._sql.plan.changes import ChangeKinds
@@ -30,6 +32,10 @@ from pyflink_on_spark._sql.tables.formats.registry import find_format
 
 STREAM = Option("delivery-stream", text, required=True)
 _BATCH_BYTES = Option(BATCH_BYTES.key, integer, default=4 * 1024 * 1024)
+EVERY: tuple[Option[Any], ...] = (
+    STREAM, FORMAT, REGION, ENDPOINT, TRUSTS_ALL, BATCH_ELEMENTS, IN_FLIGHT, BUFFERED,
+    _BATCH_BYTES, BATCH_TIME, FAILS,
+)  # fmt: skip
 _LARGEST_RECORD = 1000 * 1024
 
 
@@ -37,10 +43,7 @@ class FirehoseFactory(TableFactory):
     """Makes tables of the records that a delivery stream receives."""
 
     identifier = "firehose"
-    options = (
-        STREAM, FORMAT, REGION, ENDPOINT, TRUSTS_ALL, BATCH_ELEMENTS, IN_FLIGHT, BUFFERED,
-        _BATCH_BYTES, BATCH_TIME, FAILS,
-    )  # fmt: skip
+    options = EVERY
 
     def sink(self, context: TableContext) -> TableSink:
         """Return a table to be written."""
