@@ -18,12 +18,15 @@ from pyflink.datastream.connectors.number_seq import NumberSequenceSource
 from pyflink.datastream.functions import (
     AggregateFunction,
     BroadcastProcessFunction,
+    CoFlatMapFunction,
     CoMapFunction,
+    FilterFunction,
     FlatMapFunction,
     KeyedBroadcastProcessFunction,
     KeyedCoProcessFunction,
     KeyedProcessFunction,
     MapFunction,
+    ProcessAllWindowFunction,
     ProcessWindowFunction,
     ReduceFunction,
 )
@@ -36,14 +39,18 @@ from pyflink.datastream.state import (
     ValueStateDescriptor,
 )
 from pyflink.datastream.window import (
+    ContinuousEventTimeTrigger,
+    ContinuousProcessingTimeTrigger,
     CountSlidingWindowAssigner,
     CountTrigger,
     CountTumblingWindowAssigner,
     EventTimeSessionWindows,
     GlobalWindows,
+    ProcessingTimeSessionWindows,
     PurgingTrigger,
     SessionWindowTimeGapExtractor,
     SlidingEventTimeWindows,
+    SlidingProcessingTimeWindows,
     Trigger,
     TriggerResult,
     TumblingEventTimeWindows,
@@ -500,6 +507,117 @@ def assigners(env, folder, output, parallelism):
     show(keyed.window(GlobalWindows.create()).trigger(Thirds()), "thirds")
 
 
+class Odd(FilterFunction):
+    """Lets every second line of a key pass."""
+
+    def open(self, context):
+        self.seen = context.get_state(ValueStateDescriptor("seen", Types.LONG()))
+
+    def filter(self, value):
+        self.seen.update((self.seen.value() or 0) + 1)
+        return self.seen.value() % 2 == 1
+
+
+class Lately(CoFlatMapFunction):
+    def open(self, context):
+        self.last = context.get_map_state(MapStateDescriptor("last", Types.STRING(), Types.LONG()))
+
+    def flat_map1(self, value):
+        self.last.put("first", value[2])
+        yield f"first {value[0]} {self.last.get('first')}"
+
+    def flat_map2(self, value):
+        self.last.put("second", (self.last.get("second") or 0) + value[2])
+        yield f"second {value[0]} {self.last.get('second')}"
+
+
+def others(env, folder, output, parallelism):
+    """Has what the jobs of functions and of windows have not."""
+    lines = lines_of(env, folder)
+    keyed = lines.key_by(lambda line: line[0], Types.STRING())
+
+    def show(results, name):
+        found = results.uid(name).set_parallelism(parallelism)
+        found.map(str, Types.STRING()).map(Append(output, name), Types.STRING()).print()
+
+    show(keyed.filter(Odd()), "filter")
+    show(keyed.connect(keyed).flat_map(Lately(), Types.STRING()), "lately")
+    show(keyed.min(2), "min")
+    show(keyed.max(2), "max")
+    show(keyed.min_by(2), "min_by")
+    week = TumblingEventTimeWindows.of(Time.days(7))
+    often = keyed.window(week).trigger(ContinuousEventTimeTrigger.of(Time.milliseconds(700)))
+    show(often.process(Numbers(), Types.STRING()), "continuous")
+    show(
+        keyed.window(TumblingEventTimeWindows.of(Time.seconds(1))).reduce(
+            add, ContentsOfLines(), output_type=Types.STRING()
+        ),
+        "reduced contents",
+    )
+    second = TumblingEventTimeWindows.of(Time.seconds(1))
+    all_lines = lines.window_all(second).process(AllNumbers(), Types.STRING()).uid("all lines")
+    all_lines.map(Append(output, "all lines"), Types.STRING()).print()
+
+
+class ContentsOfLines(ProcessWindowFunction):
+    def process(self, key, context, elements):
+        yield f"{key} {context.window().start} {list(elements)}"
+
+
+class AllNumbers(ProcessAllWindowFunction):
+    def process(self, context, elements):
+        yield f"{context.window().start} {[e[2] for e in elements]}"
+
+
+class Overdue(KeyedProcessFunction):
+    """Fires once for each key, by the clock, and lists what has come until then."""
+
+    def open(self, context):
+        self.since = context.get_state(ValueStateDescriptor("since", Types.LONG()))
+
+    def process_element(self, value, context):
+        if self.since.value() is None:
+            timers = context.timer_service()
+            due = timers.current_processing_time() + WAIT
+            self.since.update(due)
+            timers.register_processing_time_timer(due)
+            yield f"{value[0]} waits"
+
+    def on_timer(self, timestamp, context):
+        due = "on time" if timestamp == self.since.value() else "at another time"
+        yield f"{context.get_current_key()} fires {due}"
+
+
+WAIT = 20_000
+"""Milliseconds by the clock, longer than the first half of the job takes."""
+
+
+def clocks(env, folder, output, parallelism):
+    """Has what goes by the clock, and has its time when the job continues."""
+    keyed = lines_of(env, folder).key_by(lambda line: line[0], Types.STRING())
+
+    def show(results, name):
+        found = results.uid(name).set_parallelism(parallelism)
+        found.map(Append(output, name), Types.STRING()).print()
+
+    def numbers_of(windowed, name):
+        show(windowed.process(Sums(), Types.STRING()), name)
+
+    show(keyed.process(Overdue(), Types.STRING()), "overdue")
+    numbers_of(keyed.window(ProcessingTimeSessionWindows.with_gap(Time.seconds(20))), "session")
+    numbers_of(keyed.window(TumblingProcessingTimeWindows.of(Time.seconds(60))), "tumbling")
+    sliding = SlidingProcessingTimeWindows.of(Time.seconds(90), Time.seconds(45))
+    numbers_of(keyed.window(sliding), "sliding")
+    days = keyed.window(TumblingProcessingTimeWindows.of(Time.days(3650)))
+    often = ContinuousProcessingTimeTrigger.of(Time.seconds(20))
+    numbers_of(days.trigger(PurgingTrigger.of(often)), "continuous")
+
+
+class Sums(ProcessWindowFunction):
+    def process(self, key, context, elements):
+        yield f"{key} {sorted(e[2] for e in elements)}"
+
+
 class Gap(SessionWindowTimeGapExtractor):
     def extract(self, element):
         return 400 + element[2] % 2 * 100
@@ -689,6 +807,8 @@ JOBS = {
         numbers,
         half_read,
         nameless,
+        others,
+        clocks,
         file_sink,
         file_sinks,
         kafka,

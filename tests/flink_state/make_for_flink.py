@@ -27,6 +27,8 @@ JOBS = {
     "assigners": ("assigners", 3, {}),
     "keys": ("keys", 2, {}),
     "functions": ("functions", 3, {}),
+    "others": ("others", 3, {}),
+    "windows-4096": ("windows", 2, {"pipeline.max-parallelism": "4096"}),
     "numbers": ("numbers", 2, {}),
     "half-read": ("half_read", 1, {}),
 }

@@ -19,6 +19,7 @@ NAMES = [
     "keys",
     "nameless",
     "numbers",
+    "others",
     "states",
     "states-1.18",
     "states-1.20",
