@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+import threading
 from dataclasses import replace
 
 import pytest
@@ -71,6 +72,28 @@ def test_requests_about_a_job_reach_its_driver(asked, start):
     assert asked(root, "PATCH", mode="cancel")[0] == 202
     assert handle.ended.wait(20)
     assert handle.asked[-1] == "cancel"
+
+
+def test_a_job_that_is_stopped_ends_before_its_savepoint_is_told(asked, start, records):
+    handle = start()
+    root = f"/jobs/{id_of(handle)}"
+    told = threading.Event()
+    stop = handle.stop_with_savepoint
+
+    def slowly(*given):
+        location = stop(*given)
+        told.wait(20)
+        return location
+
+    handle.stop_with_savepoint = slowly
+    request = asked(f"{root}/stop", "POST", {"targetDirectory": "/sp"})[1]["request-id"]
+    assert handle.ended.wait(20)
+    assert records.get(id_of(handle)).over
+    assert asked(f"{root}/savepoints/{request}")[1]["status"] == {"id": "IN_PROGRESS"}
+    told.set()
+    while (result := asked(f"{root}/savepoints/{request}")[1])["operation"] is None:
+        pass
+    assert result["operation"] == {"location": "/sp/savepoint-2"}
 
 
 def test_what_a_driver_has_left(asked, start, records, driver):

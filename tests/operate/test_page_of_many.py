@@ -10,6 +10,7 @@ from pyflink_on_spark._operate.client.client import Door
 from pyflink_on_spark._operate.view.job_records import JobRecord
 from pyflink_on_spark.tools.serve.command import Server
 from tests.operate.browser import PROGRAM, browser
+from tests.operate.test_commands import id_of
 
 pytestmark = [
     pytest.mark.skipif(PROGRAM is None, reason="needs Chromium"),
@@ -19,10 +20,6 @@ RUNNING, ENDED = 20, 200
 HEADINGS = "[...document.querySelectorAll('main h2')].map((each) => each.textContent)"
 ROWS = "document.querySelectorAll('table')[{}].querySelectorAll('tbody tr').length"
 LISTED = f"document.querySelectorAll('table').length > 1 && {ROWS.format(0)} === {RUNNING}"
-
-
-def id_of(handle):
-    return handle.job.settings.job_id
 
 
 @pytest.fixture

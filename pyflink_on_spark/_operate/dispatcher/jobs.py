@@ -117,7 +117,8 @@ class DispatchedJobsRoutes:
     def forward(self, request: Request, job_id: str, rest: str = "") -> Answer:
         """The driver's answer, or what it has left."""
         record = self._record(job_id)
-        if not record.over:
+        # A job that was stopped has ended before its driver notes where the savepoint is.
+        if not record.over or _operation_of(rest) not in {None, *record.operations}:
             with contextlib.suppress(_Gone):
                 return self._forwarded(request, record)
             record = self._record(job_id)
@@ -145,9 +146,9 @@ class DispatchedJobsRoutes:
         Raises:
             RestError: nothing was kept that answers the request.
         """
-        parts = path.strip("/").split("/")
-        if len(parts) == 2 and parts[0] in _OPERATIONS and parts[1] in record.operations:
-            return Answer(operation_status(record.operations[parts[1]]))
+        operation = _operation_of(path)
+        if operation in record.operations:
+            return Answer(operation_status(record.operations[operation]))
         if not record.over:
             return Answer(operation_status(None))  # the driver ends, and tells before it has ended
         if request.method not in {"GET", "HEAD"}:
@@ -174,6 +175,12 @@ class DispatchedJobsRoutes:
         sockets = {record.socket for record in running}
         replies = self._pool.map(lambda place: _asked_one(place, path), sockets)
         return [json.loads(reply.content) for reply in replies if reply and reply.status == OK]
+
+
+def _operation_of(path: str) -> str | None:
+    """The request whose result a path asks for, if it is one of those."""
+    parts = path.strip("/").split("/")
+    return parts[1] if len(parts) == 2 and parts[0] in _OPERATIONS else None
 
 
 class _Gone(Exception):
