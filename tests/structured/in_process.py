@@ -67,6 +67,7 @@ class Trouble:
         losses: how often a worker is lost before a micro-batch.
         failures: how often a micro-batch fails, after some of its slots, and is run again.
         partitions: at most.
+        stored: gets the bytes in the logs of all slots after each micro-batch.
     """
 
     seed: int = 0
@@ -75,6 +76,7 @@ class Trouble:
     failures: float = 0.0
     partitions: int = 4
     batches: int = field(default=0, init=False)
+    stored: list[int] = field(default_factory=list, init=False)
 
 
 class _Failed(Exception):
@@ -97,9 +99,16 @@ class FakeQuery:
             self._trouble.batches += 1
             committed = copy.deepcopy(self._store)
             try:
-                return self._run(batch)
+                leaving = self._run(batch)
             except _Failed:
                 self._store = committed
+            else:
+                self._trouble.stored.append(self._stored_bytes())
+                return leaving
+
+    def _stored_bytes(self) -> int:
+        logs = [chunks.entries.values() for _, chunks in self._store.values()]
+        return sum(len(chunk) for log in logs for (chunk,) in log)
 
     @contextlib.contextmanager
     def committed_at_the_end(self) -> Iterator[None]:
