@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
-from pyflink_on_spark._compat.errors import CheckpointError
+from pyflink_on_spark._compat.errors import CheckpointError, EnvironmentSetupError
 from pyflink_on_spark._connectors.spark_rows.sink import StagedSink, StagingPlace
 from pyflink_on_spark._connectors.spark_rows.source import BatchFolder
 from pyflink_on_spark._job.checkpoints.checkpoint_settings import CheckpointSettings
@@ -172,3 +173,10 @@ def test_each_attempt_but_the_first_begins_with_what_has_failed():
     object.__setattr__(job, "begins_again", lambda: events.append("again"))
     Restarting(job, attempt)._attempts()
     assert events == [0, "again", 1, "again", 2]
+
+
+def test_rows_that_spark_writes_on_another_machine_are_missed(tmp_path):
+    elsewhere = SimpleNamespace(parquet=lambda _: None)
+    frame = SimpleNamespace(write=SimpleNamespace(mode=lambda _: elsewhere))
+    with pytest.raises(EnvironmentSetupError, match="a folder that this one sees as well"):
+        _write_batch(frame, BatchFolder(str(tmp_path)), 0)

@@ -137,4 +137,9 @@ def _write_batch(frame: DataFrame, folder: BatchFolder, number: int) -> None:
     target = folder.batch(number)
     temporary = target.with_name(f".{target.name}")
     frame.write.mode("overwrite").parquet(str(temporary))
+    if not temporary.is_dir():
+        raise EnvironmentSetupError(
+            f"Spark has written the rows of from_spark() into {temporary} of another machine: give "
+            "from_spark() a folder that this one sees as well (staging=...)"
+        )
     temporary.rename(target)
