@@ -24,6 +24,7 @@ from pyflink.table.expressions import (
     map_,
     null_of,
     range_,
+    row,
     to_timestamp,
     with_columns,
     without_columns,
@@ -51,8 +52,8 @@ def r(t_env):
 
 def last(table):
     kept = Counter()
-    for kind, *row in changes(table):
-        kept[tuple(row)] += 1 if kind[0] == "+" else -1
+    for kind, *values in changes(table):
+        kept[tuple(values)] += 1 if kind[0] == "+" else -1
     return sorted(kept.elements(), key=repr)
 
 
@@ -348,3 +349,21 @@ def test_names_of_fields_and_conversions(t_env, t):
     assert (names(sums), rows(sums)[-1]) == (["EXPR$0-BIGINT", "_c1", "EXPR$2"], (1, 2, 1))
     groups = table.group_by(v).select(v, v.cast(big), v.max.cast(big), v.min)
     assert names(groups) == ["v", "v-BIGINT", "EXPR$0-BIGINT", "EXPR$1"]
+
+
+def test_names_of_expressions_that_are_sql(t_env):
+    table = t_env.from_elements([(1, 2)], ["a", "b"])
+    some = ["a", "a + 1", "CAST(a AS STRING)", "UPPER('x')"]
+    assert names(table.select(*map(call_sql, some))) == ["_c0", "_c1", "_c2", "_c3"]
+    assert names(table.select(call_sql("a").alias("q"), call_sql("a") + 1)) == ["q", "_c1"]
+    assert names(table.add_columns(call_sql("a"))) == ["a", "b", "_c2"]
+    assert names(table.select(call_sql("COUNT(1)"))) == ["_c0"]
+
+
+def test_fields_of_rows_of_the_table_api(t_env):
+    table = t_env.from_elements([(1,)], ["a"])
+    made = row(col("a"), "x")
+    assert "`f0` BIGINT, `f1` CHAR(1)" in str(table.select(made).get_schema())
+    selected = table.select(made.get("f0"), made.get(1), row(1, 2).get("f1"))
+    assert rows(selected) == [(1, "x", 2)]
+    assert rows(t_env.sql_query("SELECT r.`EXPR$0` FROM (SELECT ROW(1, 2) AS r)")) == [(1,)]

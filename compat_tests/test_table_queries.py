@@ -298,3 +298,43 @@ def test_schema_of_a_query(t_env, table, printed):
         "  `e` BOOLEAN",
         ")",
     ]
+
+
+ROW_OF_TWO = "(SELECT CAST(ROW(1, ROW(2, 3)) AS ROW<x INT, y ROW<a INT, b INT>>) AS r, 5 AS z)"
+
+
+@pytest.mark.parametrize(
+    ("selected", "names", "expected"),
+    [
+        ("r.*", ["x", "y"], (1, Row(2, 3))),
+        ("t.r.*, 1", ["x", "y", "EXPR$2"], (1, Row(2, 3), 1)),
+        ("z, r.*, r.x", ["z", "x", "y", "x0"], (5, 1, Row(2, 3), 1)),
+        ("r.y.*", ["a", "b"], (2, 3)),
+        ("t.r.y.*, t.*", ["a", "b", "r", "z"], (2, 3, Row(1, Row(2, 3)), 5)),
+    ],
+)
+def test_all_fields_of_a_row(t_env, selected, names, expected):
+    table = t_env.sql_query(f"SELECT {selected} FROM {ROW_OF_TWO} AS t")
+    assert table.get_schema().get_field_names() == names
+    assert rows(table) == [expected]
+
+
+def test_all_fields_of_no_row(t_env):
+    nothing = "(SELECT CAST(NULL AS ROW<x INT NOT NULL, y STRING>) AS r, 5 AS z)"
+    assert query(t_env, f"SELECT r.* FROM {nothing}") == [(None, None)]
+    with pytest.raises(Exception, match=r"Not a record type. The '\*' operator requires a record"):
+        query(t_env, f"SELECT z.* FROM {nothing}")
+
+
+@pytest.mark.parametrize(
+    ("source", "target", "message"),
+    [
+        ("1", "TIMESTAMP_LTZ(3)", r"It's recommended to use TO_TIMESTAMP_LTZ\(numeric_col, prec"),
+        ("1", "TIMESTAMP(3)", r"recommended to use TO_TIMESTAMP\(FROM_UNIXTIME\(numeric_col\)\)"),
+        ("CURRENT_TIMESTAMP", "INT", "The cast from TIMESTAMP_LTZ type to NUMERIC type is not all"),
+        ("LOCALTIMESTAMP", "INT", r"recommended to use UNIX_TIMESTAMP\(CAST\(timestamp_col AS STR"),
+    ],
+)
+def test_numbers_are_no_moments(t_env, source, target, message):
+    with pytest.raises(Exception, match=message):
+        value(t_env, f"CAST({source} AS {target})")

@@ -97,3 +97,40 @@ def test_changes_of_ranks(t, ranks, expected):
 )  # fmt: skip
 def test_changes_of_a_limit(t, limit, expected):
     assert changes(t.sql_query(f"SELECT x FROM {FIVE} ORDER BY x DESC {limit}")) == expected
+
+
+COUNTED = "(SELECT x, COUNT(*) AS c FROM (VALUES (1), (2), (1), (3), (2)) AS v (x) GROUP BY x)"
+
+
+@pytest.mark.parametrize(
+    ("query", "expected"),
+    [
+        (
+            f"SELECT * FROM {COUNTED} LIMIT 3",
+            [
+                ("+I", 1, 1), ("+I", 2, 1), ("-D", 1, 1), ("+I", 1, 2), ("+I", 3, 1),
+                ("-D", 2, 1), ("+I", 2, 2),
+            ],
+        ),
+        (
+            f"SELECT * FROM {COUNTED} LIMIT 2",
+            [
+                ("+I", 1, 1), ("+I", 2, 1), ("-D", 1, 1), ("+I", 1, 2), ("-D", 2, 1),
+                ("+I", 3, 1),
+            ],
+        ),
+        (
+            f"SELECT * FROM (SELECT * FROM {COUNTED} LIMIT 3) LIMIT 1",
+            [("+I", 1, 1), ("-D", 1, 1), ("+I", 2, 1), ("-D", 2, 1), ("+I", 1, 2)],
+        ),
+        (f"SELECT * FROM {COUNTED} LIMIT 0", []),
+        (f"SELECT DISTINCT x FROM {COUNTED} LIMIT 2", [("+I", 1), ("+I", 2)]),
+    ],
+)  # fmt: skip
+def test_limit_of_changing_rows(t, query, expected):
+    assert changes(t.sql_query(query)) == expected
+
+
+def test_offset_needs_a_limit_in_streams(t):
+    with pytest.raises(Exception, match="FETCH is missed, which on streaming table is not"):
+        query(t, "SELECT k FROM t OFFSET 1 ROWS")

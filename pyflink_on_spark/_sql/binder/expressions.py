@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any, Protocol
 
 from pyflink_on_spark._sql.binder.scope import Scope, field_of
@@ -226,6 +227,37 @@ def _period(start: Typed, end: Typed) -> str:
     return f"RECORDTYPE:PEEK_NO_EXPAND({one} EXPR$0, {two} EXPR$1)"
 
 
+def _with_names_of_table_api(made: Typed) -> Typed:
+    """A row whose fields are called f0, f1 and so on, as no row of SQL is."""
+    kind = made.type
+    names = tuple(f"f{index}" for index in range(len(kind.children)))
+    return replace(made, type=replace(kind, names=names))
+
+
+_TIMESTAMPS = {Root.TIMESTAMP: "TIMESTAMP", Root.TIMESTAMP_LTZ: "TIMESTAMP_LTZ"}
+_INSTEAD_OF_CASTS = {
+    (False, Root.TIMESTAMP): "TO_TIMESTAMP(FROM_UNIXTIME(numeric_col)) instead, note the numeric "
+    "is in seconds.",
+    (False, Root.TIMESTAMP_LTZ): "TO_TIMESTAMP_LTZ(numeric_col, precision) instead.",
+    (True, Root.TIMESTAMP): "UNIX_TIMESTAMP(CAST(timestamp_col AS STRING)) instead.",
+}
+
+
+def _refused_cast(source: LogicalType, target: LogicalType) -> str:
+    """The message about a conversion that does not exist, with Flink's way out."""
+    for back, time, number in ((False, target, source), (True, source, target)):
+        if time.root in _TIMESTAMPS and number.root in logical.NUMERIC:
+            name = _TIMESTAMPS[time.root]
+            one, two = (name, "NUMERIC") if back else ("NUMERIC", name)
+            refused = f"The cast from {one} type to {two} type is not allowed."
+            instead = _INSTEAD_OF_CASTS.get((back, time.root))
+            return refused if instead is None else f"{refused} It's recommended to use {instead}"
+    return (
+        f"Cast function cannot convert value of type {calcite_name(source)} to type "
+        f"{calcite_name(target)}"
+    )
+
+
 class Functions(Protocol):
     """The functions of a session."""
 
@@ -329,7 +361,10 @@ class ExpressionBinder:
             raise _no_place_for_aggregates(node)
         if not isinstance(function, ScalarFunction):
             not_yet(f"the function {node.name}", node.span, "Use another function.")
-        return invoke(function, args, node.symbols, node.span)
+        made = invoke(function, args, node.symbols, node.span)
+        if node.name == "ROW" and node.span is None:
+            return _with_names_of_table_api(made)
+        return made
 
     def _joined_texts(self, node: syntax.Call) -> Typed:
         """A text that ``+`` of the Table API joins with another value as a text."""
@@ -357,11 +392,7 @@ class ExpressionBinder:
         nullable = operand.type.nullable or node.lenient or operand.type.root is Root.NULL
         target = node.type.with_nullable(nullable)
         if not can_cast(operand.type, target):
-            raise invalid(
-                f"Cast function cannot convert value of type {calcite_name(operand.type)} to type "
-                f"{calcite_name(target)}",
-                node.span,
-            )
+            raise invalid(_refused_cast(operand.type, target), node.span)
         if isinstance(operand, Constant) and operand.value is None:
             return Constant(target, None)
         return Conversion(target, operand, node.lenient)

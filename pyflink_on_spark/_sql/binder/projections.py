@@ -6,11 +6,12 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from pyflink_on_spark._sql.binder.expressions import ExpressionBinder
-from pyflink_on_spark._sql.binder.scope import unique_names
-from pyflink_on_spark._sql.errors import invalid
+from pyflink_on_spark._sql.binder.scope import field_of, unique_names
+from pyflink_on_spark._sql.errors import ValidationError, invalid
 from pyflink_on_spark._sql.plan.expressions import InputRef, Typed
 from pyflink_on_spark._sql.plan.nodes import Node, Project, Schema, Sort, SortKey
 from pyflink_on_spark._sql.syntax import expressions as syntax
+from pyflink_on_spark._sql.types.logical import Root
 
 
 def sql_projection(
@@ -56,7 +57,12 @@ def dsl_projection(
 
 
 def dsl_name(item: syntax.Expression) -> str | None:
-    """Return the name that an expression of the Table API gives its column, or None."""
+    """Return the name that an expression of the Table API gives its column, or None.
+
+    One that is written in SQL gives none.
+    """
+    if item.span is not None:
+        return None
     if isinstance(item, syntax.Cast) and not item.lenient:
         named = _plain_name(item.operand)
         return None if named is None else f"{named}-{item.type}"
@@ -85,10 +91,18 @@ def renamed(node: Node, names: tuple[str, ...]) -> Node:
     return project(node, columns, names)
 
 
-def _starred(binder: ExpressionBinder, star: syntax.Star) -> list[tuple[str, InputRef]]:
-    if star.qualifier and not binder.scope.has_table(star.qualifier):
-        raise invalid(f"Unknown identifier '{'.'.join(star.qualifier)}'", star.span)
-    return list(binder.scope.columns(star.qualifier))
+def _starred(binder: ExpressionBinder, star: syntax.Star) -> Sequence[tuple[str, Typed]]:
+    if not star.qualifier or binder.scope.has_table(star.qualifier):
+        return list(binder.scope.columns(star.qualifier))
+    try:
+        row = binder.scope.resolve(syntax.Name(star.qualifier, span=star.span))
+    except ValidationError:
+        name = ".".join(star.qualifier)
+        raise invalid(f"Unknown identifier '{name}'", star.span) from None
+    if row.type.root is not Root.ROW:
+        text = "Not a record type. The '*' operator requires a record"
+        raise invalid(text, star.span)
+    return [(name, field_of(row, name)) for name in row.type.names]
 
 
 def _name(item: syntax.Expression) -> str | None:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from pyflink_on_spark._runtime.contract.flink_tables import Counterpart
 from pyflink_on_spark._sql.codegen.rows import compile_sort_key, compile_value
-from pyflink_on_spark._sql.errors import TableError, not_yet
+from pyflink_on_spark._sql.errors import TableError
 from pyflink_on_spark._sql.plan import nodes as logical
 from pyflink_on_spark._sql.plan.changes import ChangeKinds
 from pyflink_on_spark._sql.plan.expressions import (
@@ -58,7 +58,7 @@ if TYPE_CHECKING:
 
 
 class Sort(PhysicalNode):
-    """Gives all rows in an order: in batch mode, or in that of event time.
+    """Gives all rows in an order: in batch mode, or in that of event time; or some rows of all.
 
     Args:
         source: the input.
@@ -74,9 +74,22 @@ class Sort(PhysicalNode):
         if not node.keys:
             self.name = "Limit"
 
+    @property
+    def _limits(self) -> bool:
+        """True if the node keeps some rows of a stream, in no order."""
+        return not self._batch and not self.node.keys
+
     def accepts(self, port: int) -> ChangeKinds:
-        """Rows are only added."""
-        return ChangeKinds.INSERT
+        """Rows are only added, where they have an order."""
+        return ChangeKinds.ALL if self._limits else ChangeKinds.INSERT
+
+    def produces(self, inputs: tuple[ChangeKinds, ...]) -> ChangeKinds:
+        """Where a kept row goes, another one takes its place."""
+        return inputs[0] if inputs[0] is ChangeKinds.INSERT else ChangeKinds.ALL
+
+    def needs_update_before(self, port: int, wanted: bool) -> bool:
+        """An update takes the row back as it was."""
+        return wanted or self._limits
 
     def translate(self, inputs: tuple[RowStream, ...], builder: GraphBuilder) -> RowStream:
         """Add the operator."""
@@ -89,21 +102,40 @@ class Sort(PhysicalNode):
             return RowStream(edges, changelog=False)
         keyed = keyed_edges(builder, source, (), len(self.schema))
         if program is None:
-            assert node.fetch is not None
-            limit = LimitOperator(node.offset, node.fetch, builder.settings.state_ttl)
-            return RowStream(builder.operator("Limit", keyed, limit, parallelism=1), False)
+            limit = self._limit(source, builder)
+            edges = builder.operator("Limit", keyed, limit, parallelism=1)
+            return RowStream(edges, self.changelog)
         time = node.keys[0].value
         assert isinstance(time, InputRef)
         sort = TemporalSortOperator(program, time.index)
         edges = builder.operator("TemporalSort", keyed, sort, parallelism=1)
         return RowStream(edges, changelog=False)
 
+    def _limit(self, source: RowStream, builder: GraphBuilder) -> LimitOperator | TopNOperator:
+        node, ttl = self.node, builder.settings.state_ttl
+        assert node.fetch is not None
+        if not source.changelog:
+            return LimitOperator(node.offset, node.fetch, ttl)
+        return TopNOperator(
+            compile_sort_key((), len(self.schema), builder.settings.time_zone),
+            node.offset,
+            node.offset + node.fetch,
+            ranked=False,
+            changelog=True,
+            before=self.emits_update_before,
+            ttl=ttl,
+        )
+
     def meaning(self, inputs: tuple[Columns, ...], time_zone: str) -> Content:
         """Return the order and the columns, or the number of rows."""
         node = self.node
         if not node.keys:
             assert node.fetch is not None
-            return {"kind": "Limit", "ranks": f"{node.offset + 1} to {node.offset + node.fetch}"}
+            ranks = f"{node.offset + 1} to {node.offset + node.fetch}"
+            if not self.inputs[0].changelog:
+                return {"kind": "Limit", "ranks": ranks}
+            rows = told_rows(self.schema, inputs[0])
+            return {"kind": "Limit", "ranks": ranks, "columns": rows, "rows": told_changes(True)}
         return {
             "kind": self.name,
             "order": told_order(node.keys, inputs[0]),
@@ -376,11 +408,8 @@ def sort(node: LogicalSort, source: PhysicalNode, batch: bool) -> PhysicalNode:
             raise TableError("Sort on a non-time-attribute field is not supported.")
         if not first.ascending:
             raise TableError("Primary sort order of a streaming table must be ascending on time.")
-        if node.offset:
-            not_yet("OFFSET without LIMIT", None, "Set LIMIT, too.")
-        return Sort(source, node, batch)
-    if node.fetch is None:
-        not_yet("OFFSET without LIMIT", None, "Set LIMIT, too.")
+    if node.offset and node.fetch is None:
+        raise TableError("FETCH is missed, which on streaming table is not supported currently.")
     return Sort(source, node, batch)
 
 

@@ -205,7 +205,9 @@ def _numbered(item: Any, results: list[Any]) -> Any:
     """Return an expression in which the result that names its column has its number for a name."""
     if isinstance(item, syntax.Cast):
         return replace(item, operand=_numbered(item.operand, results))
-    return syntax.Alias(item, (f"EXPR${results.index(item)}",)) if item in results else item
+    if item.span is not None or item not in results:  # SQL gives no name
+        return item
+    return syntax.Alias(item, (f"EXPR${results.index(item)}",))
 
 
 def _counts_rows(size: Expression | None) -> bool:
