@@ -98,8 +98,6 @@ one, change the docstring, then run `python docs/generate_differences.py`.
 - **Python aggregate functions** update their groups once for each bundle, as in PyFlink
   (`python.fn-execution.bundle.size` and `bundle.time`). A watermark between the rows of a bundle
   passes at once; PyFlink holds it back until the bundle ends.
-- **State of Top-N and deduplication** is kept without a time limit: `table.exec.state.ttl` has an
-  effect on groups, joins and OVER.
 - **A text as a short `DECIMAL`.** `CAST` reads what Flink reads, its oddities included: up to a
   precision of 18, `'x'` is 0 and `'99.999'` as `DECIMAL(4, 2)` is 100.00. Flink refuses the latter
   where it computes it while planning, as for a constant.
@@ -156,11 +154,12 @@ one, change the docstring, then run `python docs/generate_differences.py`.
 - A Top-N takes the old row of an update back as a deletion, also where the order only grows, as
   that of `COUNT(*) DESC`, and nothing comes of two equal rows that replace each other. In PyFlink
   the first is an update, and the second two changes. What is left is the same.
+- A Top-N, a LIMIT or an ORDER BY with LIMIT whose first ranks are left out (`OFFSET`, `n >= 2`)
+  takes rows back that leave the wanted ranks because a row before them went. PyFlink forgets that,
+  and keeps more rows than the query asks for.
 - The NULL of an outer join of the Table API is NULL. PyFlink takes the columns of the other side to
   be NOT NULL, and returns -1 for the NULL of a number.
 - `CAST` of a timestamp before 1970 as `DATE` is its day; in Flink it can be the day after.
-- `table.exec.state.ttl` counts for all rows of a key of a join. PyFlink forgets each row by
-  itself.
 - `STDDEV_POP` of an INT and `PERCENTILE` with `OVER` in the order of a column that is no time
   attribute take all rows so far. PyFlink computes the first with integers, and the second of each
   row alone.
