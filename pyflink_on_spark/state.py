@@ -117,6 +117,8 @@ class MovedInContents(CheckpointContents):
         self.path = flinks.path
         self.left_out = tuple(found.refused)
         """The parts that only a job can restore, each with the reason as a sentence."""
+        self.damaged = tuple(found.damaged)
+        """Those of them that cannot be read to their end."""
 
     def entries(self, operator: str, state: str) -> Iterator[StateEntry]:
         """Iterate over the entries of a state, with pickles loaded."""

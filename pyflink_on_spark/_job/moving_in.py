@@ -43,6 +43,9 @@ def move_in(job: Job, path: str, place: Folder) -> None:
         CheckpointError: the savepoint of Flink cannot be read, or not all of it is taken over.
     """
     found = moved_in(job, path, place)
+    if found.damaged:
+        reasons = "".join(f"\n  {reason}" for reason in found.damaged)
+        raise CheckpointError(f"{path} is damaged:{reasons}")
     if found.refused and not IGNORE_UNCLAIMED.read(job.settings.configuration):
         reasons = "".join(f"\n  {reason}" for reason in found.refused)
         raise CheckpointError(

@@ -257,9 +257,20 @@ class FlinkCheckpoint:
             where = folder(parent, self._configuration)
         try:
             with where.open(name) as stream:
+                size = stream.seek(0, io.SEEK_END)
+                if size < file.offset + file.size:
+                    raise LostFileError(
+                        f"{where.shown}/{name} has {size:,} bytes, and Flink has written "
+                        f"{file.offset + file.size:,}"
+                    )
+                stream.seek(0)
                 yield _Part(stream, file.offset, file.size) if file.offset else stream  # type: ignore[misc]
         except OSError as error:
-            raise CheckpointError(f"cannot read {where.shown}/{name}: {error}") from error
+            raise LostFileError(f"cannot read {where.shown}/{name}: {error}") from error
+
+
+class LostFileError(CheckpointError):
+    """Reports a file of a savepoint that is not there, or not all of it."""
 
 
 class _Part(io.RawIOBase):

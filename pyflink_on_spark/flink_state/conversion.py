@@ -36,7 +36,7 @@ from pyflink_on_spark.common.typeinfo import (
     TupleTypeInfo,
 )
 from pyflink_on_spark.common.types import Row
-from pyflink_on_spark.flink_state.contents import FlinkCheckpoint, shown
+from pyflink_on_spark.flink_state.contents import FlinkCheckpoint, LostFileError, shown
 from pyflink_on_spark.flink_state.keyed_state import EVENT_TIMERS, PROCESSING_TIMERS, FlinkEntry
 from pyflink_on_spark.flink_state.metadata import FlinkOperator
 from pyflink_on_spark.flink_state.serializers import FlinkWindow, Void
@@ -107,10 +107,12 @@ class Conversion:
     Args:
         taken: what was taken over, by operator.
         refused: what was not, and why; one sentence each.
+        damaged: those of the refused whose state is there and cannot be read to its end.
     """
 
     taken: dict[str, str] = field(default_factory=dict)
     refused: list[str] = field(default_factory=list)
+    damaged: list[str] = field(default_factory=list)
 
 
 def node_of_table(operator: FlinkOperator) -> tuple[str, int] | None:
@@ -142,10 +144,17 @@ def convert(
     """
     if METADATA in place.names():
         raise CheckpointError(f"there is a checkpoint or savepoint in {place.shown} already")
-    found = Conversion()
-    with state_file(place, _FILE) as file:
-        for operator in checkpoint.metadata.operators:
-            _Operator(checkpoint, operator, heirs(operator), load, found).write(file)
+    halves: dict[str, CheckpointError] = {}
+    while True:
+        found = Conversion()
+        try:
+            with state_file(place, _FILE) as file:
+                for operator in checkpoint.metadata.operators:
+                    writer = _Operator(checkpoint, operator, heirs(operator), load, found)
+                    writer.write(file, halves.get(operator.hash))
+            break
+        except _HalfWritten as half:
+            halves[half.operator] = half.reason
     complete(
         place,
         checkpoint_id=checkpoint.metadata.checkpoint_id,
@@ -157,6 +166,18 @@ def convert(
         committables=[],
     )
     return found
+
+
+class _OtherState(CheckpointError):
+    """Reports whole state that the heir cannot take over."""
+
+
+class _HalfWritten(Exception):
+    """Ends the writing of a file with a part of the state of an operator, which has to go."""
+
+    def __init__(self, operator: str, reason: CheckpointError) -> None:
+        super().__init__(operator, reason)
+        self.operator, self.reason = operator, reason
 
 
 class _Operator:
@@ -173,14 +194,30 @@ class _Operator:
         self._checkpoint, self._operator, self._found = checkpoint, operator, found
         self._heir, self._load = heir, load
         self._entries = 0
+        self._begun = False
 
-    def write(self, file: StateFileWriter) -> None:
-        """Write the state that the heir takes over, and note it."""
+    def write(self, file: StateFileWriter, half: CheckpointError | None) -> None:
+        """Write the state that the heir takes over, and note it.
+
+        Args:
+            file: for the state of all operators.
+            half: why the state ended in the middle when it was written before.
+
+        Raises:
+            _HalfWritten: the state ends in the middle.
+        """
         before = len(self._found.refused)
         try:
+            if half is not None:
+                raise half
             self._write(file)
         except CheckpointError as error:
+            if self._begun:
+                raise _HalfWritten(self._operator.hash, error) from error
             self._refuse(str(error))
+            lost = half is not None or isinstance(error, LostFileError)
+            if self._heir is not None and lost and not isinstance(error, _OtherState):
+                self._found.damaged.append(self._found.refused[-1])
         if self._heir is not None and len(self._found.refused) == before and self._entries:
             self._note_taken(self._heir, f"{self._entries:,} entries")
 
@@ -325,6 +362,7 @@ class _Operator:
             self._refuse(f"its state {foreign[0]!r} is not one of Python functions")
             return
         read_key = key_reader(heir.key_type, self._load)
+        self._begun = True
         for group, entries in self._checkpoint.key_groups(self._operator):
             piece = self._piece(entries, read_key)
             if piece.tables or piece.timers:
@@ -361,6 +399,7 @@ class _Operator:
         )
         groups = KeyGroups(self._operator.max_parallelism)
         metas, held = table.metas(found), 0
+        self._begun = True
         pieces: dict[int, KeyGroupState] = {}
         for _, entries in self._checkpoint.key_groups(self._operator):
             given = (
@@ -374,7 +413,7 @@ class _Operator:
                     piece.tables.setdefault(name, {}).setdefault(namespace, {})[key] = entry
                     held += 1
             except ValueError as error:
-                raise CheckpointError(f"{error}: is it the same query?") from None
+                raise _OtherState(f"{error}: is it the same query?") from None
             if held >= _AT_ONCE:
                 self._write_pieces(file, heir, pieces)
                 pieces, held = {}, 0
@@ -401,7 +440,7 @@ class _Operator:
             piece.states[name] = StateMeta(_TYPED[state.kind], _is_stamped(state))
             table = piece.tables.setdefault(name, {}).setdefault(namespace, {})
             if key in table:
-                raise CheckpointError(
+                raise _OtherState(
                     "a key has several results of reduce(): the job of Flink was restarted, after "
                     "which PyFlink's reduce() starts empty and keeps the old results as well, and "
                     "nothing says which ones are newer"

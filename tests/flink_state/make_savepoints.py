@@ -41,6 +41,7 @@ CHECKPOINTS = {
     "execution.checkpointing.incremental": "true",
     "execution.checkpointing.externalized-checkpoint-retention": "RETAIN_ON_CANCELLATION",
 }
+IN_FILES = {"execution.checkpointing.data-inline-threshold": "0 b"}
 BUNDLES = {"python.fn-execution.bundle.size": "1"}
 MADE = {
     "states": ("states", "CANONICAL", {}),
@@ -51,6 +52,7 @@ MADE = {
     "states-rocksdb": ("states", "NATIVE", ROCKSDB),
     "states-rocksdb-4096": ("states", "NATIVE", {**ROCKSDB, **MANY}),
     "states-rocksdb-checkpoint": ("states", "CHECKPOINT", {**ROCKSDB, **CHECKPOINTS}),
+    "states-rocksdb-files": ("states", "CHECKPOINT", {**ROCKSDB, **CHECKPOINTS, **IN_FILES}),
     "windows-rocksdb": ("windows", "NATIVE", ROCKSDB),
     "windows": ("windows", "CANONICAL", {}),
     "windows-native": ("windows", "NATIVE", {}),
@@ -152,10 +154,15 @@ def make(name):
     metadata = (
         run.last_checkpoint() if kind == "CHECKPOINT" else run.stop(False, kind)
     ) / "_metadata"
-    content = gzip.compress(metadata.read_bytes(), 9, mtime=0)
-    (HERE / f"{name}.gz").write_bytes(content)
+    if options.items() >= IN_FILES.items():
+        shutil.make_archive(str(HERE / name), "zip", metadata.parent.parent)
+        size = (HERE / f"{name}.zip").stat().st_size
+    else:
+        content = gzip.compress(metadata.read_bytes(), 9, mtime=0)
+        (HERE / f"{name}.gz").write_bytes(content)
+        size = len(content)
     (HERE / f"{job}.first.txt").write_text("".join(sorted(run.output.open())))
-    print(name, len(content), "bytes", flush=True)
+    print(name, size, "bytes", flush=True)
 
 
 def make_results(job):

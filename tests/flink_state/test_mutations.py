@@ -6,15 +6,19 @@ import os
 import random
 import re
 import shutil
+import zipfile
+from pathlib import Path
 
 import pytest
 
 from pyflink_on_spark._compat.errors import CheckpointError
-from pyflink_on_spark._job.moving_in import moved_in
+from pyflink_on_spark._job.moving_in import move_in, moved_in
 from pyflink_on_spark._runtime.checkpoints.checkpoint_files import folder
 from pyflink_on_spark._runtime.checkpoints.contents import load_safely
 from pyflink_on_spark.flink_state import FlinkCheckpoint
 from pyflink_on_spark.flink_state.conversion import convert, heirs_without_job
+from pyflink_on_spark.state import CheckpointContents
+from pyflink_on_spark.tools.state.command import main as state_command
 from tests.flink_state.samples import metadata_of, recorded, unpacked
 
 NAMES = [
@@ -35,6 +39,7 @@ NAMES = [
 BY_JOB = ["tables", "more-tables", "aging-tables", "old-kinesis", "nameless", "numbers"]
 """Those of which only a job with the same operators can take something over."""
 ROCKSDB = ["states-rocksdb", "states-rocksdb-checkpoint"]
+FOR_FLINK = Path(__file__).parent / "for_flink"
 MANY = int(os.environ.get("HOSTILE_CHANGES", "200"))
 
 
@@ -156,6 +161,61 @@ def test_a_conversion_tells_which_operator_is_damaged(tmp_path):
     (reason,) = [text for text in found.refused if "'all'" in text]
     assert "ByteArrayWrapperSerialized" in reason
     assert "at byte" in reason
+
+
+def in_files(path):
+    """Unpack a savepoint whose state is in a file of its own; return that file."""
+    with zipfile.ZipFile(FOR_FLINK / "states.zip") as packed:
+        packed.extractall(path)
+    (file,) = path.glob("operator-*")
+    return file
+
+
+def test_a_file_that_is_cut_gives_no_half_of_the_state(tmp_path):
+    """At no place, whether the size tells it or only the content."""
+    job = recorded("states", tmp_path)
+    file = in_files(tmp_path / "given")
+    content = file.read_bytes()
+    for number, end in enumerate(range(0, len(content), 311)):
+        for rest in (b"", bytes(len(content) - end)):
+            file.write_bytes(content[:end] + rest)
+            ours = tmp_path / f"ours-{number}-{len(rest)}"
+            found = moved_in(job, str(tmp_path / "given"), folder(str(ours)))
+            assert found.taken == {"lines": "its positions"}
+            assert len(found.refused) == 1
+            assert CheckpointContents(str(ours)).operators() == []
+
+
+@pytest.mark.parametrize("damage", ["gone", "cut", "overwritten"])
+def test_damaged_state_is_not_left_out_even_if_the_job_may(tmp_path, damage, capsys):
+    options = {"execution.state-recovery.ignore-unclaimed-state": "true"}
+    job = recorded("states", tmp_path, options=options)
+    given = tmp_path / "given"
+    file = in_files(given)
+    content = file.read_bytes()
+    file.write_bytes(content[:-1] + bytes(damage == "overwritten"))
+    if damage == "gone":
+        file.unlink()
+    with pytest.raises(CheckpointError, match=r"given is damaged:\n  the operator '12cdad59"):
+        move_in(job, str(given), folder(str(tmp_path / "ours")))
+    assert state_command([str(given), "--write", str(tmp_path / "written")]) == 1
+    assert "is damaged" in capsys.readouterr().err
+
+
+def test_a_copy_is_as_good_and_more_bytes_do_not_matter(tmp_path):
+    file = in_files(tmp_path / "given")
+    file.write_bytes(file.read_bytes() + b"more")
+    (tmp_path / "given").rename(tmp_path / "elsewhere")
+    job = recorded("states", tmp_path)
+    found = moved_in(job, str(tmp_path / "elsewhere"), folder(str(tmp_path / "ours")))
+    assert (found.taken["all"], found.refused) == ("39 entries", [])
+
+
+def test_a_folder_without_metadata_is_refused(tmp_path):
+    in_files(tmp_path)
+    (tmp_path / "_metadata").rename(tmp_path / "_metadata.inprogress")
+    with pytest.raises(CheckpointError, match=r"cannot read .*_metadata"):
+        everything_of(str(tmp_path))
 
 
 def test_a_damaged_file_of_rocksdb_is_refused(tmp_path):

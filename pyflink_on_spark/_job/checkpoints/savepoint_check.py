@@ -97,11 +97,12 @@ def with_conversion(check: SavepointCheck, found: Conversion, job: Job) -> Savep
     restored = (
         f"{name} ({found.taken[name]})" if name in found.taken else name for name in check.restored
     )
+    left_out = [why for why in found.refused if ignored and why not in found.damaged]
     return replace(
         check,
-        problems=(*(() if ignored else found.refused), *check.problems),
+        problems=(*(why for why in found.refused if why not in left_out), *check.problems),
         restored=tuple(restored),
-        dropped=(*check.dropped, *(found.refused if ignored else ())),
+        dropped=(*check.dropped, *left_out),
     )
 
 

@@ -165,7 +165,7 @@ def _write_for_flink(options: argparse.Namespace, arguments: list[str]) -> int:
 
 def _changed(contents: CheckpointContents, options: argparse.Namespace) -> SavepointWriter:
     if isinstance(contents, MovedInContents):
-        _check_keys(contents)
+        _check_whole(contents)
     writer = SavepointWriter(contents)
     for name, _, _ in _CHANGES:
         method = name.replace("-", "_")
@@ -174,12 +174,16 @@ def _changed(contents: CheckpointContents, options: argparse.Namespace) -> Savep
     return writer
 
 
-def _check_keys(contents: MovedInContents) -> None:
-    """See that a savepoint of Flink needs no job to be written as one of ours.
+def _check_whole(contents: MovedInContents) -> None:
+    """See that a savepoint of Flink is whole, and needs no job to be written as one of ours.
 
     Raises:
-        CheckpointError: there are keys whose fields have names that only the job knows.
+        CheckpointError: a part is damaged, or there are keys whose fields have names that only the
+            job knows.
     """
+    if contents.damaged:
+        reasons = "".join(f"\n  {reason}" for reason in contents.damaged)
+        raise CheckpointError(f"{contents.path} is damaged:{reasons}")
     for operator in contents.operators():
         if any(_ROW in types for state in operator.states for types in state.key_types):
             raise CheckpointError(
