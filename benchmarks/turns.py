@@ -1,13 +1,15 @@
 """Runs the jobs of `jobs/` by turns: here, in another version of this package, and as a bare loop.
 
-    python -m benchmarks.turns [PYTHON] [--jobs NAME ...] [--parallelism 1 2] [--rounds 6] [--typed]
+    python -m benchmarks.turns [PYTHON] [--jobs NAME ...] [--parallelism 1 2] [--rounds 6]
+                               [--typed] [--engine local]
 
 PYTHON is the interpreter of the other version. Each version has one process for each parallelism,
 whose Spark stays open. The loops have processes without Spark; one calls the functions, the other
 has them inlined. A round runs a job once in each process, and then in the opposite order, so that
 what the machine does besides falls on all alike.
-With --typed the streams have declared types. Printed are medians: thousands of records per second,
-and the ratios of the rounds, with the least and the greatest one.
+With `--engine local` jobs run without Spark in the processes, parallel subtasks in turns; rates are
+of processor time then. With --typed the streams have declared types. Printed are medians: thousands
+of records per second, and the ratios of the rounds, with the least and the greatest one.
 """
 
 from __future__ import annotations
@@ -40,14 +42,13 @@ class Contestant:
         python: the interpreter; with its own version of this package installed, if that is needed.
         parallelism: of the jobs; 0 for the bare loop, -1 for the one with inlined functions.
         folder: has the benchmarks, and no version of this package.
-        engine: that runs the jobs, if it is not the usual one.
+        engine: that runs the jobs; ``local`` is this process.
     """
 
-    def __init__(self, python, parallelism, folder, engine=None):
+    def __init__(self, python, parallelism, folder, engine):
         tools = os.path.dirname(os.path.abspath(python))
         self._process = subprocess.Popen(
-            [python, "-m", "benchmarks.turns", "--serve", str(parallelism)]
-            + (["--engine", engine] if engine else []),
+            [python, "-m", "benchmarks.turns", "--serve", str(parallelism), "--engine", engine],
             cwd=folder,
             env=os.environ
             | {"PYTHONPATH": folder, "PYSPARK_PYTHON": python}
@@ -75,28 +76,32 @@ def serve(parallelism, engine):
     """Run the jobs that come on standard input; answer with the seconds."""
     answers = os.fdopen(os.dup(1), "w")
     os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+    clock = time.process_time if engine == "local" else time.monotonic
     if parallelism > 0:
         import pyflink_on_spark
+        import pyflink_on_spark.testing
         from pyflink_on_spark._job.submission import base_configuration
 
         pyflink_on_spark.install()
-        if engine:
+        if engine == "local":
+            pyflink_on_spark.testing.install_local_engine()
+        else:
             base_configuration.set_base_configuration({"pyflink-on-spark.engine": engine})
     for line in sys.stdin:
         name, records, typed = line.split()
         job = importlib.import_module(f"benchmarks.jobs.{name}")
         if parallelism > 0:
-            took = run(job.flink, int(records), parallelism, typed == "1")
+            took = run(job.flink, int(records), parallelism, typed == "1", clock)
         else:
-            start = time.monotonic()
+            start = clock()
             for _ in (job.inlined if parallelism else job.loop)(int(records)):
                 pass
-            took = time.monotonic() - start
+            took = clock() - start
         print(took, file=answers, flush=True)
 
 
-def run(pipeline, records, parallelism, typed):
-    """Return how many seconds a job takes."""
+def run(pipeline, records, parallelism, typed, clock):
+    """Return how many seconds of a clock a job takes."""
     from pyflink.common import Types, WatermarkStrategy
     from pyflink.datastream import StreamExecutionEnvironment
     from pyflink.datastream.connectors.number_seq import NumberSequenceSource
@@ -106,9 +111,9 @@ def run(pipeline, records, parallelism, typed):
     source = NumberSequenceSource(1, records)
     numbers = env.from_source(source, WatermarkStrategy.no_watermarks(), "numbers", Types.LONG())
     pipeline(env, numbers, records, typed).print("result")
-    start = time.monotonic()
+    start = clock()
     env.execute("benchmark")
-    return time.monotonic() - start
+    return clock() - start
 
 
 def compare(job, contestants, rounds, typed):
@@ -151,7 +156,7 @@ def main():
     parser.add_argument("--rounds", type=int, default=6)
     parser.add_argument("--typed", action="store_true", help="streams have declared types")
     parser.add_argument("--serve", type=int, help=argparse.SUPPRESS)
-    parser.add_argument("--engine", help=argparse.SUPPRESS)
+    parser.add_argument("--engine", default="auto", help="local, or an engine on Spark: auto")
     options = parser.parse_args()
     if options.serve is not None:
         serve(options.serve, options.engine)
@@ -160,12 +165,14 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         os.symlink(ROOT / "benchmarks", f"{folder}/benchmarks")
         contestants = {
-            name: Contestant(sys.executable, number, folder)
+            name: Contestant(sys.executable, number, folder, options.engine)
             for name, number in ((LOOP, 0), (INLINED, -1))
         }
         for parallelism in options.parallelism:
             for side, python in versions.items():
-                contestants[f"{side}, {parallelism}"] = Contestant(python, parallelism, folder)
+                contestants[f"{side}, {parallelism}"] = Contestant(
+                    python, parallelism, folder, options.engine
+                )
         for job in options.jobs:
             rates = compare(job, contestants, options.rounds, options.typed)
             print(*lines(job, rates, options.parallelism), sep="\n", flush=True)

@@ -9,10 +9,13 @@ and ``filter`` would take it for the end of the input.
 
 from __future__ import annotations
 
+import builtins
 import os
-from collections.abc import Callable, Iterator, Sequence
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import groupby
-from types import FrameType
+from keyword import iskeyword
+from types import CodeType, FrameType
 from typing import Any, NamedTuple
 
 from pyflink_on_spark._compat.own_frames import compiled_file, is_own
@@ -31,6 +34,8 @@ from pyflink_on_spark._runtime.types.fitting import is_literal, named_in
 _FILE = compiled_file("function loop")
 _STEPS = "STEPS"
 _IN_LINE = "IN_LINE"
+_NAME = re.compile(r"[A-Za-z_]\w*")
+_VARIABLE = re.compile(r"\bvalue\d")
 _NAMES: dict[str, Any] = {
     each.__name__: each for each in (copied, is_immutable, wrap_key, with_users_frame)
 } | {
@@ -38,16 +43,30 @@ _NAMES: dict[str, Any] = {
     "PLAIN_KEY_TYPES": PLAIN_KEY_TYPES,
 }
 """Functions and constants of every loop."""
+_OWN = {
+    name: each
+    for name, each in (vars(builtins) | _NAMES).items()
+    if not (iskeyword(name) or name.startswith("__"))
+}
+"""All names that the code of a loop may use."""
 _MOST_LOOPS = 10
 """How many flat_maps one loop has at most; Python limits how deep loops are nested."""
 
 
 class Step(NamedTuple):
-    """The operator that a line of a loop belongs to, and the variables that the line works on."""
+    """The operator that a line of a loop belongs to, and the variables that the line works on.
+
+    ``parts`` are the variables with the items of an element that is a tuple for sure.
+    """
 
     operator: Operator
     value: str
     key: str | None
+    parts: tuple[str, ...]
+
+    def element(self, variables: Mapping[str, Any]) -> Any:
+        """Return the element."""
+        return tuple(map(variables.get, self.parts)) if self.parts else variables[self.value]
 
 
 class LoopCode:
@@ -55,9 +74,10 @@ class LoopCode:
 
     Args:
         pairs: whether the loop draws pairs of key and element.
+        plain: whether to do without what a user's names could be taken for.
     """
 
-    def __init__(self, pairs: bool) -> None:
+    def __init__(self, pairs: bool, plain: bool = False) -> None:
         self.value = "value"
         """The variable with the current element."""
         self.key = "key" if pairs else None
@@ -78,11 +98,20 @@ class LoopCode:
         """The variables with the items of a variable that is a tuple for sure."""
         self.constants: dict[str, str] = {}
         """The literals that such variables are, where they are."""
+        self.sources: dict[str, str] = {}
+        """The expressions that such variables were assigned."""
+        self.module: dict[str, Any] | None = {} if plain else None
+        """The globals that lines name."""
+        self.globals: set[str] = set()
+        """The names of those that lines use."""
+        self._plain = plain
+        self._wholes: dict[str, tuple[int, tuple[str, ...]]] = {}
+        self._tests: set[int] = set()
         self._tested: dict[str, tuple[str, str]] = {}
         self._same_as: dict[str, str] = {}
         self.places: dict[int, tuple[Any, int]] = {}
         """The function of each line that is a part of one, and its line there."""
-        self._indent = "   "
+        self._indent = "  "
         self._operator: Operator | None = None
         self._values = 0
 
@@ -93,7 +122,8 @@ class LoopCode:
     def add(self, line: str) -> None:
         """Add a line."""
         assert self._operator is not None
-        self.steps[len(self.lines)] = Step(self._operator, self.value, self.key)
+        _, parts = self._wholes.get(self.value, (0, ()))
+        self.steps[len(self.lines)] = Step(self._operator, self.value, self.key, parts)
         self.lines.append(self._indent + line)
 
     def new_value(self) -> str:
@@ -122,7 +152,9 @@ class LoopCode:
         Returns:
             The variables with the items of the result, if it is a tuple for sure.
         """
-        body = inlined(function, arguments, self.bind, self.new_value, self.parts)
+        body = inlined(
+            function, arguments, self.bind, self.new_value, self.parts, self.global_variable
+        )
         if body is None:
             self.add(f"{indent}{result} = {self.bind(name, function)}({', '.join(arguments)})")
             return []
@@ -130,6 +162,7 @@ class LoopCode:
         *before, last = body.statements
         lines = [(each.target, each.expression, each.line) for each in before]
         parts = [self.new_value() for _ in last.parts or ()]
+        self.sources.update(zip(parts, last.parts or ()))
         lines += [(part, item, last.line) for part, item in zip(parts, last.parts or ())]
         whole = f"({', '.join(parts)},)" if parts else last.expression
         for target, expression, line in [*lines, (result, whole, last.line)]:
@@ -137,9 +170,15 @@ class LoopCode:
             self.add(f"{indent}{target} = {expression}")
             if target in parts and is_literal(expression):
                 self.constants[target] = expression
-        if not parts and any(last.expression in each for each in self.parts.values()):
+        if not parts and self._is_item(last.expression):
             self._same_as[result] = last.expression
         return parts
+
+    def _is_item(self, expression: str) -> bool:
+        """True for an item of the element, or of a tuple whose items are in variables."""
+        if any(expression in each for each in self.parts.values()):
+            return True
+        return re.fullmatch(rf"{self.value}\[\d+\]", expression) is not None
 
     def items(self, value: str) -> list[str]:
         """The variables with the items of a tuple, and the items themselves that are literals."""
@@ -160,7 +199,7 @@ class LoopCode:
         if item is None or written is None:
             return written
         passed = self.new_value()
-        self.add(f"{passed} = {written}")
+        self.add(f"{passed} = {test(value) if item.endswith(']') else written}")
         self._tested[item] = written, passed
         return passed
 
@@ -168,6 +207,8 @@ class LoopCode:
         """Continue with the result of a function in place of the element."""
         result = self.new_value()
         self.parts[result] = self.call(result, name, function, self.value)
+        if self.parts[result] and not self._plain:
+            self._wholes[result] = len(self.lines) - 1, tuple(self.parts[result])
         self.value = result
 
     def replace_unless(self, test: str, expression: str) -> None:
@@ -178,20 +219,67 @@ class LoopCode:
             expression: for a tuple, another one with as many items.
         """
         parts = self.parts.get(self.value)
+        for known, passed in self._tested.values():
+            test = test.replace(known, passed)
         if parts:
-            for known, passed in self._tested.values():
-                test = test.replace(known, passed)
             if test == "True":
                 return
+            self._tests.add(len(self.lines))
             self.add(f"if not ({test}):")
             for part in parts:
                 self._tested.pop(part, None)
                 if "False" in test:
                     self.constants.pop(part, None)
-            self.add(f" {self.value} = {expression}")
-            self.add(f" {', '.join(parts)}, = {self.value}")
+            if self.value in self._wholes:
+                self.add(f" {', '.join(parts)}, = {expression}")
+            else:
+                self.add(f" {self.value} = {expression}")
+                self.add(f" {', '.join(parts)}, = {self.value}")
         else:
             self.assign(f"{self.value} if {test} else {expression}")
+
+    def global_variable(self, module: dict[str, Any], name: str) -> str:
+        """The expression of a global variable of a user's function."""
+        if self.module is None:
+            self.module = module
+        if module is not self.module:
+            return f"{self.bind('globals', module)}[{name!r}]"
+        self.globals.add(name)
+        return name
+
+    def finish(self) -> None:
+        """Make tuples whose items are in variables only where they are used."""
+        omitted: set[int] = set()
+        ahead: dict[int, str] = {}
+        for whole, (defined, parts) in self._wholes.items():
+            omitted.add(defined)
+            made = f"({', '.join(parts)},)"
+            name = re.compile(rf"\b{whole}\b")
+            used = [i for i in range(defined + 1, len(self.lines)) if name.search(self.lines[i])]
+            depth = _depth(self.lines[defined])
+            often = [i for i in used if i not in self._tests and _depth(self.lines[i]) == depth]
+            if len(often) > 1 and not any(i in self._tests for i in used if i > often[0]):
+                ahead[often[0]] = f"{' ' * depth}{whole} = {made}"
+                used = [i for i in used if i < often[0]]
+            for i in used:
+                self.lines[i] = name.sub(made, self.lines[i])
+        lines, places, steps = self.lines, self.places, self.steps
+        self.lines, self.places, self.steps = [], {}, {}
+        for i, line in enumerate(lines):
+            for text in (ahead.get(i), None if i in omitted else line):
+                if text is not None:
+                    if i in places and text is line:
+                        self.places[len(self.lines)] = places[i]
+                    if i in steps:
+                        self.steps[len(self.lines)] = steps[i]
+                    self.lines.append(text)
+
+    def is_misread(self, variables: Sequence[str]) -> bool:
+        """True if a user's names or texts are like those of variables that lines use."""
+        if self.globals.intersection(variables):
+            return True
+        written = (body.function.__code__ for body in self.in_line if self._wholes)
+        return any(_VARIABLE.search(repr((each.co_consts, each.co_names))) for each in written)
 
     def isolate(self) -> None:
         """Continue with a copy of an element in which something can change."""
@@ -272,12 +360,12 @@ def step_of(frame: FrameType, line: int) -> tuple[Operator, Any, tuple[Any, ...]
     """
     if frame.f_code.co_filename != _FILE:
         return None
-    step: Step | None = frame.f_globals[_STEPS].get(line)
+    variables = frame.f_locals
+    step: Step | None = variables[_STEPS].get(line)
     if step is None:
         return None
-    variables = frame.f_locals
     key = () if step.key is None else (variables[step.key],)
-    return step.operator, variables[step.value], key
+    return step.operator, step.element(variables), key
 
 
 def loop_texts(operators: Sequence[Operator], timed: bool) -> Iterator[str]:
@@ -292,8 +380,8 @@ def loop_texts(operators: Sequence[Operator], timed: bool) -> Iterator[str]:
         for part in _parts(list(group)) if fusable else ():  # type: ignore[arg-type]
             if part[0].fusable:
                 code, source, _ = _written(part, cursor)
-                lines = source.splitlines()[1:-1]
-                yield "\n".join([*_functions(code), *map(_indented, lines)])
+                lines = map(_indented, source.splitlines())
+                yield "\n".join([*_functions(code), *lines])
             cursor = None
         cursor = None
 
@@ -301,7 +389,7 @@ def loop_texts(operators: Sequence[Operator], timed: bool) -> Iterator[str]:
 def _indented(line: str) -> str:
     """Indent a line by four spaces where loops have one."""
     text = line.lstrip()
-    return " " * 4 * (len(line) - len(text) - 1) + text
+    return " " * 4 * (len(line) - len(text)) + text
 
 
 def _functions(code: LoopCode) -> Iterator[str]:
@@ -338,22 +426,33 @@ def _parts(operators: list[FusableOperator]) -> list[list[FusableOperator]]:
     return parts
 
 
-def _loop(operators: Sequence[FusableOperator], cursor: Cursor | None) -> Process:
+def _loop(
+    operators: Sequence[FusableOperator], cursor: Cursor | None, plain: bool = False
+) -> Process:
     """Compile a loop for some functions: as new code, which Python specialises for just these."""
-    code, source, before = _written(operators, cursor)
-    steps = {before + index: step for index, step in code.steps.items()}
-    places = {before + index: place for index, place in code.places.items()}
-    namespace: dict[str, Any] = {_STEPS: steps, _IN_LINE: places, **_NAMES}
-    exec(compile(source, _FILE, "exec"), namespace)  # noqa: S102 - written by operators
-    loop: Process = namespace["bind"](**code.bound)
+    code, source, before = _written(operators, cursor, plain)
+    names = {name: _OWN[name] for name in set(_NAME.findall(source)) & _OWN.keys()}
+    names |= code.bound | {
+        _STEPS: {before + index: step for index, step in code.steps.items()},
+        _IN_LINE: {before + index: place for index, place in code.places.items()},
+    }
+    # Variables of the loop are quicker than those of a function around it.
+    parameters = ", ".join(["elements", *(f"{name}={name}" for name in names)])
+    source = source.replace("(elements)", f"({parameters})", 1)
+    compiled = compile(source, _FILE, "exec")
+    variables = next(each for each in compiled.co_consts if isinstance(each, CodeType)).co_varnames
+    if code.is_misread(variables):
+        return _loop(operators, cursor, plain=True)
+    exec(compiled, code.module or {}, names)  # noqa: S102 - written by operators
+    loop: Process = names["loop"]
     return loop
 
 
 def _written(
-    operators: Sequence[FusableOperator], cursor: Cursor | None
+    operators: Sequence[FusableOperator], cursor: Cursor | None, plain: bool = False
 ) -> tuple[LoopCode, str, int]:
-    """Write a loop: its code, the source of a function that binds it, the first line's number."""
-    code = LoopCode(pairs=bool(operators) and operators[0].takes_pairs)
+    """Write a loop: its code, the source, the number of the first line after those ahead."""
+    code = LoopCode(bool(operators) and operators[0].takes_pairs, plain)
     drawn = "value" if code.key is None else "key, value"
     if cursor is not None:
         drawn = f"({drawn}), {code.bind('cursor', cursor)}.timestamp"
@@ -362,19 +461,19 @@ def _written(
         operator.write_lines(code)
     if not operators or not operators[-1].emits_itself:
         code.emit()
-    head = [
-        f"def bind({', '.join(code.bound)}):",
-        " def loop(elements):",
-        *(f"  {line}" for line in code.before),
-    ]
-    lines = [f"  for {drawn} in elements:", *code.lines]
+    code.finish()
+    head = ["def loop(elements):", *(f" {line}" for line in code.before)]
+    lines = [f" for {drawn} in elements:", *code.lines]
     if code.places:
-        head.append("  try:")
+        head.append(" try:")
         lines = [
             *(f" {line}" for line in lines),
-            "  except Exception as error:",
-            f"   with_users_frame(error, {_IN_LINE})",
-            "   raise",
+            " except Exception as error:",
+            f"  with_users_frame(error, {_IN_LINE})",
+            "  raise",
         ]
-    tail = [*(f"  {line}" for line in code.after), " return loop"]
-    return code, "\n".join([*head, *lines, *tail]), len(head) + 2
+    return code, "\n".join([*head, *lines, *(f" {line}" for line in code.after)]), len(head) + 2
+
+
+def _depth(line: str) -> int:
+    return len(line) - len(line.lstrip())

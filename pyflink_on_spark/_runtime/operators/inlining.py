@@ -80,6 +80,7 @@ def inlined(
     bind: Callable[[str, Any], str],
     new_name: Callable[[], str],
     known_parts: Mapping[str, Sequence[str]] | None = None,
+    global_variable: Callable[[dict[str, Any], str], str] | None = None,
 ) -> Inlined | None:
     """Return a function's statements for a loop; None for a function that is to be called.
 
@@ -89,6 +90,7 @@ def inlined(
         bind: names the objects that the statements use.
         new_name: makes names of variables.
         known_parts: the variables with the items of arguments that are tuples.
+        global_variable: gives the expression of a variable of a module.
     """
     if _is_watched():
         return None
@@ -109,7 +111,7 @@ def inlined(
     if not _compiles_alike(code, read):
         return None
     parameters = dict(zip(code.co_varnames, arguments, strict=False))
-    placed = _Placed(function, parameters, names, bind, known_parts or {})
+    placed = _Placed(function, parameters, names, bind, known_parts or {}, global_variable)
     return Inlined(function, [placed.statement(each, new_name) for each in read])
 
 
@@ -344,6 +346,7 @@ class _Placed(ast.NodeTransformer):
         names: the objects that such an expression may name.
         bind: names objects.
         known_parts: the variables with the items of arguments that are tuples.
+        global_variable: gives the expression of a variable of a module.
     """
 
     def __init__(
@@ -353,8 +356,10 @@ class _Placed(ast.NodeTransformer):
         names: dict[str, Any],
         bind: Callable[[str, Any], str],
         known_parts: Mapping[str, Sequence[str]],
+        global_variable: Callable[[dict[str, Any], str], str] | None,
     ) -> None:
         self._function, self._names, self._bind = function, names, bind
+        self._global_variable = global_variable or self._item_of_globals
         self._known_parts = known_parts
         self._parameters = parameters
         self._variables: dict[str, str] = {}
@@ -397,8 +402,11 @@ class _Placed(ast.NodeTransformer):
             return self._outer(name)
         if _is_builtin(name, self._function):
             return node
-        module = ast.Name(self._bind("globals", self._function.__globals__), ast.Load())
-        return ast.Subscript(module, ast.Constant(name))
+        expression = self._global_variable(self._function.__globals__, name)
+        return ast.parse(expression, mode="eval").body
+
+    def _item_of_globals(self, module: dict[str, Any], name: str) -> str:
+        return f"{self._bind('globals', module)}[{name!r}]"
 
     def _argument(self, expression: str) -> ast.expr:
         if expression in self._names:
@@ -410,7 +418,7 @@ class _Placed(ast.NodeTransformer):
         closure: Any = self._function.__closure__
         cell = closure[self._function.__code__.co_freevars.index(name)]
         if sys.getrefcount(cell) <= _REFERENCES_OF_OWN_CELL:
-            return ast.Name(self._bind(name, cell.cell_contents), ast.Load())
+            return ast.Name(self._bind(f"{name}_", cell.cell_contents), ast.Load())
         return ast.Attribute(
             ast.Name(self._bind("cell", cell), ast.Load()), "cell_contents", ast.Load()
         )

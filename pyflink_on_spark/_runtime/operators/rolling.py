@@ -253,7 +253,7 @@ class RollingReduceOperator(RollingOperator, UdfOperator):
         write_fit(code, fit, kind, current, " ", code.items(code.value))
         code.add("else:")
         parts = code.call(current, "reduce", reduce, current, code.value, indent=" ")
-        write_fit(code, fit, kind, current, " ", parts)
+        write_fit(code, fit, kind, current, " ", parts, f"{current}[{{}}]")
 
     def close(self) -> None:
         """Close the user's function."""
@@ -323,6 +323,7 @@ def write_fit(
     value: str,
     indent: str = "",
     parts: Sequence[str] = (),
+    former: str = "",
 ) -> None:
     """Write the test that a value has the type of the state; the value stays as it is.
 
@@ -333,9 +334,12 @@ def write_fit(
         value: the variable.
         indent: before the line.
         parts: the variables with its items, if it is a tuple for sure.
+        former: the items of a value that fits, as a format with their place. Those that the
+            new value has in the same places are not tested again.
     """
     if fit is not None:
-        test = stored_test(type_info, value, code.bind, parts)
+        kept = [part for i, part in enumerate(parts) if code.sources.get(part) == former.format(i)]
+        test = stored_test(type_info, value, code.bind, parts, kept)
         whole = f"{code.bind('fit', fit)}({value})"
         code.add(indent + (whole if test is None else f"if not ({test}): {whole}"))
 

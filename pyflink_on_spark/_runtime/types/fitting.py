@@ -90,7 +90,9 @@ def plain_key_test(type_info: Any, key: str) -> str | None:
     return _basic_test(type_info._basic_type, key) if plain else None
 
 
-def stored_test(type_info: Any, value: str, bind: Bind, parts: Sequence[str] = ()) -> str | None:
+def stored_test(
+    type_info: Any, value: str, bind: Bind, parts: Sequence[str] = (), kept: Sequence[str] = ()
+) -> str | None:
     """Write a test that is true only for values that a state of a declared type keeps as they are.
 
     The test looks at the last element of a list or a map only: those before were tested when they
@@ -101,6 +103,7 @@ def stored_test(type_info: Any, value: str, bind: Bind, parts: Sequence[str] = (
         value: the expression of the value.
         bind: names what the test uses.
         parts: the variables with its items, if it is a tuple for sure.
+        kept: those of them that the state has had; what cannot change is not tested again.
 
     Returns:
         The test, or None for a type of which no value is known to be such.
@@ -108,13 +111,15 @@ def stored_test(type_info: Any, value: str, bind: Bind, parts: Sequence[str] = (
     if isinstance(type_info, PickledBytesTypeInfo):
         return "True"
     if isinstance(type_info, BasicTypeInfo):
+        if value in kept:
+            return "True"
         if type_info._basic_type is BasicType.FLOAT:
             return f"type({value}) is float"
         return _basic_test(type_info._basic_type, value)
     if isinstance(type_info, TupleTypeInfo):
         fields = type_info.get_field_types()
         items = parts if len(parts) == len(fields) else _items(value, len(fields))
-        return _tuple_test(value, _stored_items(fields, items, bind), items is parts)
+        return _tuple_test(value, _stored_items(fields, items, bind, kept), items is parts)
     if isinstance(type_info, RowTypeInfo):
         return _row_test(type_info, value, bind)
     if isinstance(type_info, ListTypeInfo):
@@ -132,8 +137,10 @@ def _items(values: str, count: int) -> list[str]:
     return [f"{values}[{index}]" for index in range(count)]
 
 
-def _stored_items(types: Sequence[Any], items: Sequence[str], bind: Bind) -> list[str | None]:
-    return [stored_test(*each, bind) for each in zip(types, items, strict=True)]
+def _stored_items(
+    types: Sequence[Any], items: Sequence[str], bind: Bind, kept: Sequence[str] = ()
+) -> list[str | None]:
+    return [stored_test(*each, bind, kept=kept) for each in zip(types, items, strict=True)]
 
 
 def is_literal(expression: str) -> bool:

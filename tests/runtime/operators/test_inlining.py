@@ -10,7 +10,7 @@ import pytest
 
 from pyflink_on_spark._runtime.operators import inlining
 from pyflink_on_spark._runtime.operators.boundary import ConvertOperator, CopyMutableOperator
-from pyflink_on_spark._runtime.operators.function_loop import processes
+from pyflink_on_spark._runtime.operators.function_loop import processes, step_of
 from pyflink_on_spark._runtime.operators.inlining import inlined
 from pyflink_on_spark._runtime.operators.rolling import RollingReduceOperator
 from pyflink_on_spark._runtime.operators.stateless import (
@@ -304,3 +304,116 @@ def test_random_chains_do_the_same_with_calls(seed, monkeypatch):
         return seen
 
     assert results(False) == results(True)
+
+
+def chained(*functions):
+    """The results of maps over the numbers 1 to 4."""
+    return list(through(*(MapOperator(of("map", function)) for function in functions)))
+
+
+def of(method, function):
+    return UserFunction.of(PlainFunction(method, function))
+
+
+def through(*operators):
+    """An iterator over what operators make of the numbers 1 to 4."""
+    found = iter(range(1, 5))
+    for process in processes([Harness(each).operator for each in operators]):
+        found = process(found)
+    return found
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "(value2, value)", "(elements, value)", "(type, value)", "(len, value)",
+        "('value1', value, f'value1: {value}')", "(value, value2, elements, type, STEPS)",
+    ],
+)  # fmt: skip
+def test_names_and_texts_of_a_user_are_not_taken_for_those_of_the_loop(text):
+    names = {"value2": 5, "elements": 6, "type": "a text", "len": 7, "STEPS": 8}
+    function = eval(f"lambda value: {text}", names)
+
+    def whole(item):
+        return item, "value1", f"value1: {item[1]}", item
+
+    wanted = [whole(function(number)) for number in range(1, 5)]
+    assert chained(function, lambda item: item, whole) == wanted
+    found = through(
+        MapOperator(of("map", function)), CopyMutableOperator(), MapOperator(of("map", whole))
+    )
+    assert list(found) == wanted
+
+
+def test_texts_of_a_user_are_not_taken_for_variables():
+    found = chained(lambda value: (value, 1), lambda item: ("value1", item[0]))
+    assert found == [("value1", number) for number in range(1, 5)]
+
+
+def test_variables_of_outer_functions_may_be_called_as_those_of_the_loop():
+    def adding(value):
+        return lambda item: (item + value, value, item)
+
+    assert chained(adding(1), lambda item: item[0] + item[2]) == [3, 5, 7, 9]
+    assert chained(adding(1), lambda item: item[2], adding(2), lambda item: item) == [
+        (number + 2, 2, number) for number in range(1, 5)
+    ]
+
+
+def test_a_chain_sees_globals_that_change_while_it_runs():
+    operator = Harness(MapOperator(of("map", lambda value: value * FACTOR))).operator
+    found = operator.process(iter([1, 2]))
+    assert next(found) == FACTOR
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setitem(operator.call.__globals__, "FACTOR", 10)
+        assert next(found) == 20
+
+
+@pytest.mark.parametrize("reads", [1, 2, 3])
+def test_tuples_are_whole_where_functions_get_them(reads):
+    def seeing(item):
+        for _ in ():
+            pass  # not in line
+        return (*item[:2], item)
+
+    def shortened(item):
+        for _ in ():
+            pass
+        return item[0], item[1], len(item)
+
+    found = through(
+        MapOperator(of("map", lambda value: (value, -value))),
+        *[ConvertOperator(PAIR)] * (reads % 2),
+        *(FilterOperator(of("filter", lambda item: str(item) == f"({item[0]}, {item[1]})")),)
+        * reads,
+        MapOperator(of("map", seeing)),
+        MapOperator(of("map", shortened)),
+    )
+    assert list(found) == [(number, -number, 3) for number in range(1, 5)]
+
+
+def test_a_failure_shows_an_element_that_was_never_made():
+    divide = MapOperator(of("map", lambda item: item[0] // item[1]))
+    found = through(MapOperator(of("map", lambda value: (value, 3 - value))), divide)
+    with pytest.raises(ZeroDivisionError) as caught:
+        list(found)
+    steps = [step_of(*place) for place in traceback.walk_tb(caught.value.__traceback__)]
+    assert [step[1:] for step in steps if step] == [((3, 0), ())]
+
+
+@pytest.mark.parametrize("place", [0, 1, 2])
+def test_what_a_reduction_keeps_is_right_and_what_it_changes_is_tested(place):
+    reductions = [
+        lambda one, other: ("x", one[1], one[2]),
+        lambda one, other: (one[0], "x", one[2]),
+        lambda one, other: (one[0], one[1], "x"),
+    ]
+    found = through(
+        MapOperator(of("map", lambda value: (1, value, 2))),
+        SelectKeyOperator(of("get_key", SELECTORS[0])),
+        ConvertOperator(TRIPLE, pairs=True),
+        RollingReduceOperator(of("reduce", reductions[place]), TRIPLE),
+    )
+    assert next(found) == (1, 1, 2)
+    with pytest.raises(TypeError):
+        next(found)
