@@ -5,7 +5,8 @@
 `--engine=local` and `--engine=query` (such queries without a JVM, which fail and move) run on this
 project, `--engine=pyflink` on the PyFlink that is installed. `--mode=continuous` cuts every job's
 input into pieces, with a checkpoint after each; `--mode=restarted` also restarts the job from each
-of these. A test knows nothing of this: it imports `pyflink` and compares.
+of these. `--some-tables` leaves out most tests of tables, which a run of all tests has in-process.
+A test knows nothing of this: it imports `pyflink` and compares.
 """
 
 from __future__ import annotations
@@ -14,12 +15,14 @@ import os
 import sys
 import tempfile
 import tomllib
+from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+HERE = Path(__file__).resolve().parent
 ENGINES = ("spark", "structured", "connect", "pyflink", "local", "query")
 QUERIES = {"structured", "connect", "query"}
 MODES = {
@@ -39,6 +42,7 @@ CUT = {
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--engine", choices=ENGINES, default="spark", help="what runs the jobs")
+    parser.addoption("--some-tables", action="store_true", help="one of eight tests of tables")
     parser.addoption("--mode", choices=MODES, default="whole", help="where jobs are cut")
 
 
@@ -85,6 +89,8 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    if config.getoption("--some-tables"):
+        _choose_tables(config, items)
     for item in items:
         if "paced_env" in item.fixturenames:
             item.add_marker("timed")
@@ -102,6 +108,26 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         if marker is not None:
             run = marker.kwargs.get("run", True)
             item.add_marker(pytest.mark.xfail(strict=True, run=run, reason=marker.args[0]))
+
+
+def _choose_tables(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Keeps the first test of each file of tables, and each eighth after it; all of Python code.
+
+    Which of them run on Spark depends on their file alone, so that all workers have the same.
+    """
+    numbers: Counter[Path] = Counter()
+    chosen, others = [], []
+    for item in items:
+        path = item.path
+        if path.parent != HERE or not path.name.startswith("test_table_"):
+            chosen.append(item)
+            continue
+        of_python = "python" in path.name
+        (chosen if of_python or numbers[path] % 8 == 0 else others).append(item)
+        numbers[path] += 1
+    if others:
+        config.hook.pytest_deselected(items=others)
+        items[:] = chosen
 
 
 def _leave_out(items: list[pytest.Item], mode: str) -> None:

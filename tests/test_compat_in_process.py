@@ -1,8 +1,9 @@
-"""The whole compatibility suite in-process: without a JVM, in seconds.
+"""The compatibility suite in-process: without a JVM, in seconds.
 
-Once as it is, and once with jobs that are cut into pieces and restarted after each of them. The
-tests of tables also with a checkpoint after each piece alone, since some of them, such as those of
-late rows, cannot be restarted.
+All of it with jobs that are cut into pieces and restarted after each of them. The tests of tables
+also as they are, since few of them run on Spark beside this, and with a checkpoint after each piece
+alone, since some of them, such as those of late rows, cannot be restarted. `tox -e coverage` runs
+the others as they are, too.
 Most of its time is spent waiting for time to pass, so parts of it run side by side. A test that
 fails beside others has to pass alone: once if it measures time, and says so, else three times.
 """
@@ -65,7 +66,7 @@ class Part:
 
 @pytest.mark.parametrize(
     ("mode", "pattern"),
-    [("whole", "test_*.py"), ("restarted", "test_*.py"), ("continuous", "test_table_*.py")],
+    [("whole", "test_table_*.py"), ("restarted", "test_*.py"), ("continuous", "test_table_*.py")],
 )
 def test_compatibility_tests_in_process(tmp_path, mode, pattern):
     files = sorted((ROOT / "compat_tests").glob(pattern))

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import sys
+
 import pytest
 
 from pyflink_on_spark.testing import local_engine as running_here
-from tests.flink_state.samples import all_results, continued, first_results, job_of
+from tests.flink_state.samples import all_results, continued, first_results, job_of, jobs
 
 
 def results(lines):
@@ -67,7 +69,11 @@ def test_state_on_disk_continues(local_engine):
 @pytest.mark.parametrize(
     ("name", "numbers"), [("numbers", range(1, 101)), ("half-read", range(24))]
 )
-def test_sources_continue_where_they_were_stopped(local_engine, name, numbers, parallelism):
+def test_sources_continue_where_they_were_stopped(
+    local_engine, monkeypatch, name, numbers, parallelism
+):
+    slowly = sys.modules[next(iter(jobs().values())).__module__].Slowly
+    monkeypatch.setattr(slowly, "map", lambda _, value: value)  # only the first half is stopped
     first = first_results(name)
     second = continued(name, local_engine, parallelism=parallelism)
     assert 2 < len(first) < 20
