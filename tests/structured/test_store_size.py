@@ -1,4 +1,4 @@
-"""What the state store holds does not grow with keys that are gone: they expire, or are removed."""
+"""The state store does not grow with keys that are gone: they expire, or are removed."""
 
 from __future__ import annotations
 
