@@ -75,6 +75,16 @@ def all_results(job):
     return (SAVEPOINTS / f"{job}.txt").read_text().splitlines()
 
 
+def results(lines):
+    """Sort results; when a trigger fires in between depends on when watermarks come."""
+    last = {}
+    for line in lines:
+        if line.startswith("continuous "):
+            key = line.split()[1]
+            last[key] = max(last.get(key, ""), line, key=len)
+    return sorted([*last.values(), *(x for x in lines if not x.startswith("continuous "))])
+
+
 def jobs():
     pyflink_on_spark.install()
     return importlib.import_module("tests.flink_state.jobs").JOBS

@@ -7,17 +7,14 @@ import sys
 import pytest
 
 from pyflink_on_spark.testing import local_engine as running_here
-from tests.flink_state.samples import all_results, continued, first_results, job_of, jobs
-
-
-def results(lines):
-    """Sort results; when a trigger fires in between depends on when watermarks come."""
-    last = {}
-    for line in lines:
-        if line.startswith("continuous "):
-            key = line.split()[1]
-            last[key] = max(last.get(key, ""), line, key=len)
-    return sorted([*last.values(), *(x for x in lines if not x.startswith("continuous "))])
+from tests.flink_state.samples import (
+    all_results,
+    continued,
+    first_results,
+    job_of,
+    jobs,
+    results,
+)
 
 
 def equal_flinks(name, second):
@@ -40,8 +37,10 @@ def test_both_halves_give_what_flink_gives_without_a_stop(local_engine, job, par
         "states-compressed",
         "states-native-compressed",
         "states-4096",
-        "windows-4096",
-        "others-4096",
+        *(
+            f"{job}-4096"
+            for job in ("windows", "assigners", "types", "keys", "functions", "others")
+        ),
         "windows-native",
         "states-fused",
         "states-rocksdb",

@@ -6,6 +6,7 @@ import os
 import random
 import re
 import shutil
+import uuid
 import zipfile
 from pathlib import Path
 
@@ -19,7 +20,8 @@ from pyflink_on_spark.flink_state import FlinkCheckpoint
 from pyflink_on_spark.flink_state.conversion import convert, heirs_without_job
 from pyflink_on_spark.state import CheckpointContents
 from pyflink_on_spark.tools.state.command import main as state_command
-from tests.flink_state.samples import metadata_of, recorded, unpacked
+from tests.flink_state.samples import SAVEPOINTS, metadata_of, recorded, unpacked
+from tests.flink_state.test_moving_out import everything
 from tests.job.crash_points import CHOOSES_ALL
 
 NAMES = [
@@ -217,6 +219,48 @@ def test_a_copy_is_as_good_and_more_bytes_do_not_matter(tmp_path):
     job = recorded("states", tmp_path)
     found = moved_in(job, str(tmp_path / "elsewhere"), folder(str(tmp_path / "ours")))
     assert (found.taken["all"], found.refused) == ("39 entries", [])
+
+
+@pytest.fixture
+def retained():
+    """A retained checkpoint of RocksDB, whose files are in folders beside it."""
+    job = uuid.uuid4().hex
+    place = Path("/tmp/moving-in-checkpoints") / job
+    with zipfile.ZipFile(SAVEPOINTS / "states-rocksdb-files.zip") as packed:
+        packed.extractall(place)
+    (metadata,) = place.glob("chk-*/_metadata")
+    content = metadata.read_bytes()
+    former = re.search(rb"/moving-in-checkpoints/(\w{32})/", content)[1]
+    metadata.write_bytes(content.replace(former, job.encode()))
+    yield metadata.parent
+    shutil.rmtree(place, ignore_errors=True)
+
+
+def test_a_retained_checkpoint_has_its_state_in_shared_files(retained, tmp_path):
+    paths = unpacked("states-rocksdb", tmp_path), str(retained)
+    found = [everything(FlinkCheckpoint(path)) for path in paths]
+    given, read = (sorted(re.sub(r"\d{13}", "a time", repr(entry)) for entry in f) for f in found)
+    assert read == given
+    assert len(read) > 30
+    found = moved_in(recorded("states", tmp_path), str(retained), folder(str(tmp_path / "ours")))
+    assert (found.taken["all"], found.refused) == ("31 entries", [])
+
+
+@pytest.mark.parametrize("lost", ["a file", "a part", "all files"])
+def test_a_retained_checkpoint_without_its_shared_files_is_refused(retained, tmp_path, lost):
+    shared = retained.parent / "shared"
+    name = re.search(rb"/shared/([-\w]{36})", (retained / "_metadata").read_bytes())[1]
+    file = shared / name.decode()
+    if lost == "all files":  # the checkpoint was moved without them
+        shared.rename(tmp_path / "elsewhere")
+    elif lost == "a part":
+        file.write_bytes(file.read_bytes()[:-1])
+    else:
+        file.unlink()
+    options = {"execution.state-recovery.ignore-unclaimed-state": "true"}
+    job = recorded("states", tmp_path, options=options)
+    with pytest.raises(CheckpointError, match=r"is damaged:\n.*/shared/"):
+        move_in(job, str(retained), folder(str(tmp_path / "ours")))
 
 
 def test_a_folder_without_metadata_is_refused(tmp_path):
