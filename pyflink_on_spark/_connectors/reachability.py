@@ -31,11 +31,11 @@ class Reachability:
     Args:
         server: the server as log lines name it, such as ``Kafka at broker:9092``.
         patience: the seconds after which a loss is logged; shorter ones are not logged at all.
-        clock: returns the seconds since the epoch.
+        clock: returns seconds, and is never set back.
     """
 
     def __init__(
-        self, server: str, patience: float = 0.0, clock: Callable[[], float] = time.time
+        self, server: str, patience: float = 0.0, clock: Callable[[], float] = time.monotonic
     ) -> None:
         self.server, self._patience, self._clock = server, patience, clock
         self.waiting = False
@@ -53,7 +53,8 @@ class Reachability:
             report = not outage.reported and now - outage.since >= self._patience
             outage.reported |= report
         if report:
-            since = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(outage.since))
+            begun = time.time() - (now - outage.since)
+            since = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(begun))
             _log.warning("waiting for %s since %s: %s", self.server, since, reason)
 
     def found(self) -> None:

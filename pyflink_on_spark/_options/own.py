@@ -57,7 +57,8 @@ MAX_RECORD_SIZE = memory(
     1024 * 1024 * 1024,
     effect=works(
         "how many bytes a line of a text or CSV file, or of the JSON files of a table, may have "
-        "after decompression; a longer one fails the job before it fills the memory"
+        "after decompression, likewise a block of Avro, a column of a row group of Parquet and a "
+        "compressed block of ORC; a larger one fails the job before it fills the memory"
     ),
     check=at_least(1, "A record must be allowed at least one byte."),
 )
@@ -66,8 +67,8 @@ MAX_TEXT_LENGTH = integer(
     256 * 1024 * 1024,
     effect=works(
         "how many characters a text may have that REPEAT, LPAD, RPAD, REPLACE, REGEXP_REPLACE, "
-        "PRINTF or CAST to CHAR or BINARY make; a longer one fails the job before it fills the "
-        "memory"
+        "PRINTF, LISTAGG or CAST to CHAR or BINARY make; a longer one fails the job before it "
+        "fills the memory"
     ),
     check=at_least(1, "A text must be allowed at least one character."),
 )

@@ -233,3 +233,16 @@ def test_ipv6():
     with ListenerInUse(Endpoint("::1", "::1")) as listener:
         assert dial(listener.address).own_address() == "::1"
         assert listener.welcome.get(timeout=10).own_address() == "::1"
+
+
+def test_names_that_cannot_be_resolved_are_named(monkeypatch):
+    def gone(*_, **__):
+        raise socket.gaierror(socket.EAI_AGAIN, "Temporary failure in name resolution")
+
+    with ListenerInUse() as listener:
+        address = replace(listener.address, host="driver.example")
+        monkeypatch.setattr(socket, "getaddrinfo", gone)
+        with pytest.raises(OSError, match=r"the name 'driver.example' cannot be resolved: Tempor"):
+            dial(address)
+    with pytest.raises(OSError, match=r"cannot listen on 127.0.0.1, .*failure in name resolution"):
+        ListenerInUse()

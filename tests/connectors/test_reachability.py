@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import time
 
 import pytest
 
@@ -84,4 +85,19 @@ def test_a_short_loss_is_not_logged_with_patience(lines, clock):
     assert [line.partition(" since ")[0] for line in lines()] == [
         "waiting for the stream 's'",
         "the stream 's' is reachable again after 30 s",
+    ]
+
+
+def test_a_clock_that_is_set_back_does_not_hide_a_loss(lines, monkeypatch):
+    machine = iter((9_000.0, 9_040.0 - 3_600, 9_075.0 - 3_600))
+    monkeypatch.setattr("time.time", lambda: next(machine, 5_475.0))
+    steady = iter((100.0, 140.0, 175.0))
+    monkeypatch.setattr("time.monotonic", lambda: next(steady))
+    one = Reachability("Kafka at a:1", patience=30, clock=time.monotonic)
+    one.lost("refused")
+    one.lost("refused")
+    one.found()
+    assert [line.partition(" since ")[0] for line in lines()] == [
+        "waiting for Kafka at a:1",
+        "Kafka at a:1 is reachable again after 75 s",
     ]

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import errno
+import logging
 import os
+import threading
 from pathlib import Path
 
 import pytest
@@ -257,6 +259,30 @@ def test_a_checkpoint_that_takes_too_long(tmp_path):
     world.coordinator.checkpoint(world.hosts)
     with pytest.raises(CheckpointError, match=r"checkpoint 4 was aborted after 3000 ms"):
         world.coordinator.checkpoint(world.hosts)
+
+
+def test_a_slow_disk_is_named_in_the_log(tmp_path, monkeypatch):
+    named, write = threading.Event(), Folder.write
+
+    class Notes(logging.Handler):
+        def emit(self, record):
+            if f"waits for the files of file:{tmp_path}" in record.getMessage():
+                named.set()
+
+    def slow(*args, **kwargs):
+        assert named.wait(60)
+        return write(*args, **kwargs)
+
+    world, notes = World(tmp_path), Notes()
+    monkeypatch.setattr("pyflink_on_spark._job.checkpoints.commits._TELL_SECONDS", 0.001)
+    monkeypatch.setattr(Folder, "write", slow)
+    log = logging.getLogger("pyflink_on_spark")
+    log.addHandler(notes)
+    try:
+        world.checkpoint()
+    finally:
+        log.removeHandler(notes)
+    world.is_saved()
 
 
 @pytest.mark.parametrize("stop", [False, True])

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import errno
 import logging
 import os
+import socket
 import subprocess
 import sys
 import textwrap
@@ -38,6 +40,25 @@ def run_script(script, cwd, **environment):
         timeout=180,
         check=False,
     )
+
+
+def test_without_temporary_files_the_error_names_their_folder(monkeypatch):
+    def nowhere(**_):
+        raise FileNotFoundError(errno.ENOENT, "No usable temporary directory found in ['/tmp']")
+
+    monkeypatch.setattr("tempfile.mkdtemp", nowhere)
+    monkeypatch.setattr(spark_defaults, "_folders", {})
+    with pytest.raises(OSError, match=r"cannot be written \(No usable .*variable TMPDIR to a"):
+        spark_defaults.scratch_folder()
+
+
+def test_names_that_cannot_be_resolved_are_one_error(monkeypatch):
+    def gone(*_, **__):
+        raise socket.gaierror(socket.EAI_AGAIN, "Temporary failure in name resolution")
+
+    monkeypatch.setattr("pyspark.sql.SparkSession.Builder.getOrCreate", gone)
+    with pytest.raises(EnvironmentSetupError, match=r"cannot be resolved \(Temporary .*/etc/hosts"):
+        session_module._build({})
 
 
 def test_a_first_start_is_quiet_private_and_leaves_nothing(tmp_path):

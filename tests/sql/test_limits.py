@@ -93,6 +93,15 @@ def test_a_text_of_the_limit_is_made(t_env, expression, length):
     assert len(value(t_env, expression)) == length
 
 
+@pytest.mark.parametrize("separator", ["", ", '-'"])
+def test_a_list_of_texts_has_a_limit(t_env, separator):
+    rows = ", ".join(f"('{'x' * 9}')" for _ in range(11))
+    query = f"SELECT LISTAGG(s{separator}) FROM (VALUES {rows}) AS t (s)"
+    told = rf"text of 109 characters; {LENGTH} allows 100"
+    with pytest.raises(Exception, match=told), t_env.execute_sql(query).collect() as found:
+        list(found)
+
+
 def test_constants_stay_out_of_the_plan_when_they_are_long():
     with local_engine():
         t_env = TableEnvironment.create(EnvironmentSettings.in_streaming_mode())

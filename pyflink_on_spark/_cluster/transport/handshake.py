@@ -145,7 +145,12 @@ def dial(address: Address) -> MessageConnection:
         EOFError: it hangs up.
     """
     deadline = time.monotonic() + HANDSHAKE_SECONDS
-    called = socket.create_connection((address.host, address.port), HANDSHAKE_SECONDS)
+    try:
+        called = socket.create_connection((address.host, address.port), HANDSHAKE_SECONDS)
+    except socket.gaierror as error:
+        raise socket.gaierror(
+            error.errno, f"the name {address.host!r} cannot be resolved: {error.strerror}"
+        ) from None
     try:
         keep_alive(called)
         if address.identity is not None:

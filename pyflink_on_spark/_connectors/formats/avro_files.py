@@ -15,6 +15,7 @@ from pyflink_on_spark._connectors.formats.file_format import (
     OutputFileFormat,
     OutputFileWriter,
 )
+from pyflink_on_spark._connectors.formats.unpacked_size import check_avro_blocks
 from pyflink_on_spark._runtime.elements.bundle import BUNDLE_SIZE, Bundle
 
 if TYPE_CHECKING:
@@ -47,7 +48,9 @@ class AvroFileInput(AvroInput):
         count = 0
         with open(split.path, "rb") as file:
             try:
-                written = library.reader(file).writer_schema
+                header = library.reader(file)
+                written = header.writer_schema
+                check_avro_blocks(file, header.codec, self.most)
                 file.seek(0)
                 records = reading(written).reader(file, reader_schema=self.reader_schema(written))
                 while values := list(islice(records, BUNDLE_SIZE)):

@@ -151,7 +151,7 @@ class AvroParquetInput(AvroInput):
         converters = column_converters(schema, _plain)
         read = position or 0
         with reading(split.path):
-            for batch in batches(split.path, schema, BUNDLE_SIZE, read):
+            for batch in batches(split.path, schema, BUNDLE_SIZE, read, most=self.most):
                 columns = [column.to_pylist() for column in batch.columns]
                 for index, convert in converters:
                     columns[index] = list(map(convert, columns[index]))

@@ -204,11 +204,13 @@ class CsvRecords(InputFileFormat):
             for begin, block in blocks
             for line in io.StringIO(_text(path, begin, block), newline="")
         )
-        records = RecordReader(lines, self._form, lenient=self._lenient)
-        while chunk := records.take(BUNDLE_SIZE):
-            yield [record or [""] for record in chunk]
+        records = RecordReader(lines, self._form, self._lenient, self._most)
         try:
+            while chunk := records.take(BUNDLE_SIZE):
+                yield [record or [""] for record in chunk]
             records.check()
+        except CorruptRecordError:
+            raise
         except ValueError as error:
             raise CorruptRecordError(f"cannot read {path}: {error}") from error
 

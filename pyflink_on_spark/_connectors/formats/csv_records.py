@@ -6,11 +6,13 @@ import codecs
 import csv
 import io
 import re
+import sys
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from itertools import chain, count, islice
 from typing import Any
 
+from pyflink_on_spark._options.own import MAX_RECORD_SIZE
 from pyflink_on_spark.common.typeinfo import RowTypeInfo
 
 _LONGEST_FIELD = 20_000_000
@@ -69,11 +71,18 @@ class RecordReader:
         lines: the lines of the text, with line ends.
         form: the dialect.
         lenient: whether records that are not well-formed are left out, as far as Jackson can.
+        most: how many characters a record may have.
     """
 
-    def __init__(self, lines: Iterable[str], form: CsvDialect, lenient: bool = False) -> None:
+    def __init__(
+        self,
+        lines: Iterable[str],
+        form: CsvDialect,
+        lenient: bool = False,
+        most: int = sys.maxsize,
+    ) -> None:
         self._form, self._lenient = form, lenient
-        self._lines = _Lines(lines, form)
+        self._lines = _Lines(lines, form, most)
         self._error: csv.Error | None = None
         self._reader = csv.reader(self._lines, **form.arguments())
         blanks = f"(?<!{{0}}){{0}}[ \\t]+(?={re.escape(form.delimiter)}|[\\r\\n]|$)"
@@ -192,8 +201,8 @@ class FastRecordReader:
 class _Lines:
     """Yields lines; skips comments and blank lines between records if the dialect says so."""
 
-    def __init__(self, lines: Iterable[str], form: CsvDialect) -> None:
-        self._lines = iter(lines)
+    def __init__(self, lines: Iterable[str], form: CsvDialect, most: int) -> None:
+        self._lines, self._most, self._length = iter(lines), most, 0
         self._comments = form.comments
         self._unescape = _unescaping(form.escape)
         self._between = True
@@ -201,7 +210,7 @@ class _Lines:
         self.number = 0
 
     def begin_record(self) -> None:
-        self._between = True
+        self._between, self._length = True, 0
         self.record.clear()
 
     def skip(self) -> None:
@@ -212,6 +221,7 @@ class _Lines:
         pushed = io.StringIO(text, newline="")
         self.number -= len(self.record)
         self.record.clear()
+        self._length = 0
         self._between = False
         self._lines = chain(pushed, self._lines)
 
@@ -220,6 +230,12 @@ class _Lines:
 
     def __next__(self) -> str:
         line = self._unescape(self._next_line())
+        self._length += len(line)
+        if self._length > self._most:
+            raise ValueError(
+                f"a record has more than {self._most:,} characters; "
+                f"{MAX_RECORD_SIZE.key} allows more"
+            )
         self.record.append(line)
         return line
 

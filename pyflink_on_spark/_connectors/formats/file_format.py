@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import contextlib
+import sys
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
+from copy import copy
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, BinaryIO
 
@@ -46,6 +48,9 @@ class InputFileFormat(ABC):
                         yield Bundle(values)
     """
 
+    most: int = sys.maxsize
+    """How many bytes a compressed part of a file may have after decompression."""
+
     @property
     @abstractmethod
     def produced_type(self) -> TypeInformation:
@@ -56,8 +61,10 @@ class InputFileFormat(ABC):
         return False
 
     def with_most(self, most: int) -> InputFileFormat:
-        """The same format, where a line may have so many bytes; of others than lines itself."""
-        return self
+        """The same format, where a line or what is decompressed at once may have so many bytes."""
+        limited = copy(self)
+        limited.most = most
+        return limited
 
     @abstractmethod
     def read(self, split: FileSplit) -> Iterator[Bundle]:

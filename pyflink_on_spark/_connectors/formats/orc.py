@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, BinaryIO
@@ -19,6 +20,7 @@ from pyflink_on_spark._connectors.formats.file_format import (
 )
 from pyflink_on_spark._connectors.formats.parquet_options import refuse_option
 from pyflink_on_spark._connectors.formats.row_types import arrow_schema
+from pyflink_on_spark._connectors.formats.unpacked_size import check_size
 from pyflink_on_spark._filesystem.input_file import source_of
 from pyflink_on_spark.common.data_types import RowType
 
@@ -91,15 +93,22 @@ class OrcFileOutput(OutputFileFormat):
         return OrcFileWriter(file, arrow_schema(self.row_type), self.arguments)
 
 
-def orc_batches(path: str, schema: pa.Schema, skip: int = 0) -> Iterator[pa.RecordBatch]:
+def orc_batches(
+    path: str, schema: pa.Schema, skip: int = 0, most: int = sys.maxsize
+) -> Iterator[pa.RecordBatch]:
     """Yield the columns of a schema from a file; a column that the file lacks is null.
 
     Args:
         path: the file.
         schema: the columns and their types.
         skip: the number of rows to skip at the beginning.
+        most: how many bytes a compressed block may have after decompression.
+
+    Raises:
+        TooLargeError: the file says that its blocks have more.
     """
     file = orc.ORCFile(source_of(path))
+    check_size("a compressed block", file.compression_size, most)
     found = columns_of(file.schema, schema, case_sensitive=True)
     names = [name for name in found if name is not None]
     for stripe in range(file.nstripes):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import sys
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, BinaryIO
@@ -31,6 +32,7 @@ from pyflink_on_spark._connectors.formats.file_format import (
 )
 from pyflink_on_spark._connectors.formats.parquet_options import ParquetOptions
 from pyflink_on_spark._connectors.formats.row_types import arrow_schema, row_type_info
+from pyflink_on_spark._connectors.formats.unpacked_size import check_size
 from pyflink_on_spark._filesystem.input_file import source_of
 from pyflink_on_spark._runtime.elements.bundle import Bundle
 from pyflink_on_spark._runtime.types.composite import new_row
@@ -164,7 +166,10 @@ class ParquetFileInput(InputFileFormat):
         names = list(schema.names)
         read, insert = position or 0, RowKind.INSERT
         with reading(split.path):
-            for batch in batches(split.path, schema, self._batch_size, read, self._case_sensitive):
+            found = batches(
+                split.path, schema, self._batch_size, read, self._case_sensitive, self.most
+            )
+            for batch in found:
                 columns = self._columns(batch, schema)
                 rows = [new_row(names, list(values), insert) for values in zip(*columns)]
                 read += len(rows)
@@ -181,7 +186,12 @@ class ParquetFileInput(InputFileFormat):
 
 
 def batches(
-    path: str, schema: pa.Schema, batch_size: int, skip: int = 0, case_sensitive: bool = True
+    path: str,
+    schema: pa.Schema,
+    batch_size: int,
+    skip: int = 0,
+    case_sensitive: bool = True,
+    most: int = sys.maxsize,
 ) -> Iterator[pa.RecordBatch]:
     """Yield the columns of a schema from a file; a column that the file lacks is null.
 
@@ -191,16 +201,32 @@ def batches(
         batch_size: the largest number of rows in a batch.
         skip: the number of rows to skip at the beginning.
         case_sensitive: whether the names of columns are case-sensitive.
+        most: how many bytes a column of a row group may have after decompression.
+
+    Raises:
+        TooLargeError: it has more.
     """
     with pq.ParquetFile(source_of(path), coerce_int96_timestamp_unit="us") as file:
         found = columns_of(file.schema_arrow, schema, case_sensitive)
         groups, skip = _groups_after(file.metadata, skip)
         columns = [name for name in found if name is not None]
+        _check_groups(file.metadata, groups, set(columns), most)
         for batch in file.iter_batches(batch_size, row_groups=groups, columns=columns):
             skipped = min(skip, batch.num_rows)
             skip -= skipped
             if skipped < batch.num_rows:
                 yield with_schema(batch.slice(skipped), schema, found)
+
+
+def _check_groups(metadata: Any, groups: list[int], columns: set[str], most: int) -> None:
+    """Refuse columns that are too large by the footer, of those that are read."""
+    for group in groups:
+        row_group = metadata.row_group(group)
+        for index in range(row_group.num_columns):
+            chunk = row_group.column(index)
+            if chunk.path_in_schema.partition(".")[0] in columns:
+                what = f"column {chunk.path_in_schema!r} of row group {group}"
+                check_size(what, chunk.total_uncompressed_size, most)
 
 
 def _groups_after(metadata: Any, skip: int) -> tuple[list[int], int]:

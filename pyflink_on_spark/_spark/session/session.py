@@ -380,6 +380,11 @@ def _build(settings: Mapping[str, str]) -> SparkSession:
         raise _JavaDied(
             f"Spark's Java process did not start; what it said is above ({error})"
         ) from None
+    except socket.gaierror as error:
+        raise EnvironmentSetupError(
+            f"Spark did not start, since a name cannot be resolved ({error.strerror}): look "
+            "whether /etc/hosts has localhost and the name of this machine"
+        ) from None
     except Exception as error:  # noqa: BLE001 - Java's, and whatever PySpark makes of it
         raise EnvironmentSetupError(f"Spark did not start: {gist(str(error))}") from None
 

@@ -26,11 +26,22 @@ _folders: dict[int, Path] = {}
 
 
 def scratch_folder() -> Path:
-    """Return the folder of this process, made when first asked for; only its user can read it."""
+    """Return the folder of this process, made when first asked for; only its user can read it.
+
+    Raises:
+        OSError: no temporary files can be written.
+    """
     with _LOCK:
         process = os.getpid()
         if process not in _folders or not _folders[process].is_dir():
-            _folders[process] = Path(tempfile.mkdtemp(prefix="pyflink-on-spark-")).resolve()
+            try:
+                _folders[process] = Path(tempfile.mkdtemp(prefix="pyflink-on-spark-")).resolve()
+            except OSError as error:
+                raise OSError(
+                    error.errno,
+                    f"temporary files cannot be written ({error.strerror}); set the environment "
+                    "variable TMPDIR to a folder that can",
+                ) from None
         return _folders[process]
 
 

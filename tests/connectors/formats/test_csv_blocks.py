@@ -9,6 +9,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from pyflink_on_spark._connectors.formats.corrupt import CorruptRecordError
 from pyflink_on_spark._connectors.formats.csv_blocks import CsvRecords, _whole_lines
 from pyflink_on_spark._connectors.formats.csv_records import CsvDialect
 from pyflink_on_spark._connectors.formats.file_format import FileSplit
@@ -153,3 +154,15 @@ def test_a_record_has_a_limit(tmp_path, name, form):
         list(limited.read(split))
     whole = form(chunk_size=100).with_most(5_000)
     assert sum(len(bundle.values) for bundle in whole.read(split)) == 102
+
+
+@pytest.mark.parametrize("opened", ['"open', 'a,"', 'a,"\n","'])
+def test_a_record_of_many_lines_has_a_limit(tmp_path, monkeypatch, opened):
+    """A quote that is not closed takes the rest of the file with it."""
+    monkeypatch.setattr("pyflink_on_spark._connectors.formats.csv_blocks._MOST_HELD", 1_000)
+    path = tmp_path / "lines.csv"
+    path.write_text("short\n" * 100 + opened + '\n","' * 2_000)
+    form = CsvRecords(CsvDialect(), chunk_size=100).with_most(2_000)
+    told = r"cannot read .*lines.csv: a record has more than 2,000 characters; pyflink-on-spark.max"
+    with pytest.raises(CorruptRecordError, match=told):
+        list(form.read(FileSplit(str(path), 0, None)))

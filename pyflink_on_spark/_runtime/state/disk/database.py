@@ -265,7 +265,8 @@ def _new_file(folder: str | None) -> str:
             Path(folder).mkdir(parents=True, exist_ok=True)
         descriptor, path = tempfile.mkstemp(prefix="state-", suffix=".db", dir=folder)
     except OSError as error:
-        raise OSError(f"cannot keep state in {folder or tempfile.gettempdir()}: {error}") from None
+        where = folder or "the folder of temporary files, which TMPDIR names"
+        raise OSError(f"cannot keep state in {where}: {error}") from None
     os.close(descriptor)
     return path
 

@@ -7,6 +7,7 @@ from typing import Any
 
 from pyflink_on_spark._connectors.formats.java_parsing import to_single
 from pyflink_on_spark._sql.codegen.casts import wrapped
+from pyflink_on_spark._sql.codegen.limits import Limited, Limits
 from pyflink_on_spark._sql.functions.builtin.java_arithmetic import divide_integers
 from pyflink_on_spark._sql.functions.parameters import any_type, average_type, characters, of
 from pyflink_on_spark._sql.plan.signatures import (
@@ -324,11 +325,30 @@ def _plain(make: Callable[[], AggregateCode]) -> MakeCode:
 
 def _listed(separator_given: bool) -> MakeCode:
     def code(
-        _binder: Binder, _types: Sequence[LogicalType], _result: LogicalType, _retracting: bool
+        binder: Binder, _types: Sequence[LogicalType], _result: LogicalType, _retracting: bool
     ) -> AggregateCode:
-        return _Listed() if separator_given else _Kept("(','.join({0}) if {0} else None)")
+        join = binder.bind(_LISTED, "listed")
+        return _Listed(join) if separator_given else _Kept(f"{join}(',', {{0}})")
 
     return code
+
+
+def listed(limits: Limits, separator: str, texts: Sequence[str]) -> str | None:
+    """Return texts with separators; without any, NULL.
+
+    The state has the texts already, so that the result may be made before it is measured.
+
+    Raises:
+        ValueError: the result has too many characters.
+    """
+    if not texts:
+        return None
+    text = separator.join(texts)
+    limits.check(len(text))
+    return text
+
+
+_LISTED = Limited(listed)
 
 
 class _Listed(_Kept):
@@ -336,8 +356,9 @@ class _Listed(_Kept):
 
     initial = ("[]", "','")
 
-    def __init__(self) -> None:
+    def __init__(self, join: str) -> None:
         super().__init__("")
+        self._join = join
 
     def accumulate(self, slots: Slots, args: Slots) -> list[str]:
         return [*super().accumulate(slots, args), f"{slots[1]} = {args[1]}"]
@@ -346,7 +367,7 @@ class _Listed(_Kept):
         return [*super().merge(slots, others), f"{slots[1]} = {others[1]}"]
 
     def value(self, slots: Slots) -> str:
-        return f"({slots[1]}.join({slots[0]}) if {slots[0]} else None)"
+        return f"{self._join}({slots[1]}, {slots[0]})"
 
 
 def _nullable(types: Sequence[LogicalType]) -> LogicalType:

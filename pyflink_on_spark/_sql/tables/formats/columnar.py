@@ -425,7 +425,7 @@ class OrcInput(ColumnsInput):
 
     def batches(self, path: str, schema: pa.Schema, skip: int) -> Iterator[pa.RecordBatch]:
         """Yield the columns of a file."""
-        return orc_batches(path, schema, skip)
+        return orc_batches(path, schema, skip, self.most)
 
 
 class OrcOutput(ColumnsOutput):
@@ -510,7 +510,7 @@ class ParquetInput(ColumnsInput):
 
     def batches(self, path: str, schema: pa.Schema, skip: int) -> Iterator[pa.RecordBatch]:
         """Yield the columns of a file."""
-        return batches(path, schema, self._batch_size, skip)
+        return batches(path, schema, self._batch_size, skip, most=self.most)
 
 
 class ParquetOutput(ColumnsOutput):
