@@ -29,7 +29,8 @@ The options that `WITH (...)` takes. Each has the meaning that it has in Flink 2
 option is an error that lists the known ones. A format's options are written with the format's name,
 for example `'csv.field-delimiter' = ';'`. The tables of Kafka also take `format`, `key.format`,
 `value.format` and the properties of the client, as `properties.group.id`; datagen takes
-`fields.COLUMN.kind`, `min`, `max`, `start`, `end`, `length`, `max-past` and `null-rate`.
+`fields.COLUMN.kind`, `min`, `max`, `start`, `end`, `length`, `max-past` and `null-rate`; faker
+takes `fields.COLUMN.expression`, `null-rate` and `length`.
 [tables.md](../tables.md) shows tables at work.
 
 This page is generated. To change it, change the declarations in `pyflink_on_spark/_sql/tables/`,

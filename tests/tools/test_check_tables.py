@@ -60,13 +60,13 @@ def test_a_text_that_grows_and_one_that_a_function_is_given():
     ddl = "CREATE TABLE t (a INT) "
     ddl += f"WITH ('connector' = '{kind}')"
     t_env.execute_sql(ddl)
-    t_env.execute_sql(table("u", "faker"))
+    t_env.execute_sql(table("u", "redis"))
     """
-    assert obstacles(script) == {ABSENT, "'connector' = 'faker'"}
+    assert obstacles(script) == {ABSENT, "'connector' = 'redis'"}
 
 
 def test_each_absent_connector_has_a_way_out():
-    for connector in ("elasticsearch-7", "mongodb", "doris", "faker", "redis", "nobody-knows-it"):
+    for connector in ("elasticsearch-7", "mongodb", "doris", "mqtt", "redis", "nobody-knows-it"):
         ddl = f"t_env.execute_sql(\"CREATE TABLE t (a INT) WITH ('connector'='{connector}')\")"
         assert uses(ddl)[f"'connector' = '{connector}'"].verdict.advice
 
@@ -155,7 +155,7 @@ def test_functions_with_several_arguments_and_constructors_of_the_script():
 
 
 def test_missing_modules_and_those_beside_the_script(tmp_path, capsys):
-    (tmp_path / "beside.py").write_text(SETUP + "def ddl(): return \"'connector' = 'faker'\"\n")
+    (tmp_path / "beside.py").write_text(SETUP + "def ddl(): return \"'connector' = 'redis'\"\n")
     script = tmp_path / "job.py"
     script.write_text(
         f"{SETUP}import beside\nimport no_such_module.part\nfrom .nowhere import thing\n"

@@ -40,7 +40,6 @@ _CONNECTORS: tuple[tuple[str, str], ...] = (
     (r"dynamodb|sqs|cloudwatch", _BY_CLIENT.format(library="boto3")),
     (r"rabbitmq", "Use RMQSource and RMQSink of the DataStream API, and from_data_stream."),
     (r"mqtt\w*", "Read in an extensions source with the client library paho-mqtt."),
-    (r"faker", "Use 'connector' = 'datagen', whose fields.*.kind, min and max make the values."),
     (r"[\w-]+-cdc", _BY_DEBEZIUM),
     (r"socket", "Use a source of extensions, or kcat to bring the lines to Kafka."),
     (r"(sqlserver|oracle|derby|db2|oceanbase|tidb)", _BY_JDBC),

@@ -318,10 +318,19 @@ class DatagenFactory(TableFactory):
         ]
         rows = options[_NUMBER_OF_ROWS]
         options.note((_PARALLELISM,))
-        return _DatagenTable(tuple(fields), options[_ROWS_PER_SECOND], rows, context.batch)
+        return DatagenTable(tuple(fields), options[_ROWS_PER_SECOND], rows, context.batch)
 
 
-class _DatagenTable(TableSource):
+class DatagenTable(TableSource):
+    """Rows of fields that are made up.
+
+    Args:
+        fields: a column each.
+        per_second: how many rows in a second.
+        rows: how many rows at most; None for any number.
+        batch: whether nobody looks at rows before the end.
+    """
+
     def __init__(
         self, fields: tuple[Field, ...], per_second: int, rows: int | None, batch: bool
     ) -> None:
@@ -329,14 +338,16 @@ class _DatagenTable(TableSource):
         self._batch = batch
 
     def projected(self, columns: tuple[int, ...]) -> TableSource | None:
+        """Return the same with some of the columns."""
         fields = tuple(self._fields[column] for column in columns)
         # The shortest sequence ends the table, also if nobody looks at it.
         limits = [limit for field in self._fields if (limit := field.rows) is not None]
         if self._rows is not None:
             limits.append(self._rows)
-        return _DatagenTable(fields, self._per_second, min(limits, default=None), self._batch)
+        return DatagenTable(fields, self._per_second, min(limits, default=None), self._batch)
 
     def reading(self, metadata: tuple[str, ...]) -> Reading:
+        """Return how the rows are read."""
         return Reading(DatagenSource(self._fields, self._rows, self._per_second, self._batch))
 
 

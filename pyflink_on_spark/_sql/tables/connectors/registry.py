@@ -26,6 +26,7 @@ _CONNECTOR = Option("connector", text, required=True)
 CONNECTORS: dict[str, str] = {
     "blackhole": "printing:BlackholeFactory",
     "datagen": "datagen:DatagenFactory",
+    "faker": "faker_rows:FakerFactory",
     "filesystem": "filesystem.factory:FilesystemFactory",
     "firehose": "firehose:FirehoseFactory",
     "jdbc": "jdbc:JdbcFactory",
