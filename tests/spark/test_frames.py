@@ -105,7 +105,11 @@ def test_a_stream_needs_a_type(spark, env):
         from_spark(env, [1])
 
 
-def test_a_streaming_frame(spark, env, tmp_path):
+@pytest.mark.parametrize("engine", ["hosts", "structured"])
+def test_a_streaming_frame(spark, env, tmp_path, engine):
+    configuration = Configuration()
+    configuration.set_string("pyflink-on-spark.engine", engine)
+    env.configure(configuration)
     source = tmp_path / "source"
     source.mkdir()
     frame = spark.readStream.schema("n INT").json(str(source))

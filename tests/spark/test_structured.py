@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import os
 import signal
+import threading
 from pathlib import Path
 
 import pytest
+from pyspark.sql.streaming import StreamingQueryListener
 
 from pyflink_on_spark._compat.errors import JobCancelledError, JobExecutionError
 from pyflink_on_spark._spark.structured.query_job import QueryJob
@@ -50,7 +52,36 @@ def described_jobs(spark):
     return [text.get() for text in found if text.isDefined()]
 
 
-def test_a_bounded_job_and_what_spark_shows_of_it(tmp_path, spark, started):
+class Listener(StreamingQueryListener):
+    """Notes what Spark tells of the queries of its session."""
+
+    def __init__(self):
+        self.started, self.progress = [], []
+        self.ended = threading.Event()
+
+    def onQueryStarted(self, event):  # noqa: N802
+        self.started.append(event.name)
+
+    def onQueryProgress(self, event):  # noqa: N802
+        self.progress.append(event.progress)
+
+    def onQueryIdle(self, event):  # noqa: N802
+        pass
+
+    def onQueryTerminated(self, event):  # noqa: N802
+        self.ended.set()
+
+
+@pytest.fixture
+def listener(spark):
+    listener = Listener()
+    spark.streams.addListener(listener)
+    yield listener
+    spark.streams.removeListener(listener)
+
+
+def test_a_bounded_job_and_what_spark_shows_of_it(tmp_path, spark, started, listener):
+    before = spark.conf.getAll
     env = count_job(structured(tmp_path), tmp_path, 2000, rolls=True)
     let_go(tmp_path)
     env.execute("seen")
@@ -61,6 +92,11 @@ def test_a_bounded_job_and_what_spark_shows_of_it(tmp_path, spark, started):
     assert max(row.records for row in counts) > 0
     assert max(row.state_entries for row in counts) == KEYS
     assert any(text.startswith("seen: ") for text in described_jobs(spark))
+    assert listener.ended.wait(60)
+    assert [name.partition(" #")[0] for name in listener.started] == ["seen"]
+    told = [progress.observedMetrics["Map -> Writer"].records for progress in listener.progress]
+    assert sum(told) == 2000
+    assert spark.conf.getAll == before
 
 
 @pytest.mark.timeout(600)

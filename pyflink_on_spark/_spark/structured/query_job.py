@@ -6,13 +6,14 @@ import contextlib
 import functools
 import itertools
 import logging
-from collections.abc import Callable, Iterator, Sequence
+import threading
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812 - as everybody does
-from pyspark.sql.streaming import StreamingQuery
+from pyspark.sql.streaming import DataStreamWriter, StreamingQuery
 
 from pyflink_on_spark._cluster.transport.result_channel import Channel
 from pyflink_on_spark._compat.errors import (
@@ -60,6 +61,7 @@ from pyflink_on_spark._spark.structured.slow_start import Waiting, once_started
 _log = logging.getLogger("pyflink_on_spark")
 _LOOK_SECONDS = 0.1
 _numbers = itertools.count()
+_starts = threading.Lock()
 _STORE = {
     "spark.sql.streaming.stateStore.providerClass": "org.apache.spark.sql.execution.streaming."
     "state.RocksDBStateStoreProvider",
@@ -299,12 +301,18 @@ class QueryJob(StatefulJob):
             batches: gets what each micro-batch leaves for the driver.
             number: which attempt it is.
         """
-        session = self._query_session
-        for key, value in {**BUNDLE_SETTINGS, **_STORE}.items():
-            session.conf.set(key, value)
+        partitions = {"spark.sql.shuffle.partitions": str(self._levels.partitions)}
+        settings = {**BUNDLE_SETTINGS, **_STORE, **partitions}
+        for key, value in settings.items():
+            self._query_session.conf.set(key, value)
+        own = self._query_session is self._session
+        with contextlib.nullcontext() if own else _meanwhile(self._session, settings):
+            return self._writer(batches, number).start()
+
+    def _writer(self, batches: Callable[[Any, int], None], number: int) -> DataStreamWriter:
+        """Return the writer of the query; for the arguments see ``_start``."""
         levels = self._levels
-        session.conf.set("spark.sql.shuffle.partitions", str(levels.partitions))
-        frame = _ticks(session, levels.levels[0].targets)
+        frame = _ticks(self._session, levels.levels[0].targets)
         environment = WorkerEnvironment.of_driver(self._dependencies)
         restore = self._commits.restore
         limits = Limits.of(self._job.bounded, self._settings.interval)
@@ -323,7 +331,7 @@ class QueryJob(StatefulJob):
         interval = self._settings.interval
         if interval is not None and not self._job.bounded:
             writer = writer.trigger(processingTime=f"{interval} milliseconds")
-        return writer.start()
+        return writer
 
     def _deliver(self, channel: str, things: list[Any]) -> None:
         """Pass on the elements that a subtask has sent; a slow reader may delay this."""
@@ -332,6 +340,26 @@ class QueryJob(StatefulJob):
             start = self._delivered.get(channel, 0)
             self._delivered[channel] = start + len(things)
             found.deliver("query", start, things)
+
+
+@contextlib.contextmanager
+def _meanwhile(session: SparkSession, settings: Mapping[str, str]) -> Iterator[None]:
+    """Let a session of the user's have settings, which a query that starts there copies.
+
+    A query of another session would be unseen by the listeners of this one.
+    """
+    with _starts:
+        before = session.conf.getAll
+        try:
+            for key, value in settings.items():
+                session.conf.set(key, value)
+            yield
+        finally:
+            for key in settings:
+                if key in before:
+                    session.conf.set(key, before[key])
+                else:
+                    session.conf.unset(key)
 
 
 def _ticks(session: SparkSession, targets: Sequence[int]) -> DataFrame:
