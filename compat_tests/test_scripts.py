@@ -2,8 +2,8 @@
 
 `scripts.txt` has the programs: a name, the first and the last release, the kind, the code, and what
 it prints. Each is run with the imports and settings that scripts of a release have. Real PyFlink
-runs those of its own release, 1.20 and 2.3 (seen with 1.20.3 and 2.3.0; older ones have no package
-for Python 3.11); `python -m compat_tests.test_scripts` beside it records what they print.
+runs those of its own release; `python -m compat_tests.test_scripts` beside it records what they
+print. So far that was done with 2.3.0.
 """
 
 from __future__ import annotations
