@@ -167,11 +167,11 @@ _OWN: dict[str, tuple[Write, range]] = {
     "options.option": (_option, range(1, 1000)),
     "regexify": (_regexify, range(1, 2)),
 }
-"""What is made here, and how many arguments it takes."""
+"""Calls that need no method of Faker, and how many arguments they take."""
 
 
 def _writer(name: str, args: Sequence[str]) -> Write:
-    """Return what makes the text of a call.
+    """Return the function that writes the text of a call.
 
     Raises:
         ValidationError: there is no such call.
