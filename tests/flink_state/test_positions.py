@@ -132,6 +132,19 @@ def test_a_damaged_position_of_a_former_consumer_is_refused(element):
         position_of_function(element)
 
 
+def test_a_kafka_source_continues_a_former_consumer_of_its_uid(tmp_path, monkeypatch):
+    monkeypatch.setenv("MOVING_IN_KAFKA", "nowhere:9092")
+    job = recorded("kafka", tmp_path)
+    (source,) = (node for node in job.graph.nodes if node.source is not None)
+    source.uid = "old-kafka"
+    ours = tmp_path / "ours"
+    found = moved_in(job, unpacked("old-kafka", tmp_path / "given"), folder(str(ours)))
+    assert (found.taken, found.refused) == ({"old-kafka": "its positions"}, [])
+    (stored,) = CheckpointContents(str(ours), trusted=True).whole.sources.values()
+    offsets = {(p.topic, p.partition): p.offset for x in stored.values() for p in pickle.loads(x)}
+    assert offsets == {("lines", 0): 6, ("lines", 1): 6, ("late", 300): BEGINNING}
+
+
 LOW, HIGH = 2**126 - 1, 3 * 2**126 - 1
 
 
