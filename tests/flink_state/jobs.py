@@ -40,14 +40,17 @@ from pyflink.datastream.state import (
 )
 from pyflink.datastream.window import (
     ContinuousEventTimeTrigger,
+    ContinuousProcessingTimeTrigger,
     CountSlidingWindowAssigner,
     CountTrigger,
     CountTumblingWindowAssigner,
     EventTimeSessionWindows,
     GlobalWindows,
+    ProcessingTimeSessionWindows,
     PurgingTrigger,
     SessionWindowTimeGapExtractor,
     SlidingEventTimeWindows,
+    SlidingProcessingTimeWindows,
     Trigger,
     TriggerResult,
     TumblingEventTimeWindows,
@@ -566,6 +569,55 @@ class AllNumbers(ProcessAllWindowFunction):
         yield f"{context.window().start} {[e[2] for e in elements]}"
 
 
+class Overdue(KeyedProcessFunction):
+    """Fires once for each key, by the clock, and lists what has come until then."""
+
+    def open(self, context):
+        self.since = context.get_state(ValueStateDescriptor("since", Types.LONG()))
+
+    def process_element(self, value, context):
+        if self.since.value() is None:
+            timers = context.timer_service()
+            due = timers.current_processing_time() + WAIT
+            self.since.update(due)
+            timers.register_processing_time_timer(due)
+            yield f"{value[0]} waits"
+
+    def on_timer(self, timestamp, context):
+        due = "on time" if timestamp == self.since.value() else "at another time"
+        yield f"{context.get_current_key()} fires {due}"
+
+
+WAIT = 20_000
+"""Milliseconds by the clock, longer than the first half of the job takes."""
+
+
+def clocks(env, folder, output, parallelism):
+    """Has what goes by the clock, and has its time when the job continues."""
+    keyed = lines_of(env, folder).key_by(lambda line: line[0], Types.STRING())
+
+    def show(results, name):
+        found = results.uid(name).set_parallelism(parallelism)
+        found.map(Append(output, name), Types.STRING()).print()
+
+    def numbers_of(windowed, name):
+        show(windowed.process(Sums(), Types.STRING()), name)
+
+    show(keyed.process(Overdue(), Types.STRING()), "overdue")
+    numbers_of(keyed.window(ProcessingTimeSessionWindows.with_gap(Time.seconds(20))), "session")
+    numbers_of(keyed.window(TumblingProcessingTimeWindows.of(Time.seconds(60))), "tumbling")
+    sliding = SlidingProcessingTimeWindows.of(Time.seconds(90), Time.seconds(45))
+    numbers_of(keyed.window(sliding), "sliding")
+    days = keyed.window(TumblingProcessingTimeWindows.of(Time.days(3650)))
+    often = ContinuousProcessingTimeTrigger.of(Time.seconds(20))
+    numbers_of(days.trigger(PurgingTrigger.of(often)), "continuous")
+
+
+class Sums(ProcessWindowFunction):
+    def process(self, key, context, elements):
+        yield f"{key} {sorted(e[2] for e in elements)}"
+
+
 class Gap(SessionWindowTimeGapExtractor):
     def extract(self, element):
         return 400 + element[2] % 2 * 100
@@ -756,6 +808,7 @@ JOBS = {
         half_read,
         nameless,
         others,
+        clocks,
         file_sink,
         file_sinks,
         kafka,

@@ -65,6 +65,8 @@ MADE = {
     "keys-4096": ("keys", "CANONICAL", MANY),
     "types-4096": ("types", "CANONICAL", MANY),
     "assigners-4096": ("assigners", "CANONICAL", MANY),
+    "tables-4096": ("tables", "CANONICAL", MANY),
+    "clocks": ("clocks", "CANONICAL", {}),
     "others": ("others", "CANONICAL", {}),
     "others-4096": ("others", "CANONICAL", MANY),
     "numbers": ("numbers", "CANONICAL", BUNDLES),
@@ -166,9 +168,12 @@ def make(name):
 def make_results(job):
     run = Run(job, {})
     run.give("a", range(12))
-    run.wait()
-    run.give("b", range(12, 24))
-    run.wait()
+    if job == "clocks":  # no elements come in its second half: only time passes
+        run.wait(quiet=95)
+    else:
+        run.wait()
+        run.give("b", range(12, 24))
+        run.wait()
     run.stop(True, "CANONICAL")
     (HERE / f"{job}.txt").write_text("".join(sorted(run.output.open())))
 

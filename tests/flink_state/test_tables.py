@@ -39,8 +39,9 @@ def exact(lines):
 
 
 @pytest.mark.parametrize("parallelism", [1, 3])
-def test_both_halves_give_what_flink_gives_without_a_stop(local_engine, parallelism):
-    lines = first_results("tables") + continued("tables", local_engine, parallelism=parallelism)
+@pytest.mark.parametrize("name", ["tables", "tables-4096"])
+def test_both_halves_give_what_flink_gives_without_a_stop(local_engine, name, parallelism):
+    lines = first_results(name) + continued(name, local_engine, parallelism=parallelism)
     assert exact(lines) == exact(all_results("tables"))
     assert rows_in_the_end(lines) == rows_in_the_end(all_results("tables"))
 
