@@ -80,12 +80,13 @@ def serve(parallelism, engine):
     if parallelism > 0:
         import pyflink_on_spark
         import pyflink_on_spark.testing
-        from pyflink_on_spark._job.submission import base_configuration
 
         pyflink_on_spark.install()
         if engine == "local":
             pyflink_on_spark.testing.install_local_engine()
-        else:
+        elif engine != "auto":
+            from pyflink_on_spark._job.submission import base_configuration
+
             base_configuration.set_base_configuration({"pyflink-on-spark.engine": engine})
     for line in sys.stdin:
         name, records, typed = line.split()

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import threading
+import weakref
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
+from itertools import chain
 from typing import Any
 
 from pyflink_on_spark._runtime.contract.connector import Source, SourceReader, SplitEnumerator
@@ -25,10 +27,24 @@ class Cancellation(SameProcess):
     def __init__(self) -> None:
         super().__init__()
         self._event = threading.Event()
+        self._drawn: weakref.WeakValueDictionary[int, _Watched] = weakref.WeakValueDictionary()
 
     def cancel(self) -> None:
         """Ask the job to end."""
         self._event.set()
+        for reference in self._drawn.valuerefs():
+            elements = reference()
+            if elements is not None:
+                elements.clear()
+
+    def empty_when_cancelled(self, elements: _Watched) -> None:
+        """Remove all elements of a list as soon as the job is cancelled.
+
+        Raises:
+            Cancelled: if it was.
+        """
+        self._drawn[id(elements)] = elements
+        self.check()
 
     def __bool__(self) -> bool:
         return self._event.is_set()
@@ -124,17 +140,24 @@ class _CancellableReader(SourceReader):
 
 
 class _Watched(list[Any]):
-    """Elements that come to an end when the job is cancelled; so do slices of them."""
+    """Elements that come to an end when the job is cancelled; so do slices of them.
+
+    A look at the cancellation before each element would take longer than a small function. So the
+    cancellation empties the lists whose elements are being drawn.
+    """
 
     def __init__(self, values: Iterable[Any], cancellation: Cancellation) -> None:
         super().__init__(values)
         self._cancellation = cancellation
 
     def __iter__(self) -> Iterator[Any]:
-        for value in super().__iter__():
-            self._cancellation.check()
-            yield value
+        self._cancellation.empty_when_cancelled(self)
+        return chain(super().__iter__(), self._end())
 
     def __getitem__(self, index: Any) -> Any:
         found = super().__getitem__(index)
         return _Watched(found, self._cancellation) if isinstance(index, slice) else found
+
+    def _end(self) -> Iterator[Any]:
+        self._cancellation.check()
+        yield from ()
