@@ -45,6 +45,7 @@ class PhysicalNode:
         timestamped: whether what it emits has timestamps.
         fresh: whether nothing else can hold on to what it emits.
         already_typed: the type to which what it emits was converted already, or None.
+        surely_typed: the same where a conversion of the engine, or a source, made sure of it.
     """
 
     plan: OperatorPlan | None
@@ -55,6 +56,7 @@ class PhysicalNode:
     timestamped: bool = False
     fresh: bool = False
     already_typed: object = None
+    surely_typed: object = None
     inputs: list[PhysicalEdge] = field(default_factory=list)
     outputs: list[PhysicalEdge] = field(default_factory=list)
 
@@ -140,6 +142,8 @@ class _Builder:
             plan = self._plan(node, self._for_job(operator, timestamped), state_id)
         if plan is not None and any(map(self._graph.python_chained, self._graph.inputs[node])):
             plan = replace(plan, chained=True)
+        if plan is not None and len(links) == 1 and links[0].side_tag is None:
+            plan = replace(plan, received_type=links[0].sender.surely_typed)
         step = PhysicalNode(plan, node, self._graph.parallelism(node), state_id)
         for link in links:
             link.receiver = step
@@ -194,6 +198,7 @@ class _Builder:
         step.inputs.append(inner)
         self._place(step)
         step.fresh, step.already_typed = fresh, already_typed
+        step.surely_typed = already_typed
         return PhysicalEdge(step, step, link.partitioner, link.port, None)
 
     def _place(self, step: PhysicalNode) -> None:
@@ -211,6 +216,7 @@ class _Builder:
             source = step.origin.source
             step.fresh = True
             step.already_typed = source.produced_type if source and source.already_typed else None
+            step.surely_typed = step.already_typed
         elif operator.preserves_elements:
             before = [link.sender for link in step.inputs]
             step.fresh = all(
@@ -219,6 +225,7 @@ class _Builder:
                 for sender in before
             )
             step.already_typed = before[0].already_typed if len(before) == 1 else None
+            step.surely_typed = before[0].surely_typed if len(before) == 1 else None
         else:
             step.fresh = operator.emits_immutable
             step.already_typed = operator.already_typed

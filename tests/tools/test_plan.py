@@ -266,3 +266,29 @@ def test_the_code_of_a_job_is_shown_and_its_functions_are_not_opened(tmp_path, c
     assert shown.count("# in line: ") == 2
     for name in ("first", "fit"):
         assert re.search(rf"\b{name}\d+\(", shown)
+
+
+def test_what_a_typed_source_emits_is_not_tested(tmp_path, capsys):
+    script = tmp_path / "numbers.py"
+    script.write_text(
+        textwrap.dedent("""
+            from pyflink_on_spark.common import Types, WatermarkStrategy
+            from pyflink_on_spark.datastream import StreamExecutionEnvironment
+            from pyflink_on_spark.datastream.connectors.number_seq import NumberSequenceSource
+
+            env = StreamExecutionEnvironment.get_execution_environment()
+            env.set_parallelism(1)
+            rule = WatermarkStrategy.no_watermarks()
+            numbers = env.from_source(NumberSequenceSource(1, 9), rule, "numbers", Types.LONG())
+            pairs = Types.TUPLE([Types.LONG(), Types.INT()])
+            numbers.map(lambda n: (n, n % 7), pairs).filter(lambda pair: pair[1] == 3).print()
+            env.execute()
+        """)
+    )
+    try:
+        assert main(["--code", str(script)]) == 0
+    finally:
+        install_engine(None)
+    shown = capsys.readouterr().out
+    assert "if not (value3 == 3): continue" in shown
+    assert "type(" not in shown

@@ -32,6 +32,7 @@ class OperatorPlan:
         key_type: the declared type of the keys of its keyed state, or None.
         meaning: what its state means, or None if nobody knows.
         task: the number of the first operator of the task in which Flink would run it.
+        received_type: the declared type to which all elements that it gets were converted, or None.
     """
 
     node: int
@@ -47,6 +48,7 @@ class OperatorPlan:
     key_type: Any = None
     meaning: StateMeaning | None = None
     task: int = 0
+    received_type: Any = None
 
 
 @dataclass(frozen=True)

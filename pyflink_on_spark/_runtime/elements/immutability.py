@@ -8,7 +8,7 @@ elements need nothing; of others a pickle is taken at the moment they are emitte
 from __future__ import annotations
 
 import pickle
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
 from itertools import chain
 from typing import Any
 
@@ -88,16 +88,23 @@ def flat_test(value: str) -> str:
     return f"(({test}) if type({value}) is tuple else type({value}) in IMMUTABLE_TYPES)"
 
 
-def immutability_test(value: str, parts: Sequence[str] = ()) -> str:
+def immutability_test(value: str, parts: Sequence[str] = (), known: Container[str] = ()) -> str:
     """Return an expression in Python: whether nothing can change inside a value.
 
     Args:
         value: the name of the value.
         parts: the names of its items, or literals, if it is a tuple for sure.
+        known: has the names of values of which nothing can change.
     """
+    if value in known:
+        return "True"
     if not parts:
         return flat_test(value)
-    tests = [f"type({part}) in IMMUTABLE_TYPES" for part in parts if part.isidentifier()]
+    tests = [
+        f"type({part}) in IMMUTABLE_TYPES"
+        for part in parts
+        if part.isidentifier() and part not in known
+    ]
     return f"{' and '.join(tests)} or is_immutable({value})" if tests else "True"
 
 

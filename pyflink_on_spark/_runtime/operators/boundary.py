@@ -64,8 +64,9 @@ class ConvertOperator(FusableOperator):
         kind, items = self._type_info, code.items(value)
         if not isinstance(kind, TupleTypeInfo) or len(items) != len(kind.get_field_types()):
             items = code.parts[value] = []
-        test = unchanged_test(kind, value, items)
+        test = unchanged_test(kind, value, items, code.facts)
         code.replace_unless(test or "False", f"{convert}({value})")
+        code.learn_type(kind, code.value)
 
     def process(self, elements: Iterator[Any]) -> Iterator[Any]:
         """Yield the converted elements."""

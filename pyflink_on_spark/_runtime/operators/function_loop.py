@@ -29,7 +29,14 @@ from pyflink_on_spark._runtime.elements.immutability import (
 )
 from pyflink_on_spark._runtime.elements.keys import PLAIN_KEY_TYPES, wrap_key
 from pyflink_on_spark._runtime.operators.inlining import Inlined, inlined, with_users_frame
+from pyflink_on_spark._runtime.types.certainty import (
+    Certainty,
+    certainty_of,
+    declared_certainty,
+    narrower,
+)
 from pyflink_on_spark._runtime.types.fitting import is_literal, named_in
+from pyflink_on_spark.common.typeinfo import TupleTypeInfo
 
 _FILE = compiled_file("function loop")
 _STEPS = "STEPS"
@@ -100,6 +107,8 @@ class LoopCode:
         """The literals that such variables are, where they are."""
         self.sources: dict[str, str] = {}
         """The expressions that such variables were assigned."""
+        self.facts: dict[str, Certainty] = {}
+        """The certainties of variables, and of their items."""
         self.module: dict[str, Any] | None = {} if plain else None
         """The globals that lines name."""
         self.globals: set[str] = set()
@@ -109,15 +118,18 @@ class LoopCode:
         self._tests: set[int] = set()
         self._tested: dict[str, tuple[str, str]] = {}
         self._same_as: dict[str, str] = {}
+        self._results: dict[str, str] = {}
         self.places: dict[int, tuple[Any, int]] = {}
         """The function of each line that is a part of one, and its line there."""
         self._indent = "  "
         self._operator: Operator | None = None
         self._values = 0
 
-    def enter(self, operator: Operator) -> None:
+    def enter(self, operator: FusableOperator) -> None:
         """Begin with the lines of an operator."""
         self._operator = operator
+        if operator.received_type is not None:
+            self.learn_type(operator.received_type, self.value)
 
     def add(self, line: str) -> None:
         """Add a line."""
@@ -170,9 +182,63 @@ class LoopCode:
             self.add(f"{indent}{target} = {expression}")
             if target in parts and is_literal(expression):
                 self.constants[target] = expression
+            known = None if target == result else certainty_of(expression, self.facts)
+            if target is not None and known is not None:
+                self.facts[target] = known
+        self._results[result] = whole
         if not parts and self._is_item(last.expression):
             self._same_as[result] = last.expression
         return parts
+
+    def leave_out_unless(self, name: str, function: Any) -> None:
+        """Continue only with elements for which a function is true.
+
+        Args:
+            name: what the function's name begins with.
+            function: a user's.
+        """
+        keeps = self.new_value()
+        self.call(keeps, name, function, self.value)
+        _, _, expression = self.lines[-1].partition(f"{keeps} = ")
+        self.lines[-1] = f"{self._indent}if not ({expression}): continue"
+
+    def learn_result(self, result: str) -> Certainty | None:
+        """Note, and return, what is known of the result of the last call.
+
+        Args:
+            result: the variable, which is assigned nothing else but such values.
+        """
+        expression = self._results.get(result)
+        known = None if expression is None else certainty_of(expression, self.facts)
+        if known is not None:
+            self.facts[result] = known
+        return known
+
+    def learn_type(self, type_info: Any, value: str) -> None:
+        """Note what is known of a variable that has been converted to its declared type.
+
+        Args:
+            type_info: the declared type; None if nothing is known of it.
+            value: the variable.
+        """
+        known = {value: declared_certainty(type_info)}
+        if isinstance(type_info, TupleTypeInfo):
+            fields = type_info.get_field_types()
+            items = self.parts.get(value) or [f"{value}[{i}]" for i in range(len(fields))]
+            known |= {
+                item: declared_certainty(field, in_tuple=True)
+                for item, field in zip(items, fields, strict=False)
+            }
+        for name, certainty in known.items():
+            if certainty is None:
+                self.facts.pop(name, None)
+            else:
+                self.facts[name] = narrower(certainty, self.facts.get(name))
+
+    def is_plain_key(self, key: str) -> bool:
+        """True if a variable certainly has a text or a whole number."""
+        known = self.facts.get(key)
+        return known is not None and known.kind in PLAIN_KEY_TYPES
 
     def _is_item(self, expression: str) -> bool:
         """True for an item of the element, or of a tuple whose items are in variables."""
@@ -196,7 +262,7 @@ class LoopCode:
         """
         item = self._same_as.get(value)
         written = test(item or value)
-        if item is None or written is None:
+        if item is None or written is None or written == "True":
             return written
         passed = self.new_value()
         self.add(f"{passed} = {test(value) if item.endswith(']') else written}")
@@ -209,6 +275,7 @@ class LoopCode:
         self.parts[result] = self.call(result, name, function, self.value)
         if self.parts[result] and not self._plain:
             self._wholes[result] = len(self.lines) - 1, tuple(self.parts[result])
+        self.learn_result(result)
         self.value = result
 
     def replace_unless(self, test: str, expression: str) -> None:
@@ -218,12 +285,12 @@ class LoopCode:
             test: the expression of the test.
             expression: for a tuple, another one with as many items.
         """
+        if test == "True":
+            return
         parts = self.parts.get(self.value)
         for known, passed in self._tested.values():
             test = test.replace(known, passed)
         if parts:
-            if test == "True":
-                return
             self._tests.add(len(self.lines))
             self.add(f"if not ({test}):")
             for part in parts:
@@ -283,7 +350,7 @@ class LoopCode:
 
     def isolate(self) -> None:
         """Continue with a copy of an element in which something can change."""
-        test = immutability_test(self.value, self.items(self.value))
+        test = immutability_test(self.value, self.items(self.value), self.facts)
         self.replace_unless(test, f"copied({self.value})")
 
     def repeat(self, expression: str) -> None:
@@ -307,6 +374,9 @@ class FusableOperator(Operator):
 
     nests = False
     """True if the next lines stand in an inner loop."""
+
+    received_type: Any = None
+    """The declared type to which the elements that come have been converted for sure, or None."""
 
     emits_itself = False
     """True if the lines yield the results themselves; the next operator begins another loop."""

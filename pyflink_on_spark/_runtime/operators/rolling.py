@@ -339,9 +339,10 @@ def write_fit(
     """
     if fit is not None:
         kept = [part for i, part in enumerate(parts) if code.sources.get(part) == former.format(i)]
-        test = stored_test(type_info, value, code.bind, parts, kept)
-        whole = f"{code.bind('fit', fit)}({value})"
-        code.add(indent + (whole if test is None else f"if not ({test}): {whole}"))
+        test = stored_test(type_info, value, code.bind, parts, kept, code.facts)
+        if test != "True":
+            whole = f"{code.bind('fit', fit)}({value})"
+            code.add(indent + (whole if test is None else f"if not ({test}): {whole}"))
 
 
 def _as_it_is(value: Any) -> Any:

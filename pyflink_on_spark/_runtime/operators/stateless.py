@@ -71,9 +71,7 @@ class FilterOperator(FunctionOperator, FusableOperator):
 
     def write_lines(self, code: LoopCode) -> None:
         """Leave the element out unless the function is true."""
-        keeps = code.new_value()
-        code.call(keeps, "filter", self.call, code.value)
-        code.add(f"if not {keeps}: continue")
+        code.leave_out_unless("filter", self.call)
 
 
 class ProjectOperator(Operator):
@@ -168,14 +166,19 @@ class SelectKeyOperator(FunctionOperator, FusableOperator):
         """Find the element's key."""
         key = code.new_value()
         code.call(key, "get_key", self.call, code.value)
+        code.learn_result(key)
         if self._converted is None:
-            code.add(f"if type({key}) not in PLAIN_KEY_TYPES: {key} = wrap_key({key})")
+            if not code.is_plain_key(key):
+                code.add(f"if type({key}) not in PLAIN_KEY_TYPES: {key} = wrap_key({key})")
         else:
             keys = code.bind("keys", self._converted)
             plain, other = f"{keys}[{key}]", f"{keys}.convert({key})"
             convert = f"{key} = {plain} if type({key}) in PLAIN_KEY_TYPES else {other}"
-            test = code.note_test(key, partial(plain_key_test, self.key_type))
-            code.add(convert if test is None else f"if not ({test}): {convert}")
+            fits = partial(plain_key_test, self.key_type, facts=code.facts)
+            test = code.note_test(key, fits)
+            if test != "True":
+                code.add(convert if test is None else f"if not ({test}): {convert}")
+            code.learn_type(None if test is None else self.key_type, key)
         code.key = key
 
 

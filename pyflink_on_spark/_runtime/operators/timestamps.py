@@ -75,8 +75,12 @@ class AssignTimestamps(FusableOperator):
             time, before = code.new_value(), f"{cursor}.timestamp"
             known = f"({MIN_TIMESTAMP} if {before} is None else {before})"
             code.call(time, "extract_timestamp", self._extract, code.value, known)
-            in_ms = f"{code.bind('time_in_ms', time_in_ms)}({time})"
-            code.add(f"if type({time}) is not int or {time} > {MAX_WATERMARK}: {time} = {in_ms}")
+            is_int = code.learn_result(time)
+            if is_int is None or is_int.kind is not int or is_int.high > MAX_WATERMARK:
+                in_ms = f"{code.bind('time_in_ms', time_in_ms)}({time})"
+                code.add(
+                    f"if type({time}) is not int or {time} > {MAX_WATERMARK}: {time} = {in_ms}"
+                )
             code.add(f"{note}({time})")
         code.isolate()
 

@@ -25,6 +25,7 @@ from pyflink_on_spark._runtime.contract.plan import (
 from pyflink_on_spark._runtime.elements.clock import Clock
 from pyflink_on_spark._runtime.elements.cursor import Cursor
 from pyflink_on_spark._runtime.key_groups.assignment import KeyGroups
+from pyflink_on_spark._runtime.operators.function_loop import FusableOperator
 from pyflink_on_spark._runtime.operators.timestamps import AssignTimestamps
 from pyflink_on_spark._runtime.state.backend import KeyedStateBackend
 from pyflink_on_spark._runtime.state.disk.store import DiskStore
@@ -183,6 +184,9 @@ class SubtaskBuilder:
         for output in plan.outputs:
             if output.side_tag is not None:
                 sides.setdefault(output.side_tag, []).append(self._output(index, output, built))
+        for each in plan.operators:
+            if isinstance(each.operator, FusableOperator):
+                each.operator.received_type = each.received_type
         chain = OperatorChain(
             [operator.operator for operator in plan.operators],
             cursor,

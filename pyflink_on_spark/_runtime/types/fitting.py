@@ -10,6 +10,7 @@ import ast
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from pyflink_on_spark._runtime.types.certainty import Facts
 from pyflink_on_spark.common.typeinfo import (
     BasicType,
     BasicTypeInfo,
@@ -31,26 +32,30 @@ _EXACT = {
     BasicType.DOUBLE: "float",
     BasicType.BIG_INT: "int",
 }
+_NOTHING: Facts = {}
 _BITS = {BasicType.BYTE: 8, BasicType.SHORT: 16, BasicType.INT: 32, BasicType.LONG: 64}
 
 
-def unchanged_test(type_info: Any, value: str, parts: Sequence[str] = ()) -> str | None:
+def unchanged_test(
+    type_info: Any, value: str, parts: Sequence[str] = (), facts: Facts = _NOTHING
+) -> str | None:
     """Write a test that is true only for immutable values which their type's conversion keeps.
 
     Args:
         type_info: the declared type.
         value: the expression of the value.
         parts: the variables with its items, if it is a tuple for sure.
+        facts: what is known without a test.
 
     Returns:
         The test, or None for a type of which no value is known to be such.
     """
     if isinstance(type_info, BasicTypeInfo):
-        return _basic_test(type_info._basic_type, value)
+        return _basic_test(type_info._basic_type, value, facts)
     if isinstance(type_info, TupleTypeInfo):
         fields = type_info.get_field_types()
         items = parts if len(parts) == len(fields) else _items(value, len(fields))
-        tests = [unchanged_test(*each) for each in zip(fields, items, strict=True)]
+        tests = [unchanged_test(*each, facts=facts) for each in zip(fields, items, strict=True)]
         return _tuple_test(value, tests, items is parts)
     return None
 
@@ -74,12 +79,13 @@ def unchanged_fields_test(type_info: Any, fields: Sequence[str]) -> str | None:
     return " and ".join(f"({field} is None or {test})" for field, test in tests)
 
 
-def plain_key_test(type_info: Any, key: str) -> str | None:
+def plain_key_test(type_info: Any, key: str, facts: Facts = _NOTHING) -> str | None:
     """Write a test that is true only for texts and whole numbers which their type keeps.
 
     Args:
         type_info: the declared type of the keys.
         key: the expression of the key.
+        facts: what is known without a test.
 
     Returns:
         The test, or None for other types.
@@ -87,11 +93,16 @@ def plain_key_test(type_info: Any, key: str) -> str | None:
     if not isinstance(type_info, BasicTypeInfo):
         return None
     plain = type_info._basic_type in _BITS or _EXACT.get(type_info._basic_type) in ("str", "int")
-    return _basic_test(type_info._basic_type, key) if plain else None
+    return _basic_test(type_info._basic_type, key, facts) if plain else None
 
 
 def stored_test(
-    type_info: Any, value: str, bind: Bind, parts: Sequence[str] = (), kept: Sequence[str] = ()
+    type_info: Any,
+    value: str,
+    bind: Bind,
+    parts: Sequence[str] = (),
+    kept: Sequence[str] = (),
+    facts: Facts = _NOTHING,
 ) -> str | None:
     """Write a test that is true only for values that a state of a declared type keeps as they are.
 
@@ -104,6 +115,7 @@ def stored_test(
         bind: names what the test uses.
         parts: the variables with its items, if it is a tuple for sure.
         kept: those of them that the state has had; what cannot change is not tested again.
+        facts: what is known without a test.
 
     Returns:
         The test, or None for a type of which no value is known to be such.
@@ -115,11 +127,11 @@ def stored_test(
             return "True"
         if type_info._basic_type is BasicType.FLOAT:
             return f"type({value}) is float"
-        return _basic_test(type_info._basic_type, value)
+        return _basic_test(type_info._basic_type, value, facts)
     if isinstance(type_info, TupleTypeInfo):
         fields = type_info.get_field_types()
         items = parts if len(parts) == len(fields) else _items(value, len(fields))
-        return _tuple_test(value, _stored_items(fields, items, bind, kept), items is parts)
+        return _tuple_test(value, _stored_items(fields, items, bind, kept, facts), items is parts)
     if isinstance(type_info, RowTypeInfo):
         return _row_test(type_info, value, bind)
     if isinstance(type_info, ListTypeInfo):
@@ -138,9 +150,15 @@ def _items(values: str, count: int) -> list[str]:
 
 
 def _stored_items(
-    types: Sequence[Any], items: Sequence[str], bind: Bind, kept: Sequence[str] = ()
+    types: Sequence[Any],
+    items: Sequence[str],
+    bind: Bind,
+    kept: Sequence[str] = (),
+    facts: Facts = _NOTHING,
 ) -> list[str | None]:
-    return [stored_test(*each, bind, kept=kept) for each in zip(types, items, strict=True)]
+    return [
+        stored_test(*each, bind, kept=kept, facts=facts) for each in zip(types, items, strict=True)
+    ]
 
 
 def is_literal(expression: str) -> bool:
@@ -148,16 +166,24 @@ def is_literal(expression: str) -> bool:
     return isinstance(ast.parse(expression, mode="eval").body, ast.Constant)
 
 
-def _basic_test(basic_type: BasicType, value: str) -> str | None:
-    test = _test_of_variable(basic_type, value)
+def _basic_test(basic_type: BasicType, value: str, facts: Facts) -> str | None:
+    test = _test_of_variable(basic_type, value, facts)
     return str(eval(test)) if test and is_literal(value) else test  # noqa: S307 - of this module
 
 
-def _test_of_variable(basic_type: BasicType, value: str) -> str | None:
+def _test_of_variable(basic_type: BasicType, value: str, facts: Facts) -> str | None:
+    known = facts.get(value)
     if basic_type in _BITS:
         limit = 1 << (_BITS[basic_type] - 1)
-        return f"type({value}) is int and {-limit} <= {value} <= {limit - 1}"
+        if known is None or known.kind is not int:
+            # Python compares twice in less time than it compares in a chain.
+            return f"type({value}) is int and {value} <= {limit - 1} and {value} >= {-limit}"
+        upper = [f"{value} <= {limit - 1}"] if known.high >= limit else []
+        lower = [f"{value} >= {-limit}"] if known.low < -limit else []
+        return " and ".join(upper + lower) or "True"
     exact = _EXACT.get(basic_type)
+    if known is not None and known.kind.__name__ == exact:
+        return "True"
     return None if exact is None else f"type({value}) is {exact}"
 
 

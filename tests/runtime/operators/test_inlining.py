@@ -260,8 +260,24 @@ SHAPES = [
     lambda value: (value % 4, [value]),
     lambda value: (value % 4, (value, "x")),
     lambda value: [value % 4, value],
+    lambda value: (value % 4, value + 1),
+    lambda value: (value % 4, -value - 2),
+    lambda value: (min(value, 3), abs(value)),
+    lambda value: (value & 3, value * value),
+    lambda value: (value // 2, value % -7, value >> 1),
+    lambda value: (len(f"{value}!"), value ^ -5),
+    lambda value: (value % 4, value < 5),
+    lambda value: (value % 4, value + 0.5),
 ]
-SELECTORS = [lambda item: item[0], lambda item: item[-1], lambda item: f"{item[0]}"]
+SELECTORS = [
+    lambda item: item[0],
+    lambda item: item[-1],
+    lambda item: f"{item[0]}",
+    lambda item: f"{item[0]}/",
+    lambda item: item[0] + item[-1],
+]
+RECEIVED = [None, Types.LONG(), Types.LONG()]
+EDGES = [0, 1, -1, 2**63 - 1, -(2**63), 2**63 - 2, 5, -6]
 KEY_TYPES = [None, Types.LONG(), Types.INT(), Types.STRING()]
 REDUCTIONS = [
     lambda one, other: (one[0], one[1] + other[1]),
@@ -271,12 +287,13 @@ REDUCTIONS = [
 TYPES = [None, PAIR, PAIR, TRIPLE, Types.STRING()]
 
 
-@pytest.mark.parametrize("seed", range(60))
+@pytest.mark.parametrize("seed", range(100))
 def test_random_chains_do_the_same_with_calls(seed, monkeypatch):
     chance = random.Random(seed)
     kind = chance.choice(TYPES)
     functions = chance.choice(SHAPES), chance.choice(SELECTORS), chance.choice(REDUCTIONS)
-    key_type = chance.choice(KEY_TYPES)
+    key_type, received = chance.choice(KEY_TYPES), chance.choice(RECEIVED)
+    elements = [*range(-3, 40), *chance.sample(EDGES, 3)]
 
     def results(called):
         monkeypatch.setattr(inlining, "_is_watched", lambda: called)
@@ -293,7 +310,8 @@ def test_random_chains_do_the_same_with_calls(seed, monkeypatch):
             convert,
             RollingReduceOperator(reduce, kind),
         ]
-        found = iter(range(-3, 40))
+        found = iter(elements)
+        operators[0].received_type = received
         for process in processes([Harness(each).operator for each in operators]):
             found = process(found)
         seen = []
