@@ -1,10 +1,12 @@
 """Sorts all tests into tiers, and fails a run that skips what it should not.
 
-`-m unit` runs the tests that take milliseconds. `--expected-skips-only` is for CI.
+`-m unit` runs the tests that take milliseconds. `--expected-skips-only` is for CI. The tests with
+the mark `nightly` run if CRASH_POINTS is `all`.
 """
 
 from __future__ import annotations
 
+import os
 import re
 from pathlib import Path
 
@@ -28,6 +30,7 @@ TIERS = {
     "spark": "runs jobs on Spark",
     "slow": "takes seconds",
 }
+NIGHTLY = pytest.mark.skip("a run of all faults has it")
 
 # Why CI may skip a test. Everything else that is missing there is a mistake of the installation.
 EXPECTED_SKIPS = {
@@ -56,6 +59,7 @@ def pytest_configure(config: pytest.Config) -> None:
     """Declare the tiers."""
     for tier, meaning in TIERS.items():
         config.addinivalue_line("markers", f"{tier}: {meaning}")
+    config.addinivalue_line("markers", "nightly: needs half a minute of a machine, for drivers")
     if config.getoption("--expected-skips-only"):
         config.pluginmanager.register(_SkipCheck(), "skip-check")
 
@@ -103,6 +107,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     """Mark each test with its tier."""
     on_spark = _on_spark(config)
     for item in items:
+        if os.environ.get("CRASH_POINTS") != "all" and item.get_closest_marker("nightly"):
+            item.add_marker(NIGHTLY)
         if not on_spark.isdisjoint(item.path.parents):
             item.add_marker("spark")
         elif not _servers(item).isdisjoint(getattr(item, "fixturenames", ())):

@@ -94,6 +94,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     for item in items:
         if "paced_env" in item.fixturenames:
             item.add_marker("timed")
+        if item.get_closest_marker("timed") and config.pluginmanager.has_plugin("rerunfailures"):
+            item.add_marker(pytest.mark.flaky(reruns=1))
     mode = config.getoption("--mode")
     moved = config.getoption("--engine") == "query" and mode != "whole"  # as good as restarted
     _leave_out(items, "restarted" if moved else mode)

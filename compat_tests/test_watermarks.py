@@ -115,6 +115,7 @@ def test_every_output_of_an_element_has_its_timestamp(env):
     assert [(v, t) for v, t, _ in collect(stream)] == [(1, 5), (2, 5)]
 
 
+@pytest.mark.timed
 def test_all_elements_of_a_small_input_come_before_any_watermark(env):
     class Watermark(KeyedProcessFunction):
         def process_element(self, value, ctx):

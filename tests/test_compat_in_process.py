@@ -1,9 +1,9 @@
 """The compatibility suite in-process: without a JVM, in seconds.
 
 All of it with jobs that are cut into pieces and restarted after each of them. The tests of tables
-also as they are, since few of them run on Spark beside this, and with a checkpoint after each piece
-alone, since some of them, such as those of late rows, cannot be restarted. `tox -e coverage` runs
-the others as they are, too.
+also as they are, since few of them run on Spark beside this. Those that cannot be restarted, such
+as tests of late rows, have a checkpoint after each piece. `tox -e coverage` runs the others as
+they are, too.
 Most of its time is spent waiting for time to pass, so parts of it run side by side. A test that
 fails beside others has to pass alone: once if it measures time, and says so, else three times.
 """
@@ -65,14 +65,18 @@ class Part:
 
 
 @pytest.mark.parametrize(
-    ("mode", "pattern"),
-    [("whole", "test_table_*.py"), ("restarted", "test_*.py"), ("continuous", "test_table_*.py")],
+    ("mode", "pattern", "chosen"),
+    [
+        ("whole", "test_table_*.py", ""),
+        ("restarted", "test_*.py", ""),
+        ("continuous", "test_*.py", "one_attempt"),
+    ],
 )
-def test_compatibility_tests_in_process(tmp_path, mode, pattern):
+def test_compatibility_tests_in_process(tmp_path, mode, pattern, chosen):
     files = sorted((ROOT / "compat_tests").glob(pattern))
     parts = [Part(tmp_path / str(number), mode) for number in range(PARTS)]
     runs = [
-        part.start(*(str(file.relative_to(ROOT)) for file in files[number::PARTS]))
+        part.start("-m", chosen, *(str(file.relative_to(ROOT)) for file in files[number::PARTS]))
         for number, part in enumerate(parts)
     ]
     failed = [part for part, run in zip(parts, runs, strict=True) if run.wait() != 0]

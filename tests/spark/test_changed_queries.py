@@ -25,6 +25,7 @@ def test_queries_that_have_moved_and_one_that_has_changed(env, tmp_path):
     }  # fmt: skip
 
 
+@pytest.mark.nightly
 def test_the_folder_of_a_streaming_query_says_what_its_state_means(env, tmp_path):
     world, saved = World(tmp_path), tmp_path / "checkpoints"
     engine = {"pyflink-on-spark.engine": "structured"}

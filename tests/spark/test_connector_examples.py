@@ -83,6 +83,7 @@ def test_a_table_of_mysql_is_filled(run_script):
         check_table(cursor.fetchall())
 
 
+@pytest.mark.nightly
 def test_messages_are_moved(tmp_path):
     with rabbitmq() as port:
         import pika
@@ -113,6 +114,7 @@ def test_messages_are_moved(tmp_path):
         connection.close()
 
 
+@pytest.mark.nightly
 def test_clicks_are_counted(tmp_path):
     with moto() as aws:
         kinesis = aws.client("kinesis")
@@ -145,6 +147,7 @@ def test_clicks_are_counted(tmp_path):
     assert sorted(found) == ["a 1", "a 2", "b 1"]
 
 
+@pytest.mark.nightly
 def test_history_then_news(tmp_path):
     pytest.importorskip("confluent_kafka", reason="confluent-kafka is not installed")
     from tests.connectors.kafka.cluster import memory_cluster

@@ -141,6 +141,7 @@ def test_ctrl_c_ends_one_job_and_stops_another_with_a_savepoint(shell):
     assert list(shell.folder.glob(f"savepoints/savepoint-{states['counter'][0][:6]}-*/_metadata"))
 
 
+@pytest.mark.nightly
 def test_sigterm_stops_a_job_with_a_savepoint_and_leaves_the_next_one_its_checkpoint(shell):
     """The first one is for the driver alone, as of a supervisor; the second one for all processes.
 

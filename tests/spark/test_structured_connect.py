@@ -12,13 +12,10 @@ import pytest
 
 pytest.importorskip("grpc", reason="needs pyflink_on_spark[connect]")
 from tests.faults.processes import descendants
-from tests.job.crash_points import CHOOSES_ALL
 from tests.spark.test_checkpoints import check, let_go, wait_for, written
 
 ROOT = Path(__file__).resolve().parents[2]
 WITH_TESTS = {**os.environ, "PYTHONPATH": str(ROOT)}  # scripts and functions import them
-# Minutes of a whole machine: a server, its Pythons and clients that come and go.
-all_faults = pytest.mark.skipif(not CHOOSES_ALL, reason="a run of all faults has it")
 SCRIPT = """
 import sys
 from pathlib import Path
@@ -44,12 +41,15 @@ from pyflink.datastream import StreamExecutionEnvironment
 
 env = StreamExecutionEnvironment.get_execution_environment()
 env.set_parallelism({parallelism})
-stream = env.from_collection(list(range({count})), Types.INT())
-stream = stream.map(lambda v: 100 // (v - {bad}), Types.INT())
-stream.key_by(lambda v: v % 2).reduce(lambda a, b: a + b).print()
+for bad in (-1, 1):
+    stream = env.from_collection([0, 1, 2], Types.INT())
+    stream = stream.map(lambda v, bad=bad: 100 // (v - bad), Types.INT())
+    stream.key_by(lambda v: v % 2).reduce(lambda a, b: a + b).print()
+    if bad == -1:
+        env.execute()
+        with env.from_collection(list("abcdef"), Types.STRING()).execute_and_collect() as found:
+            print("collected", "".join(found))
 env.execute()
-with env.from_collection(list("abcdef"), Types.STRING()).execute_and_collect() as found:
-    print("collected", "".join(found))
 """
 
 
@@ -65,7 +65,10 @@ def server(tmp_path_factory):
                "--conf", f"spark.connect.grpc.binding.port={port}",
                "--conf", "spark.python.authenticate.socketTimeout=120s",
                "spark-internal"]  # fmt: skip
+    # A server of two minutes: to compile its code further costs more than it brings.
+    java = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
     environment = {**WITH_TESTS, "PYSPARK_PYTHON": sys.executable, "SPARK_HOME": str(home)}
+    environment["SPARK_SUBMIT_OPTS"] = java
     with log.open("wb") as output:
         process = subprocess.Popen(
             command, stdout=output, stderr=output, cwd=log.parent, env=environment
@@ -93,25 +96,20 @@ def run(server, tmp_path, script, *arguments, code=0):
     return done
 
 
-@pytest.mark.parametrize("parallelism", [2, *([1] if CHOOSES_ALL else [])])
-def test_an_unchanged_program(server, tmp_path, parallelism):
-    text = PLAIN.format(parallelism=parallelism, count=3, bad=-1)
-    lines = run(server, tmp_path, text).stdout.splitlines()
-    plain = [line.rpartition("> ")[2] for line in lines]
+@pytest.mark.parametrize("parallelism", [2, pytest.param(1, marks=pytest.mark.nightly)])
+def test_an_unchanged_program_and_its_error(server, tmp_path, parallelism):
+    text = PLAIN.format(parallelism=parallelism)
+    done = run(server, tmp_path, text, code=1)
+    plain = [line.rpartition("> ")[2] for line in done.stdout.splitlines()]
     assert sorted(plain) == sorted(["100", "150", "33", "collected abcdef"])
     assert plain.index("100") < plain.index("150")
-
-
-def test_an_error_begins_with_the_users_traceback(server, tmp_path):
-    text = PLAIN.format(parallelism=2, count=3, bad=1)
-    done = run(server, tmp_path, text, code=1)
     told = done.stderr[done.stderr.rindex("JobExecutionError") :]
     assert told.startswith("JobExecutionError: Traceback (most recent call last):\n")
     assert "ZeroDivisionError" in told
     assert "org.apache.spark" not in told
 
 
-@all_faults
+@pytest.mark.nightly
 @pytest.mark.timeout(290)
 def test_savepoints(server, tmp_path):
     saved = run(server, tmp_path, SCRIPT, tmp_path, "stop", 20_000).stdout.split()[-1]
@@ -122,7 +120,7 @@ def test_savepoints(server, tmp_path):
     check(tmp_path, 20_000)
 
 
-@all_faults
+@pytest.mark.nightly
 def test_a_query_of_a_killed_client_can_be_continued(server, tmp_path):
     file = tmp_path / "script.py"
     file.write_text(SCRIPT)

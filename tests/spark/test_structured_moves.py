@@ -22,7 +22,6 @@ from pyflink_on_spark.datastream.connectors.number_seq import NumberSequenceSour
 from pyflink_on_spark.datastream.state import ValueStateDescriptor
 from pyflink_on_spark.datastream.window import TumblingEventTimeWindows
 from tests.faults.processes import descendants, java_processes, still_alive
-from tests.job.crash_points import CHOOSES_ALL
 from tests.spark.test_checkpoints import (
     KEYS,
     Slow,
@@ -230,7 +229,7 @@ MOMENTS = ["it starts", "a micro-batch is committed", "it writes"]
 
 
 # Alone, each of both drivers needs 20 s; on a machine with 12 processes for each processor, 140 s.
-@pytest.mark.skipif(not CHOOSES_ALL, reason="a run of all faults has it")
+@pytest.mark.nightly
 @pytest.mark.timeout(1000)
 @pytest.mark.parametrize("moment", MOMENTS)
 def test_a_killed_driver_does_no_harm(tmp_path, moment):
