@@ -14,9 +14,9 @@ from __future__ import annotations
 import os
 import sys
 import tempfile
-import tomllib
 from collections import Counter
 from collections.abc import Callable
+from contextlib import redirect_stdout
 from pathlib import Path
 from typing import Any
 
@@ -147,6 +147,8 @@ def _leave_out(items: list[pytest.Item], mode: str) -> None:
 
 def _expect_failures(items: list[pytest.Item], name: str) -> None:
     """Marks what is not there; a ledger has the reasons."""
+    import tomllib  # which the Pythons of earlier releases of PyFlink lack
+
     with (Path(__file__).parent / name).open("rb") as ledger:
         reasons = tomllib.load(ledger)
     for item in items:
@@ -166,7 +168,10 @@ def _start_pyflink(config: pytest.Config) -> None:
     assert pyflink.__file__ is not None
     assert "pyflink_on_spark" not in pyflink.__file__, "this is not the real PyFlink"
     os.environ["PATH"] = os.path.dirname(sys.executable) + os.pathsep + os.environ["PATH"]
-    handle, path = tempfile.mkstemp(prefix="pyflink-stdout-")
+    made, path = tempfile.mkstemp(prefix="pyflink-stdout-")
+    os.close(made)
+    # The JVM and this process write to it in turn.
+    handle = os.open(path, os.O_WRONLY | os.O_APPEND)
     terminal = os.dup(1)
     os.dup2(handle, 1)
     try:
@@ -248,7 +253,8 @@ def printed(
             call()
             return capfd.readouterr().out.splitlines()
         before = jvm_output.stat().st_size
-        call()
+        with jvm_output.open("a", buffering=1, encoding="utf-8") as own, redirect_stdout(own):
+            call()
         with jvm_output.open("rb") as output:
             output.seek(before)
             return [*output.read().decode().splitlines(), *capfd.readouterr().out.splitlines()]

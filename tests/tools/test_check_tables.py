@@ -126,6 +126,26 @@ def test_statements_and_expressions_that_fail(script, status):
     ]
 
 
+def test_a_catalog_of_iceberg_is_known_and_one_of_hive_is_not():
+    warehouse = "'type' = 'iceberg', 'warehouse' = '/w'"
+    assert not obstacles(
+        f"""
+        place = input()
+        t_env.execute_sql("CREATE CATALOG a WITH ({warehouse}, 'catalog-type' = 'hadoop')")
+        t_env.execute_sql(f"CREATE CATALOG b WITH ('type' = 'iceberg', 'uri' = '{{place}}')")
+        t_env.execute_sql("CREATE TABLE t (a INT) WITH ('connector' = 'iceberg')")
+        """
+    )
+    (use,) = [
+        use
+        for use in uses(f't_env.execute_sql("CREATE CATALOG c WITH ({warehouse})")').values()
+        if not use.verdict.status.runs
+    ]
+    assert use.verdict.status is Status.NOT_YET
+    assert "'catalog-type' = 'hadoop'" in use.verdict.reason
+    assert "called at" not in use.verdict.reason
+
+
 def test_functions_with_several_arguments_and_constructors_of_the_script():
     script = """
     from pyflink.common.serialization import DeserializationSchema

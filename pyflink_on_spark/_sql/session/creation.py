@@ -18,7 +18,7 @@ from pyflink_on_spark._sql.plan.catalog_objects import (
     ObjectPath,
     ResolvedSchema,
 )
-from pyflink_on_spark._sql.session import database_catalog
+from pyflink_on_spark._sql.session import database_catalog, iceberg_catalog
 from pyflink_on_spark._sql.session.session import Session
 from pyflink_on_spark._sql.syntax import statements as syntax
 from pyflink_on_spark._sql.syntax.expressions import Call, Name
@@ -192,7 +192,7 @@ def create_catalog(session: Session, statement: syntax.CreateCatalog) -> None:
 
 
 def new_catalog(name: str, options: Mapping[str, str], comment: str | None) -> Catalog:
-    """A catalog that lives in memory, or that of a database server.
+    """A catalog that lives in memory, that of a database server, or one of Iceberg.
 
     Args:
         name: its name, for messages.
@@ -206,6 +206,8 @@ def new_catalog(name: str, options: Mapping[str, str], comment: str | None) -> C
     check_catalog_options(name, options)
     if options["type"] == database_catalog.TYPE:
         return database_catalog.catalog_of(name, options, comment)
+    if options["type"] == iceberg_catalog.TYPE:
+        return iceberg_catalog.catalog_of(name, options, comment)
     default = options.get(_DEFAULT_DATABASE, "default")
     return Catalog({default: Database()}, dict(options), comment, default)
 
@@ -224,12 +226,15 @@ def check_catalog_options(name: str, options: Mapping[str, str]) -> None:
             options,
             "Catalog options do not contain an option key 'type' for discovering a catalog.",
         )
+    if kind == iceberg_catalog.TYPE:
+        _check_iceberg(name, options)
+        return
     known = _KNOWN.get(kind)
     if known is None:
         raise_unsupported(
             f"a catalog of type '{kind}'",
             kind=Gap.NOT_YET,
-            reason="no catalog outside of the session can be reached",
+            reason="this package cannot reach it",
             instead=way_out_of_catalog(kind),
         )
     given = {key: value for key, value in options.items() if key != "type"}
@@ -248,10 +253,21 @@ def check_catalog_options(name: str, options: Mapping[str, str]) -> None:
         )
 
 
+def _check_iceberg(name: str, options: Mapping[str, str]) -> None:
+    try:
+        iceberg_catalog.check_options(name, options)
+    except ValidationError as error:
+        raise _wrong_options(name, options, error.message) from None
+
+
 _KNOWN = {
     _IN_MEMORY: (_DEFAULT_DATABASE,),
     database_catalog.TYPE: database_catalog.REQUIRED,
 }
+
+
+CATALOG_TYPES = (*_KNOWN, iceberg_catalog.TYPE)
+"""The types of catalogs that there are."""
 
 
 def _wrong_options(name: str, options: Mapping[str, str], reason: str) -> ValidationError:

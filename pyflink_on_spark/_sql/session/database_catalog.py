@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Mapping, MutableMapping
+from collections.abc import Callable, Mapping
 from contextlib import closing
 from dataclasses import dataclass
-from typing import Any, NoReturn, TypeVar
+from typing import Any
 
 from pyflink_on_spark._compat.unsupported import Gap, raise_unsupported
 from pyflink_on_spark._connectors.jdbc.config import JdbcConnection
@@ -16,12 +16,12 @@ from pyflink_on_spark._connectors.jdbc.find_database import find_database
 from pyflink_on_spark._sql.catalog import Catalog, Database, Relation
 from pyflink_on_spark._sql.errors import ValidationError
 from pyflink_on_spark._sql.plan.catalog_objects import CatalogTable, Column, ResolvedSchema
+from pyflink_on_spark._sql.session.server_objects import ServerDatabase, ServerObjects
 from pyflink_on_spark._sql.types import logical
 from pyflink_on_spark._sql.types.logical import LogicalType
 
 TYPE = "jdbc"
 REQUIRED = ("base-url", "default-database", "password", "username")
-_V = TypeVar("_V")
 _LONGEST_DECIMAL = 38
 _SCALE = 18
 
@@ -206,69 +206,6 @@ _DIALECTS: dict[str, Dialect] = {
 }
 
 
-class ServerObjects(MutableMapping[str, _V]):
-    """Objects of a server by name, which statements cannot change.
-
-    Args:
-        names: gives the names.
-        find: gives an object; None if there is none of that name.
-    """
-
-    def __init__(self, names: Callable[[], list[str]], find: Callable[[str], _V | None]) -> None:
-        self._names, self._find = names, find
-
-    def __getitem__(self, name: str) -> _V:
-        found = self._find(name)
-        if found is None:
-            raise KeyError(name)
-        return found
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._names())
-
-    def __len__(self) -> int:
-        return len(self._names())
-
-    def __setitem__(self, name: str, value: _V) -> None:
-        refuse_change()
-
-    def __delitem__(self, name: str) -> None:
-        refuse_change()
-
-
-def refuse_change() -> NoReturn:
-    """Raise the error of a statement that would change what a server has.
-
-    Raises:
-        UnsupportedFlinkFeature: always.
-    """
-    raise_unsupported(
-        "a change of a catalog of type 'jdbc'",
-        kind=Gap.NEVER,
-        reason="it shows what the server has, as Flink's does",
-        instead="Change tables in the database, or use CREATE TEMPORARY TABLE, VIEW or FUNCTION.",
-    )
-
-
-class ServerDatabase(Database):
-    """A database of a server.
-
-    Args:
-        relations: its tables.
-    """
-
-    def __init__(self, relations: MutableMapping[str, Relation]) -> None:
-        super().__init__(relations, functions=_nothing(), models=_nothing())
-
-    def views(self) -> list[str]:
-        """The names of views: those of a server are tables, or not shown."""
-        return []
-
-
-def _nothing() -> ServerObjects[Any]:
-    return ServerObjects(list, lambda _: None)
-
-
 @dataclass(frozen=True)
 class _Server:
     """A server of databases.
@@ -293,9 +230,10 @@ class _Server:
     def database(self, name: str) -> Database | None:
         if name not in self.databases():
             return None
-        return ServerDatabase(
-            ServerObjects(lambda: self._tables(name), lambda table: self._table(name, table))
+        tables = ServerObjects[Relation](
+            TYPE, lambda: self._tables(name), lambda table: self._table(name, table)
         )
+        return ServerDatabase(TYPE, tables)
 
     def _tables(self, database: str) -> list[str]:
         return [row[0] for row in self._ask(database, self.dialect.tables, (database,))]
@@ -376,5 +314,5 @@ def catalog_of(name: str, options: Mapping[str, str], comment: str | None = None
         raise ValidationError(f"Unable to create catalog '{name}': {error}") from error
     if default not in found:
         raise ValidationError(f"Unable to create catalog '{name}': it has no database '{default}'.")
-    databases = ServerObjects(server.databases, server.database)
+    databases = ServerObjects(TYPE, server.databases, server.database)
     return Catalog(databases, dict(options), comment, default)

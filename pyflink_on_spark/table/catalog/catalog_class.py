@@ -14,7 +14,8 @@ from pyflink_on_spark._sql.functions.catalog import PythonFunction
 from pyflink_on_spark._sql.plan.catalog_objects import CatalogTable, CatalogView
 from pyflink_on_spark._sql.plan.nodes import Node
 from pyflink_on_spark._sql.session.creation import new_catalog
-from pyflink_on_spark._sql.session.database_catalog import TYPE, refuse_change
+from pyflink_on_spark._sql.session.database_catalog import TYPE
+from pyflink_on_spark._sql.session.server_objects import refuse_change
 from pyflink_on_spark._sql.session.session import Session
 from pyflink_on_spark.common._java_handles import own_handle
 from pyflink_on_spark.table.catalog.contents import (
@@ -729,7 +730,7 @@ class Catalog:
     def _relation(self, table: CatalogBaseTable) -> contents.Relation:
         session, described = self._registered.session, table._described
         if session is None:
-            refuse_change()
+            refuse_change(TYPE)
         description = described.schema._description
         if not described.is_view:
             return session.described_table(

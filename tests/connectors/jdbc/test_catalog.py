@@ -189,7 +189,7 @@ ALL = "'type' = 'jdbc', 'password' = 'hush', 'username' = 'u', 'default-database
         ("'type' = 'jdbc', 'a' = 'b'", "Unsupported options found for 'jdbc':\n\na"),
         (f"{ALL}, 'base-url' = 'x'",
          "its base-url begins with jdbc:postgresql: or jdbc:mysql:"),
-        ("'type' = 'iceberg'", "Give Spark the catalog (--conf spark.sql.catalog.NAME"),
+        ("'type' = 'paimon'", "Give Spark the catalog (--conf spark.sql.catalog.NAME"),
         ("'type' = 'hive'", "read Hive's by spark.table"),
     ],
 )  # fmt: skip

@@ -22,7 +22,6 @@ _CONNECTORS: tuple[tuple[str, str], ...] = (
         _BY_SPARK.format(package="org.elasticsearch:elasticsearch-spark-30, or opensearch-spark"),
     ),
     (r"mongodb", _BY_SPARK.format(package="org.mongodb.spark:mongo-spark-connector")),
-    (r"iceberg", _BY_SPARK.format(package="org.apache.iceberg:iceberg-spark-runtime")),
     (r"hudi", _BY_SPARK.format(package="org.apache.hudi:hudi-spark-bundle")),
     (r"paimon|table-store", _BY_SPARK.format(package="org.apache.paimon:paimon-spark")),
     (r"delta", _BY_SPARK.format(package="io.delta:delta-spark")),
@@ -51,7 +50,7 @@ _CATALOGS: tuple[tuple[str, str], ...] = (
         "Declare the tables with CREATE TABLE, or read Hive's by spark.table(...) and from_spark.",
     ),
     (
-        r"iceberg|paimon|hudi|delta|fluss",
+        r"paimon|hudi|delta|fluss",
         "Give Spark the catalog (--conf spark.sql.catalog.NAME=...), and use from_spark, to_spark.",
     ),
     (r"[\w-]*", "Declare the tables with CREATE TABLE."),

@@ -29,6 +29,7 @@ CONNECTORS: dict[str, str] = {
     "faker": "faker_rows:FakerFactory",
     "filesystem": "filesystem.factory:FilesystemFactory",
     "firehose": "firehose:FirehoseFactory",
+    "iceberg": "iceberg.factory:IcebergFactory",
     "jdbc": "jdbc:JdbcFactory",
     "kafka": "kafka:KafkaFactory",
     "kinesis": "kinesis:KinesisFactory",

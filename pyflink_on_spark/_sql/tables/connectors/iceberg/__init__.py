@@ -1,0 +1,1 @@
+"""The connector iceberg, and the types of its tables."""

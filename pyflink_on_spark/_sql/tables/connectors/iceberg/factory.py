@@ -1,0 +1,249 @@
+"""The connector iceberg."""
+
+from __future__ import annotations
+
+import contextlib
+from dataclasses import dataclass, replace
+from itertools import count
+from typing import Any
+
+from pyflink_on_spark._connectors.iceberg.client import IcebergError, asking, open_catalog
+from pyflink_on_spark._connectors.iceberg.config import (
+    IcebergStart,
+    IcebergTableConfig,
+    SnapshotsConfig,
+)
+from pyflink_on_spark._connectors.iceberg.sink import IcebergSink
+from pyflink_on_spark._connectors.iceberg.source import NewSnapshotsSource, SnapshotSource
+from pyflink_on_spark._runtime.contract.connector import Source
+from pyflink_on_spark._sql.errors import TableError, ValidationError
+from pyflink_on_spark._sql.plan.catalog_objects import CatalogTable
+from pyflink_on_spark._sql.plan.nodes import Schema
+from pyflink_on_spark._sql.plan.options import Option, boolean, duration, integer, one_of, text
+from pyflink_on_spark._sql.plan.ports import (
+    Reading,
+    TableContext,
+    TableFactory,
+    TableSink,
+    TableSource,
+    Writing,
+)
+from pyflink_on_spark._sql.tables.connectors.iceberg.catalogs import (
+    CATALOG_OPTIONS,
+    catalog_config,
+    is_catalog_option,
+)
+from pyflink_on_spark._sql.tables.connectors.iceberg.tables import create_table, is_property
+from pyflink_on_spark._sql.tables.connectors.iceberg.types import (
+    TableBatchRows,
+    iceberg_type,
+    table_type,
+)
+
+CATALOG_NAME = Option("catalog-name", text, required=True)
+CATALOG_DATABASE = Option("catalog-database", text)
+CATALOG_TABLE = Option("catalog-table", text)
+_STREAMING = Option("streaming", boolean, default=False)
+_INTERVAL = Option("monitor-interval", duration, default=60_000)
+_START = Option(
+    "starting-strategy",
+    one_of(*(start.value.lower() for start in IcebergStart)),
+    default=IcebergStart.TABLE.value.lower(),
+)
+_START_SNAPSHOT = Option("start-snapshot-id", integer)
+_SNAPSHOT = Option("snapshot-id", integer)
+_TAG, _BRANCH = Option("tag", text), Option("branch", text)
+_UPSERT = Option("write.upsert.enabled", boolean, default=False)
+_UPSERT_HINT = Option("upsert-enabled", boolean, default=False)
+_FILES = Option("write.format.default", text, default="parquet")
+_PARALLELISM = Option("write-parallelism", integer)
+_READING: tuple[Option[Any], ...] = (
+    _STREAMING, _INTERVAL, _START, _START_SNAPSHOT, _SNAPSHOT, _TAG, _BRANCH
+)  # fmt: skip
+_WRITING: tuple[Option[Any], ...] = (_UPSERT, _UPSERT_HINT, _FILES, _PARALLELISM)
+LINK: tuple[Option[Any], ...] = (CATALOG_NAME, CATALOG_DATABASE, CATALOG_TABLE)
+"""The options that name a table in its catalog."""
+
+
+class IcebergFactory(TableFactory):
+    """Makes tables of those of Iceberg."""
+
+    identifier = "iceberg"
+    overwrites = True
+    options = (*LINK, *CATALOG_OPTIONS, *_READING, *_WRITING)
+
+    def source(self, context: TableContext) -> TableSource:
+        """Return a table to be scanned."""
+        options = context.options
+        found = _find(context)
+        options.note(_WRITING)
+        snapshots = None
+        if options[_STREAMING]:
+            if context.batch:
+                raise ValidationError("'streaming' = 'true' never ends: it needs STREAMING.")
+            snapshots = _snapshots(context)
+        options.note(_READING)
+        snapshot = _chosen_snapshot(context, found.table)
+        if snapshots is not None and snapshot is not None:
+            raise ValidationError(
+                "With 'streaming' = 'true' a table has no 'snapshot-id', 'tag' or 'branch': "
+                "'start-snapshot-id' says where to begin."
+            )
+        return _IcebergRows(found.config, context.schema.physical, snapshot, snapshots)
+
+    def sink(self, context: TableContext) -> TableSink:
+        """Return a table to be written."""
+        options = context.options
+        found = _find(context)
+        options.note(_READING)
+        if context.overwrite and not context.batch:
+            raise TableError("Unbounded data stream doesn't support overwrite operation.")
+        if options[_UPSERT] or options[_UPSERT_HINT]:
+            raise ValidationError(
+                "pyiceberg writes no equality deletes, so that rows cannot replace others: write "
+                "without upsert, or replace partitions by INSERT OVERWRITE."
+            )
+        if (options[_FILES] or "").lower() != "parquet":
+            raise ValidationError(f"'{_FILES.key}' has to be 'parquet': pyiceberg writes no other.")
+        if context.overwrite:
+            _check_partitions(found.table)
+        sink = IcebergSink(found.config, overwrite=context.overwrite)
+        return _IcebergSink(sink, options[_PARALLELISM])
+
+
+@dataclass(frozen=True)
+class _Found:
+    """A table, and where it is.
+
+    Args:
+        config: its catalog and name.
+        table: the table of pyiceberg.
+    """
+
+    config: IcebergTableConfig
+    table: Any
+
+
+def _find(context: TableContext) -> _Found:
+    """Open the table, which is made if it is not there, as Flink does."""
+    options = context.options
+    given = {key: value for key, value in options.given.items() if is_catalog_option(key)}
+    options.used.update(given)
+    catalog = catalog_config(options[CATALOG_NAME], given)
+    database = options[CATALOG_DATABASE] or context.path.database
+    name = options[CATALOG_TABLE] or context.path.name
+    rows = TableBatchRows(context.schema.physical)
+    config = IcebergTableConfig(catalog, database, name, rows)
+    try:
+        with (
+            contextlib.closing(open_catalog(catalog)) as opened,
+            asking(f"the Iceberg table {config.place}"),
+        ):
+            if not opened.table_exists((database, name)):
+                opened.create_namespace_if_not_exists(database)
+                properties = {k: v for k, v in options.given.items() if is_property(k)}
+                wanted = CatalogTable(context.schema, properties, context.partition_by)
+                create_table(opened, database, name, wanted)
+            table = opened.load_table((database, name))
+    except (IcebergError, ModuleNotFoundError) as error:
+        raise ValidationError(str(error)) from error
+    options.used.update(key for key in options.given if is_property(key) or key in table.properties)
+    _check_columns(config.place, context.schema.physical, table)
+    return _Found(config, table)
+
+
+_ALIKE = ({"IntegerType", "LongType"}, {"FloatType", "DoubleType"})
+
+
+def _check_columns(place: str, schema: Schema, table: Any) -> None:
+    fields = {field.name: field for field in table.schema().fields}
+    for name, kind in zip(schema.names, schema.types, strict=True):
+        if name not in fields:
+            raise ValidationError(
+                f"The Iceberg table {place} has no column '{name}'. It has: {', '.join(fields)}."
+            )
+        there = table_type(fields[name].field_type, required=False)
+        if not _fit(kind, there):
+            raise ValidationError(
+                f"The column '{name}' of the Iceberg table {place} is of the type {there}, and "
+                f"not {kind}."
+            )
+
+
+def _fit(declared: Any, there: Any) -> bool:
+    names = {type(iceberg_type(kind, count())).__name__ for kind in (declared, there)}
+    return len(names) == 1 or names in _ALIKE
+
+
+def _snapshots(context: TableContext) -> SnapshotsConfig:
+    options = context.options
+    start = IcebergStart((options[_START] or "").upper())
+    snapshot = options[_START_SNAPSHOT]
+    if snapshot is not None and not context.options.has(_START):
+        start = IcebergStart.SNAPSHOT
+    if (snapshot is None) is (start is IcebergStart.SNAPSHOT):
+        raise ValidationError(
+            f"'{_START.key}' = '{IcebergStart.SNAPSHOT.value}' and '{_START_SNAPSHOT.key}' belong "
+            "together."
+        )
+    return SnapshotsConfig(options[_INTERVAL] or 0, start, snapshot)
+
+
+def _chosen_snapshot(context: TableContext, table: Any) -> int | None:
+    options = context.options
+    chosen = [option for option in (_SNAPSHOT, _TAG, _BRANCH) if options.has(option)]
+    if len(chosen) > 1:
+        raise ValidationError(f"Only one of {', '.join(each.key for each in chosen)} can be given.")
+    if not chosen:
+        return None
+    if chosen[0] is _SNAPSHOT:
+        number = options[_SNAPSHOT]
+        if table.snapshot_by_id(number) is None:
+            raise ValidationError(f"There is no snapshot {number}.")
+        return number
+    name = options[_TAG] or options[_BRANCH] or ""
+    found = table.snapshot_by_name(name)
+    if found is None:
+        raise ValidationError(f"There is no {chosen[0].key} '{name}'.")
+    number = found.snapshot_id
+    return int(number)
+
+
+def _check_partitions(table: Any) -> None:
+    transforms = {str(field.transform) for field in table.spec().fields} - {"identity"}
+    if transforms:
+        raise ValidationError(
+            "INSERT OVERWRITE replaces the partitions of a table whose partitions are columns, and "
+            f"not those by {', '.join(sorted(transforms))}."
+        )
+
+
+class _IcebergRows(TableSource):
+    def __init__(
+        self,
+        config: IcebergTableConfig,
+        schema: Schema,
+        snapshot: int | None,
+        snapshots: SnapshotsConfig | None,
+    ) -> None:
+        self._config, self._schema = config, schema
+        self._snapshot, self._snapshots = snapshot, snapshots
+
+    def projected(self, columns: tuple[int, ...]) -> TableSource | None:
+        schema = self._schema.projected(columns)
+        config = replace(self._config, rows=TableBatchRows(schema))
+        return _IcebergRows(config, schema, self._snapshot, self._snapshots)
+
+    def reading(self, metadata: tuple[str, ...]) -> Reading:
+        source: Source = SnapshotSource(self._config, self._snapshot)
+        if self._snapshots is not None:
+            source = NewSnapshotsSource(self._config, self._snapshots)
+        return Reading(source)
+
+
+class _IcebergSink(TableSink):
+    def __init__(self, sink: IcebergSink, parallelism: int | None) -> None:
+        self._sink, self._parallelism = sink, parallelism
+
+    def writing(self, schema: Schema, changelog: bool) -> Writing:
+        return Writing(self._sink, None, self._parallelism)
