@@ -30,6 +30,9 @@ SIDES = "here", "there"
 _RECORDS = {
     "event_time_windows": 3_000_000,
     "keyed_reduce": 4_000_000,
+    "pandas_function": 1_000_000,
+    "row_reduce": 500_000,
+    "sql_aggregate": 1_500_000,
     "state_and_timers": 1_500_000,
     "stateless_chain": 12_000_000,
 }

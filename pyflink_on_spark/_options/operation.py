@@ -62,7 +62,10 @@ REST_BIND_ADDRESS = text(
 JOBS_KEPT = integer(
     "jobstore.max-capacity",
     500,
-    effect=works("how many jobs that have ended `list -a` and `serve` know at most"),
+    effect=works(
+        "how many jobs that have ended `list -a` and `serve` know; up to a tenth more, until the "
+        "oldest are removed"
+    ),
     check=at_least(0, "jobstore.max-capacity must not be negative."),
 )
 JOBS_KEPT_FOR = duration(

@@ -85,11 +85,11 @@ class Row:
         if kwargs:
             if args:
                 raise ValueError("Can not use both args and kwargs to create Row")
-            self._names = list(kwargs)
-            self._values = list(kwargs.values())
+            self._names = [*kwargs]
+            self._values = [*kwargs.values()]
         else:
             self._names = None
-            self._values = list(args)
+            self._values = [*args]
         self._row_kind = _INSERT
 
     @property
@@ -187,10 +187,14 @@ class Row:
             raise ValueError(value) from None
 
     def __getattr__(self, item: str) -> Any:
-        if item.startswith("_"):
+        # As short as possible: each read of a field by its name comes here.
+        if item[:1] == "_":
             raise AttributeError(item)
+        names = self._names
+        if names is None:
+            raise AttributeError("_fields")
         try:
-            return self._values[self._fields.index(item)]
+            return self._values[names.index(item)]
         except (IndexError, ValueError):
             raise AttributeError(item) from None
 

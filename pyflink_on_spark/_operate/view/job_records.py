@@ -122,13 +122,16 @@ class JobRecords:
     def remove_old(self, kept: int, milliseconds: int) -> None:
         """Remove the records of jobs that ended long ago, and of all but the last that ended.
 
+        Reading many records takes longer than a small job. So it waits until there are a tenth too
+        many.
+
         Args:
             kept: how many jobs that have ended are kept.
             milliseconds: for how long.
         """
-        files = {file.name: file.stat().st_mtime * 1000 for file in self._files()}
+        times = self._times()
         oldest = time.time() * 1000 - milliseconds
-        if len(files) <= kept and min(files.values(), default=oldest) >= oldest:
+        if len(times) <= kept + kept // 10 and min(times, default=oldest) >= oldest:
             return  # the usual case, in which no file is read
         ended = [record for record in self.all() if record.over]
         for number, record in enumerate(reversed(ended)):
@@ -147,6 +150,16 @@ class JobRecords:
         hidden = self._folder / f".{name}.{os.getpid()}.{threading.get_ident()}"
         hidden.write_text(json.dumps(content, indent=1), encoding="utf-8")
         hidden.replace(self._folder / name)
+
+    def _times(self) -> list[float]:
+        """Return when each record was written (ms since the epoch)."""
+        times = []
+        with os.scandir(self._folder) as entries:
+            for entry in entries:
+                if entry.name.endswith(_SUFFIX) and not entry.name.startswith("."):
+                    with contextlib.suppress(OSError):
+                        times.append(entry.stat().st_mtime * 1000)
+        return times
 
     def _files(self) -> Iterator[Path]:
         return self._folder.glob(f"[!.]*{_SUFFIX}")
