@@ -71,6 +71,18 @@ def test_jobs_are_listed_found_and_opened(page, server, handles):
     assert "running-7" in page.run("document.querySelector('main').textContent")
 
 
+def test_a_phone_shows_rows_of_a_few_lines_and_a_graph_of_its_own_size(page, handles):
+    page.screen(390, 844, phone=True)
+    assert page.run("document.querySelector('tbody tr').getBoundingClientRect().height") < 120
+    page.screen(1280, 900)
+    page.run(f"location.hash = '#{id_of(handles[0])}'")
+    page.wait("document.querySelector('svg.graph')")
+    assert page.run(
+        "document.querySelector('svg.graph').getBoundingClientRect().width / "
+        "document.querySelector('svg.graph').viewBox.baseVal.width"
+    ) == pytest.approx(1)
+
+
 def test_a_client_stops_one_of_many_with_a_savepoint(server, handles):
     door = Door(server.record.url, server.record.token)
     jobs = door.told("GET", "/jobs/overview")["jobs"]

@@ -165,7 +165,7 @@ async function list() {
 function jobTable(caption, jobs) {
   const causes = jobs.some((job) => job.cause);
   return table(caption, [["Name"], ["State"], ["Begun"], ["Duration", "number"],
-    ["Subtasks", "number"], ...(causes ? [["Cause"]] : []), ["Id"]], jobs.map((job) => [
+    ["Subtasks", "number"], ...(causes ? [["Cause"]] : []), ["Id", "id"]], jobs.map((job) => [
     element("a", {href: `#${job.jid}`}, job.name), state(job.state), time(job["start-time"]),
     span(job.duration), job.tasks.total ? number.format(job.tasks.total) : "",
     ...(causes ? [job.cause || ""] : []), element("code", {}, job.jid)]));
@@ -405,10 +405,12 @@ function graph(told, figures) {
   }));
   const across = used.length * (width + gap) - gap + 4, down = Math.max(...used) * row;
   const scale = view.scale === "fit" ? null : view.scale;
-  const size = scale === null ? {width: "100%", height: "auto", style:
-    `max-width: ${across}px; max-height: 40rem`} : {width: across * scale, height: down * scale};
+  const size = scale === null ? {class: "graph whole"} :
+    {class: "graph", width: across * scale, height: down * scale};
   const picture = drawn("svg", {...size, viewBox: `0 0 ${across} ${down}`, role: "img",
     "aria-label": "The graph of the job; the table below has the same operators."});
+  // An attribute of style would be refused by the page's security policy.
+  if (scale === null) picture.style.maxWidth = `${across}px`;
   for (const node of nodes) {
     const [x, y] = place.get(node.id);
     for (const input of node.inputs) {
