@@ -23,6 +23,7 @@ from pyflink_on_spark._runtime.task.key_group_check import with_key_groups
 from pyflink_on_spark._runtime.task.progress import TaskProgress
 from pyflink_on_spark._runtime.task.stacks import Samples
 from pyflink_on_spark._spark.jobs.host_task import HostTask
+from pyflink_on_spark._spark.jobs.hosts_query import start_hosts_query
 from pyflink_on_spark._spark.jobs.running_job import GivesServer, description_of, job_error
 from pyflink_on_spark._spark.jobs.stage_function import channel_names, driver_channel
 from pyflink_on_spark._spark.jobs.stateful_job import StatefulJob
@@ -252,21 +253,9 @@ class _Attempt:
             name = f"hosts of {self._owner.job_id}"
             threading.Thread(target=self._run_hosts, name=name, daemon=True).start()
             return
-        source = (
-            self._session.readStream.format("rate-micro-batch")
-            .option("rowsPerBatch", 1)
-            .option("numPartitions", 1)
-            .load()
-            .select("value")
-        )
         folder = scratch_subfolder("queries") / f"{self._owner.job_id}-{self._number}"
-        self._query = (
-            source.writeStream.foreachBatch(lambda _batch, _number: self._run_hosts())
-            .queryName(f"{self._job.name} #{next(_numbers)}")
-            .option("checkpointLocation", folder.as_uri())
-            .trigger(availableNow=True)
-            .start()
-        )
+        name = f"{self._job.name} #{next(_numbers)}"
+        self._query = start_hosts_query(self._session, name, folder, self._run_hosts)
 
     def _run_hosts(self) -> None:
         """Run the hosts as the tasks of a Spark job, until they end."""

@@ -12,7 +12,7 @@ import signal
 import socket
 import sys
 import threading
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from pyflink_on_spark._compat.errors import EnvironmentSetupError
@@ -166,21 +166,18 @@ def obtain_session(settings: Mapping[str, str], *, long_running: bool = False) -
         return _start(settings, long_running) if alive is None else _beside(alive, settings)
 
 
-def prepare_session(in_worker: Callable[[Iterable[int]], None]) -> None:
-    """Start Spark, and a worker, before it is known what for.
+def prepare_session() -> SparkSession:
+    """Start Spark before it is known what for; return a session of it.
 
     A program whose settings Spark does not have yet gets a Spark with these settings instead.
-
-    Args:
-        in_worker: called in a worker, which stays for the program.
 
     Raises:
         EnvironmentSetupError: as ``obtain_session``.
     """
     global _prepared  # noqa: PLW0603 - a process has one Spark
     session = obtain_session(spark_defaults.command_line, long_running=True)
-    session.sparkContext.parallelize([0], 1).foreachPartition(in_worker)
     _prepared = True
+    return session
 
 
 def _left_behind(alive: SparkSession, settings: Mapping[str, str]) -> bool:

@@ -6,7 +6,6 @@ import json
 import os
 import runpy
 import sys
-from collections.abc import Iterable
 from typing import Any
 
 from pyflink_on_spark._operate.dispatcher.drivers import PLAN, PREPARE
@@ -35,22 +34,17 @@ def main() -> int:
 
 
 def _prepare() -> None:
-    """Start Spark; if that is impossible, the job that comes says why."""
+    """Start Spark and what jobs need; if that is impossible, the job that comes says why."""
     from pyflink_on_spark._compat.errors import PyFlinkOnSparkError
 
     try:
         from pyflink_on_spark import table  # noqa: F401 - many scripts use tables
         from pyflink_on_spark._spark import engine  # noqa: F401
-        from pyflink_on_spark._spark.session.session import prepare_session
+        from pyflink_on_spark._spark.jobs.hosts_query import prepare_jobs
 
-        prepare_session(_import_what_jobs_import)
+        prepare_jobs()
     except PyFlinkOnSparkError as error:
         print(f"Spark was not prepared: {error}", file=sys.stderr)
-
-
-def _import_what_jobs_import(_: Iterable[int]) -> None:
-    """Import in a worker what each job imports there."""
-    from pyflink_on_spark._spark.jobs import host_task, stage_function  # noqa: F401
 
 
 def _show_plan(arguments: list[str]) -> int:
