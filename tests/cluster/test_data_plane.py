@@ -58,8 +58,28 @@ def test_rows_arrive_in_their_order(planes):
 
 def test_a_row_that_fits_leaves_before_anything_else_is_done(planes):
     planes.planes[0].send(ChannelRow(1, 0, 0, b"at once"), STAGE)
+    planes.planes[0].flush()
     assert planes.planes[1].pump(10.0)
     assert planes.arrived[1] == [ChannelRow(1, 0, 0, b"at once")]
+
+
+def test_a_large_row_waits_for_no_other_one(planes):
+    row = ChannelRow(1, 0, 0, b"x" * 64 * 1024)
+    planes.planes[0].send(row, STAGE)
+    while not planes.arrived[1]:
+        assert planes.planes[1].pump(10.0)
+    assert planes.arrived[1] == [row]
+
+
+def test_many_small_rows_leave_together(planes):
+    rows = [ChannelRow(1, 0, number, b"row") for number in range(1_000)]
+    for row in rows:
+        planes.planes[0].send(row, STAGE)
+    assert planes.planes[1].pump(10.0)
+    assert planes.arrived[1] == rows[: len(planes.arrived[1])]
+    planes.planes[0].flush()
+    planes.pump(lambda: len(planes.arrived[1]) == len(rows))
+    assert planes.arrived[1] == rows
 
 
 def test_too_much_under_way_is_congestion_until_half_of_it_is_worked_off(planes):
@@ -113,6 +133,7 @@ def test_a_row_that_comes_with_the_greeting_is_not_lost():
     dialer.send_bytes(b"host 0")
     sender.connect({1: dialer}, {0: 0, 1: 1}, {0: 0, 1: 1})
     sender.send(ChannelRow(1, 0, 0, b"early"), STAGE)
+    sender.flush()
     assert listener.recv_bytes() == b"host 0"
     while not listener.inbox:
         listener.poll()

@@ -41,6 +41,9 @@ class _Outlet:
         self.under_way[stage] += 1
         self._hosts.channels.setdefault((row.subtask_id, row.channel), deque()).append((row, self))
 
+    def flush(self) -> None:
+        pass
+
     def congested(self, stage: int) -> bool:
         return any(
             count > _MOST_UNDER_WAY for deep, count in self.under_way.items() if deep >= stage

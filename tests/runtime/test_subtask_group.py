@@ -42,6 +42,9 @@ class Outlet:
     def send(self, row, stage):
         self.sent.append((stage, decode(row.payload)))
 
+    def flush(self):
+        pass
+
     def congested(self, stage):
         return stage in self.full
 

@@ -20,6 +20,8 @@ _FRAME = struct.Struct("<IIQI")  # subtask or stage, channel, number of the row 
 _ACKNOWLEDGEMENT = 0xFFFFFFFF
 _ACKNOWLEDGE_BYTES = 256 * 1024
 _READ_BYTES = 1024 * 1024
+_MOST_UNSENT = 128
+_LARGE_BYTES = 64 * 1024
 
 
 class PeerLost(PyFlinkOnSparkError, ConnectionError):
@@ -97,9 +99,7 @@ class DataPlane:
             self._take_frames(peer)
 
     def send(self, row: ChannelRow, stage: int) -> None:
-        """Let a row leave at once, or as soon as the connection has room.
-
-        What its sender does next may take long.
+        """Let a row leave with ``flush``, or as soon as the connection has room.
 
         Raises:
             PeerLost: if the connection is gone.
@@ -112,7 +112,18 @@ class DataPlane:
         if flying > MOST_IN_FLIGHT and (stage, peer.number) not in self._full:
             self._full.add((stage, peer.number))
             self._fullest = max(self._fullest, stage)
-        self._flush(peer)
+        if len(peer.outbox) >= _MOST_UNSENT or len(payload) >= _LARGE_BYTES:
+            self._flush(peer)
+
+    def flush(self) -> None:
+        """Send what waits: what its sender does next may take long.
+
+        Raises:
+            PeerLost: if a connection is gone.
+        """
+        for peer in self._peers.values():
+            if peer.outbox:
+                self._flush(peer)
 
     def congested(self, stage: int) -> bool:
         """True if too many rows are on their way to a stage, or to one further downstream."""
@@ -142,8 +153,7 @@ class DataPlane:
         for peer in self._peers.values():
             for stage in list(peer.consumed):
                 self._acknowledge(peer, stage)
-            if peer.outbox:
-                self._flush(peer)
+        self.flush()
         arrived = False
         for key, events in self._selector.select(seconds):
             peer = key.data
@@ -200,7 +210,7 @@ class DataPlane:
         outbox = peer.outbox
         try:
             while outbox:
-                parts = [outbox[index] for index in range(min(len(outbox), 64))]
+                parts = [outbox[index] for index in range(min(len(outbox), _MOST_UNSENT))]
                 sent = peer.stream.send(parts)
                 while sent:
                     first = outbox[0]

@@ -10,6 +10,7 @@ import pickle
 from typing import NamedTuple, Protocol
 
 from pyflink_on_spark._runtime.elements.bundle import (
+    Barrier,
     Bundle,
     Event,
 )
@@ -42,6 +43,10 @@ class Outlet(Protocol):
         """Take a row for a subtask of a stage; never waits."""
         ...
 
+    def flush(self) -> None:
+        """Let the rows leave that were sent."""
+        ...
+
     def congested(self, stage: int) -> bool:
         """True if too many rows are on their way to a stage; senders then slow down."""
         ...
@@ -49,6 +54,11 @@ class Outlet(Protocol):
     def consumed(self, row: ChannelRow, stage: int) -> None:
         """Note that a row that came from another process is processed."""
         ...
+
+
+_SMALL_BYTES = 128
+_barriers: dict[bytes, Barrier] = {}
+"""The last barrier by its payload: a subtask gets it from each of its channels."""
 
 
 def encode(event: Event, sealed: bool = False) -> bytes:
@@ -62,7 +72,13 @@ def decode(payload: bytes | Event) -> Event:
     """Return the event that travelled; sealed elements come as new copies."""
     if type(payload) is not bytes:
         return payload  # type: ignore[return-value]
+    small = len(payload) <= _SMALL_BYTES
+    if small and (known := _barriers.get(payload)) is not None:
+        return known
     thing = pickle.loads(payload)
+    if type(thing) is Barrier and small:
+        _barriers.clear()
+        _barriers[payload] = thing
     if type(thing) is not tuple:
         return thing  # type: ignore[no-any-return]
     values, timestamps, keys, sealed = thing

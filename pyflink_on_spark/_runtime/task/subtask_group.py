@@ -596,6 +596,8 @@ class SubtaskGroup:
             else:
                 assert self._outlet is not None
                 self._outlet.send(row, self._stages.get(row.subtask_id, self._beyond))
+        if self._outlet is not None:
+            self._outlet.flush()
 
     def _deliver(self, row: ChannelRow, arrival: float) -> None:
         number = self._receiver(row)

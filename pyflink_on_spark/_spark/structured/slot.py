@@ -422,6 +422,9 @@ class _Outlet:
             (self._routes[row.subtask_id], row.subtask_id, row.channel, row.seq, payload)
         )
 
+    def flush(self) -> None:
+        """Do nothing: rows leave with the micro-batch."""
+
     def congested(self, _: int) -> bool:
         """False: there is always room."""
         return False
