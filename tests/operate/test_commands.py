@@ -356,6 +356,16 @@ def test_only_the_last_records_stay(start, records):
     assert [record.over for record in records.all()] == [True, True, True, False]
 
 
+def test_records_are_removed_once_there_are_a_tenth_too_many(start, records):
+    ten = {"jobstore.max-capacity": "10"}
+    counts = []
+    for _ in range(12):
+        start(configuration=ten).cancel()
+        counts.append(len(records.all()))
+    assert counts == [*range(1, 12), 11]
+    assert records.all()[0].over
+
+
 def test_records_expire(start, records, monkeypatch):
     start().cancel()
     (ended,) = records.all()
