@@ -22,7 +22,7 @@ TIERS = {
         "bitmaps", "dsl", "functions", "literals", "newer_functions", "python_functions",
         "python_values", "queries", "small_names", "user_types", "variants",
     ),
-    "updating": ("aggregates", "pruned_plans", "rankings", "state_ttl"),
+    "updating": ("aggregates", "changelogs", "pruned_plans", "rankings", "state_ttl"),
     "windows": (
         "late_rows", "match_recognize", "ordered_over", "over", "row_windows", "window_changes",
         "windows",

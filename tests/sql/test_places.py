@@ -80,8 +80,7 @@ def test_no_sql(t_env):
 @pytest.mark.parametrize(
     ("text", "place"),
     [
-        ("SELECT *\nFROM TO_CHANGELOG(TABLE v)", "TO_CHANGELOG at line 2, column 6"),
-        ("SELECT * FROM TABLE(FROM_CHANGELOG(TABLE v))", "FROM_CHANGELOG at line 1, column 21"),
+        ("SELECT\n  OBJECT_UPDATE(1, 'x', 1)", "OBJECT_UPDATE at line 2, column 3"),
         ("SELECT OBJECT_OF('a.B', 'x', 1)", "OBJECT_OF at line 1, column 8"),
     ],
 )  # fmt: skip

@@ -26,8 +26,6 @@ from pyflink_on_spark._sql.types.decimals import decimal_text
 from pyflink_on_spark._sql.types.logical import LogicalType, Root
 
 _INSTEAD = {
-    "FROM_CHANGELOG": "Use from_changelog_stream of the table environment.",
-    "TO_CHANGELOG": "Use to_changelog_stream of the table environment.",
     "OBJECT_OF": "Write it as a Python function.",
     "OBJECT_UPDATE": "Write it as a Python function.",
 }

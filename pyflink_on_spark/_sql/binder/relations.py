@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from pyflink_on_spark._sql.binder.changelogs import CHANGELOG_FUNCTIONS, bind_changelog_function
 from pyflink_on_spark._sql.binder.expressions import (
     ExpressionBinder,
     Functions,
@@ -316,7 +317,7 @@ class RelationBinder:
         on: Any,
     ) -> tuple[Node, Scope]:
         lateral = lateral_of(relation)
-        if lateral is not None and not self._is_window(lateral[0]):
+        if lateral is not None and not self._takes_table(lateral[0]):
             return self._correlated(node, scope, lateral, kind, on)
         moment = system_time(relation)
         if moment is not None:
@@ -374,8 +375,11 @@ class RelationBinder:
         return correlated, both
 
     @staticmethod
-    def _is_window(relation: syntax.Relation) -> bool:
-        return isinstance(relation, syntax.FunctionTable) and relation.call.name.upper() in KINDS
+    def _takes_table(relation: syntax.Relation) -> bool:
+        return (
+            isinstance(relation, syntax.FunctionTable)
+            and relation.call.name.upper() in KINDS.keys() | CHANGELOG_FUNCTIONS
+        )
 
     def _relation(self, relation: syntax.Relation) -> tuple[Node, Scope]:
         return self._relations[type(relation)](relation)
@@ -425,11 +429,13 @@ class RelationBinder:
         return f"Object '{path.name}' not found{within}{hint}"
 
     def _function_table(self, table: syntax.FunctionTable) -> tuple[Node, Scope]:
-        if table.call.name.upper() not in KINDS:
+        if not self._takes_table(table):
             return self._correlated(
                 ONE_ROW, Scope(()), (table, None, ()), syntax.JoinKind.CROSS, None
             )
-        node = bind_window_function(table.call, self._bind, batch=self._settings.batch)
+        windows = table.call.name.upper() in KINDS
+        bind = bind_window_function if windows else bind_changelog_function
+        node = bind(table.call, self._bind, batch=self._settings.batch)
         return node, Scope.of(node.schema)
 
     def _derived(self, derived: syntax.DerivedTable) -> tuple[Node, Scope]:
@@ -445,7 +451,7 @@ class RelationBinder:
 
     def _aliased(self, aliased: syntax.Aliased) -> tuple[Node, Scope]:
         lateral = lateral_of(aliased)
-        if lateral is not None and not self._is_window(lateral[0]):
+        if lateral is not None and not self._takes_table(lateral[0]):
             return self._correlated(ONE_ROW, Scope(()), lateral, syntax.JoinKind.CROSS, None)
         node, _ = self._relation(aliased.relation)
         if aliased.columns:

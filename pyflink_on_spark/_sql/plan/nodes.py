@@ -486,6 +486,42 @@ class Expand(Unary):
 
 
 @dataclass(frozen=True, eq=False)
+class ToChangelog(Unary):
+    """Gives each change as a row, whose first column says its kind.
+
+    Args:
+        codes: what the first column has, and for which kinds; other changes are left out.
+    """
+
+    codes: tuple[tuple[str, int], ...]
+
+    def describe(self) -> str:
+        """Return the codes."""
+        return f"LogicalTableFunctionScan(invocation=[TO_CHANGELOG({_told_codes(self.codes)})])"
+
+
+@dataclass(frozen=True, eq=False)
+class FromChangelog(Unary):
+    """Gives the change that each row stands for, without the column that says its kind.
+
+    Args:
+        column: the position of that column.
+        codes: what the column has, and for which kinds.
+    """
+
+    column: int
+    codes: tuple[tuple[str, int], ...]
+
+    def describe(self) -> str:
+        """Return the codes."""
+        return f"LogicalTableFunctionScan(invocation=[FROM_CHANGELOG({_told_codes(self.codes)})])"
+
+
+def _told_codes(codes: tuple[tuple[str, int], ...]) -> str:
+    return ", ".join(code for code, _ in codes)
+
+
+@dataclass(frozen=True, eq=False)
 class TwoInputs(Node):
     """Makes rows of two nodes'.
 

@@ -25,6 +25,7 @@ from pyflink_on_spark._sql.planner.aggregates import (
     GroupAggregate,
 )
 from pyflink_on_spark._sql.planner.calc import Correlate, Expand, calc
+from pyflink_on_spark._sql.planner.changelogs import ChangesFromRows, ChangesToRows
 from pyflink_on_spark._sql.planner.match_recognize import Match
 from pyflink_on_spark._sql.planner.over import over_aggregate
 from pyflink_on_spark._sql.planner.physical import GraphBuilder, PhysicalNode, RowStream
@@ -449,6 +450,8 @@ RULES: dict[type[logical.Node], Rule] = {
     logical.Aggregate: _aggregate,
     LogicalExpand: lambda node, planner: Expand(planner.plan(node.input), node),
     logical.Correlate: _correlate,
+    logical.ToChangelog: lambda node, planner: ChangesToRows(planner.plan(node.input), node),
+    logical.FromChangelog: lambda node, planner: ChangesFromRows(planner.plan(node.input), node),
     logical.Join: _join,
     SemiJoin: _semi_join,
     TemporalJoin: _temporal_join,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import repeat
 from typing import TYPE_CHECKING, Any, overload
 
@@ -12,7 +12,7 @@ from pyflink_on_spark._runtime.operators.rich_function import keyed_state_of
 from pyflink_on_spark._runtime.state.timers import KeyedTimers
 from pyflink_on_spark._sql.codegen.program import EventClock, LoadedProgram, Program
 from pyflink_on_spark._sql.errors import TableError
-from pyflink_on_spark._sql.plan.changes import INSERT
+from pyflink_on_spark._sql.plan.changes import INSERT, UPDATE_BEFORE
 
 if TYPE_CHECKING:
     from pyflink_on_spark._runtime.contract.context import OperatorContext
@@ -133,6 +133,73 @@ class AsInserts(Operator):
     def process(self, elements: Iterator[Any]) -> Iterator[Any]:
         """Yield the pairs."""
         return zip(repeat(INSERT), elements)
+
+
+class ChangesToRowsOperator(Operator):
+    """Makes of each change a row that begins with the code of its kind.
+
+    Args:
+        codes: the codes by kind; changes of other kinds are left out.
+        changelog: whether elements are pairs of the kind and the row.
+    """
+
+    emits_immutable = True
+
+    def __init__(self, codes: Mapping[int, str], changelog: bool) -> None:
+        self._codes, self._changelog = dict(codes), changelog
+
+    def process(self, elements: Iterator[Any]) -> Iterator[Any]:
+        """Yield the rows."""
+        codes = self._codes
+        if self._changelog:
+            return ((codes[kind], *row) for kind, row in elements if kind in codes)
+        code = codes.get(INSERT)
+        return iter(()) if code is None else ((code, *row) for row in elements)
+
+
+class ChangesFromRowsOperator(Operator):
+    """Makes of each row the change that one of its columns says.
+
+    Args:
+        column: the position of that column, which the changes have not.
+        kinds: the kinds by code.
+        changelog: whether the output is pairs of the kind and the row; else all are inserts.
+        before: whether there are UPDATE_BEFORE rows in the output.
+    """
+
+    emits_immutable = True
+
+    def __init__(
+        self, column: int, kinds: Mapping[str, int], *, changelog: bool, before: bool
+    ) -> None:
+        self._column, self._kinds = column, dict(kinds)
+        self._changelog, self._before = changelog, before
+
+    def process(self, elements: Iterator[Any]) -> Iterator[Any]:
+        """Yield the changes.
+
+        Raises:
+            TableError: from the iterator; a row has no code, or one that is not known.
+        """
+        column, after, kinds = self._column, self._column + 1, self._kinds
+        changelog, before = self._changelog, self._before
+        for row in elements:
+            kind = kinds.get(row[column])
+            if kind is None:
+                raise self._wrong(row[column])
+            changed = (*row[:column], *row[after:])
+            if not changelog:
+                yield changed
+            elif before or kind != UPDATE_BEFORE:
+                yield kind, changed
+
+    def _wrong(self, code: str | None) -> TableError:
+        if code is None:
+            return TableError(
+                "Received NULL op code. Every changelog row must carry an operation code."
+            )
+        known = ", ".join(self._kinds)
+        return TableError(f"Received invalid op code '{code}'. Defined op codes are: [{known}].")
 
 
 class KeyRowsOperator(Operator):

@@ -5,8 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from pyflink_on_spark._compat.renamed_parameters import renamed as also_called
+from pyflink_on_spark._compat.unsupported import Gap, raise_unsupported
 from pyflink_on_spark._job.display.progress import console
 from pyflink_on_spark._sql.binder.aggregates import contains_aggregate
+from pyflink_on_spark._sql.binder.changelogs import from_changelog, to_changelog
 from pyflink_on_spark._sql.binder.expressions import ExpressionBinder
 from pyflink_on_spark._sql.binder.joins import distinct
 from pyflink_on_spark._sql.binder.projections import (
@@ -46,7 +48,6 @@ from pyflink_on_spark.table.table.grouped_tables import (
     OverWindowedTable,
     written,
 )
-from pyflink_on_spark.table.table.missing_methods import ChangelogMethods
 from pyflink_on_spark.table.table_descriptor import TableDescriptor
 from pyflink_on_spark.table.table_pipeline import TablePipeline
 from pyflink_on_spark.table.table_result import TableResult
@@ -63,7 +64,7 @@ if TYPE_CHECKING:
     from pyflink_on_spark.table.window import GroupWindow, OverWindow
 
 
-class Table(CombiningMethods, ChangelogMethods):
+class Table(CombiningMethods):
     """Rows that a query gives. Nothing runs before it is executed.
 
     Args:
@@ -202,6 +203,36 @@ class Table(CombiningMethods, ChangelogMethods):
             func: a call, or a function that gets whole rows.
         """
         return self._then(flat_mapped(self._node, self._binder(), func))
+
+    # -- changes ---------------------------------------------------------------------------------
+
+    def to_changelog(self, *arguments: Expression) -> Table:
+        """Make a row of each change; the column ``op`` has its kind, as ``UPDATE_AFTER``.
+
+        Args:
+            arguments: none.
+
+        On Spark: Without arguments; PyFlink 2.3 fails with a Py4JError if there are any. SQL's
+        ``TO_CHANGELOG`` takes them.
+        """
+        _refuse_arguments("to_changelog", arguments)
+        return self._then(to_changelog(self._node))
+
+    def from_changelog(self, *arguments: Expression) -> Table:
+        """Make a change of each row, whose column ``op`` has its kind.
+
+        Args:
+            arguments: none.
+
+        Raises:
+            ValidationError: there is no such column.
+
+        On Spark: Without arguments; PyFlink 2.3 fails with a Py4JError if there are any. SQL's
+        ``FROM_CHANGELOG`` takes them.
+        """
+        _refuse_arguments("from_changelog", arguments)
+        batch = self._t_env._session.settings().batch
+        return self._then(from_changelog(self._node, batch=batch))
 
     # -- groups ----------------------------------------------------------------------------------
 
@@ -343,6 +374,16 @@ class Table(CombiningMethods, ChangelogMethods):
 
     def _folded(self, expression: Any) -> Any:
         return folded(expression, self._t_env._session.settings().time_zone)
+
+
+def _refuse_arguments(name: str, arguments: tuple[Any, ...]) -> None:
+    if arguments:
+        raise_unsupported(
+            f"Table.{name}({', '.join(map(str, arguments))})",
+            kind=Gap.NOT_YET,
+            reason="the method has no arguments here",
+            instead=f"Use {name.upper()}(TABLE ...) in sql_query.",
+        )
 
 
 def _sort_item(item: Any) -> syntax.SortItem:
