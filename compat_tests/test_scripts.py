@@ -3,7 +3,8 @@
 `scripts.txt` has the programs: a name, the first and the last release, the kind, the code, and what
 it prints. Each is run with the imports and settings that scripts of a release have. Real PyFlink
 runs those of its own release; `python -m compat_tests.test_scripts` beside it records what they
-print. The programs of 2.3 and 1.20 were run with 2.3.0 and 1.20.3 (`tox -e oracle-1.20`).
+print. That was done with 2.3.0. With 1.20.3, 1.16.3 and 1.13.6 (`tox -e oracle-1.20` and so on) the
+programs print the same; of 1.13 those with functions in Python were not run, which need Java 11.
 """
 
 from __future__ import annotations
@@ -20,12 +21,18 @@ import pytest
 
 COLLECTION = Path(__file__).with_name("scripts.txt")
 RELEASES = ("1.13", "1.16", "1.20", "2.3")
+DIFFERS = {"streaming_file_sink"}
+"""Programs that show a difference from PyFlink which docs/reference/differences.md has."""
+FORMER_PRINTS = {
+    "databases", "joins_of_tables", "nested_types_and_unnest", "null_and_case", "to_append_stream",
+}  # fmt: skip
+"""Programs of 1.13 whose tables that release prints in another form, NULL for example."""
 ON_SPARK = 40
 """How many programs there are to one that Spark runs: each costs it some seconds."""
 
 COMMON = {
     "1.13": """
-from pyflink.common import Configuration, Duration, Row, RowKind, Time
+from pyflink.common import Configuration, Duration, Row, RowKind
 from pyflink.common.serialization import Encoder, SimpleStringSchema
 from pyflink.common.typeinfo import Types
 from pyflink.common.watermark_strategy import TimestampAssigner, WatermarkStrategy
@@ -154,7 +161,10 @@ def plain(lines: list[str]) -> str:
 def _is_run_on(config: pytest.Config, number: int, script: Script) -> bool:
     engine = config.getoption("--engine")
     if engine == "pyflink":
-        return script.release == _installed_release() and script.kind != "plan"
+        if script.kind == "plan" or script.release != _installed_release():
+            return False
+        former = FORMER_PRINTS if script.release == "1.13" else set()
+        return script.name not in DIFFERS | former
     if config.getoption("--mode") != "whole" or engine in {"structured", "query"}:
         return False
     return engine == "local" or number % ON_SPARK == 0

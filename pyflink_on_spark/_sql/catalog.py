@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, MutableMapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from pyflink_on_spark._sql.errors import CatalogError, ValidationError
+from pyflink_on_spark._sql.errors import CatalogError, ValidationError, as_sentence, did_you_mean
 from pyflink_on_spark._sql.plan.catalog_objects import CatalogTable, CatalogView, ObjectPath
 
 Relation = CatalogTable | CatalogView
@@ -152,6 +152,15 @@ class CatalogManager:
         database = None if catalog is None else catalog.databases.get(path.database)
         return None if database is None else database.relations.get(path.name)
 
+    def similar(self, path: ObjectPath) -> str:
+        """Return the end of a message, with the most similar name of a table; or nothing."""
+        catalog = self.catalogs.get(path.catalog)
+        if catalog is None:
+            return did_you_mean(path.catalog, self.catalogs)
+        if path.database not in catalog.databases:
+            return did_you_mean(path.database, catalog.databases)
+        return did_you_mean(path.name, self.relations(*path[:2]))
+
     def database(self, path: Sequence[str]) -> Database:
         """Return a database.
 
@@ -226,7 +235,8 @@ class CatalogManager:
                 database.remove(path.name)
                 return True
         if not if_exists:
-            raise ValidationError(f"{word} with identifier '{path}' does not exist.")
+            hint = as_sentence(self.similar(path))
+            raise ValidationError(f"{word} with identifier '{path}' does not exist.{hint}")
         return False
 
     def relations(
@@ -262,7 +272,8 @@ class CatalogManager:
             CatalogError: it is not there.
         """
         if name not in self.catalogs:
-            raise CatalogError(f"A catalog with name [{name}] does not exist.")
+            hint = as_sentence(did_you_mean(name, self.catalogs))
+            raise CatalogError(f"A catalog with name [{name}] does not exist.{hint}")
         self.current_catalog = name
         self.current_database = self.catalogs[name].default
 

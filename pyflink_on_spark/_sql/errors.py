@@ -125,6 +125,11 @@ def did_you_mean(wanted: str, known: Iterable[str]) -> str:
     return f"; did you mean '{by_case[close[0]]}'?" if close else ""
 
 
+def as_sentence(hint: str) -> str:
+    """The result of ``did_you_mean`` as a sentence of its own."""
+    return hint.replace("; did", " Did", 1)
+
+
 def not_yet(what: str, span: Span | None, instead: str) -> NoReturn:
     """Raise UnsupportedFlinkFeature for a part of SQL that does not work yet.
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from pyflink_on_spark._sql.errors import ValidationError, did_you_mean
+from pyflink_on_spark.errors import PyFlinkOnSparkError
 from pyflink_on_spark.table import EnvironmentSettings, TableEnvironment
 
 
@@ -61,6 +62,22 @@ def test_connectors_formats_and_options(t_env, options, text):
 @pytest.mark.parametrize("wanted", ["x", "something else", ""])
 def test_what_is_not_similar_is_not_suggested(wanted):
     assert did_you_mean(wanted, ["order_id", "price"]) == ""
+
+
+@pytest.mark.parametrize(
+    ("statement", "name"),
+    [
+        ("INSERT INTO ordrs SELECT * FROM orders", "orders"),
+        ("DROP TABLE ordrs", "orders"),
+        ("USE CATALOG default_catlog", "default_catalog"),
+    ],
+)
+def test_names_in_other_statements(t_env, statement, name):
+    with pytest.raises(PyFlinkOnSparkError) as caught:
+        t_env.execute_sql(statement)
+    assert str(caught.value).endswith(f". Did you mean '{name}'?")
+    with pytest.raises(PyFlinkOnSparkError, match=r"was not found\. Did you mean 'orders'\?"):
+        t_env.from_path("ordrs")
 
 
 def test_a_missing_file_names_its_table(t_env, tmp_path):

@@ -30,7 +30,6 @@ from pyflink_on_spark._sql.errors import (
     Span,
     ValidationError,
     at_place,
-    did_you_mean,
     invalid,
     not_yet,
 )
@@ -416,16 +415,13 @@ class RelationBinder:
             path: the name.
             written: how many of its parts the query has.
         """
-        catalog = self._catalog.catalogs.get(path.catalog)
+        catalog, hint = self._catalog.catalogs.get(path.catalog), self._catalog.similar(path)
         if catalog is None:
-            hint = did_you_mean(path.catalog, self._catalog.catalogs)
             return f"Object '{path.catalog}' not found{hint}"
         if path.database not in catalog.databases:
             within = f" within '{path.catalog}'" if written > 2 else ""
-            hint = did_you_mean(path.database, catalog.databases)
             return f"Object '{path.database}' not found{within}{hint}"
         within = f" within '{path.catalog}.{path.database}'" if written > 1 else ""
-        hint = did_you_mean(path.name, self._catalog.relations(*path[:2]))
         return f"Object '{path.name}' not found{within}{hint}"
 
     def _function_table(self, table: syntax.FunctionTable) -> tuple[Node, Scope]:

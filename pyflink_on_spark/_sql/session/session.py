@@ -16,7 +16,7 @@ from pyflink_on_spark._sql.binder.scope import Scope
 from pyflink_on_spark._sql.binder.tables import TableDescription, resolve_schema
 from pyflink_on_spark._sql.catalog import CatalogManager, Relation
 from pyflink_on_spark._sql.depth import at_any_depth
-from pyflink_on_spark._sql.errors import ValidationError, at_place, invalid
+from pyflink_on_spark._sql.errors import ValidationError, as_sentence, at_place, invalid
 from pyflink_on_spark._sql.functions.catalog import FunctionCatalog
 from pyflink_on_spark._sql.parser import parse_statement
 from pyflink_on_spark._sql.plan.catalog_objects import CatalogTable, ObjectPath
@@ -98,7 +98,7 @@ class Session:
             catalogs = ", ".join(sorted(self.catalog.catalogs))
             raise ValidationError(
                 f"Cannot find table '{path.quoted}' in any of the catalogs [{catalogs}], "
-                "nor as a temporary table."
+                f"nor as a temporary table.{as_sentence(self.catalog.similar(path))}"
             )
         if not isinstance(found, CatalogTable):
             raise ValidationError(f"'{path}' is a view: only tables can be written")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from pyflink_on_spark._compat.renamed_parameters import renamed
 from pyflink_on_spark._options import python
 from pyflink_on_spark._options.execution import BATCH, RUNTIME_MODE
-from pyflink_on_spark._sql.errors import TableError, ValidationError
+from pyflink_on_spark._sql.errors import TableError, ValidationError, as_sentence
 from pyflink_on_spark._sql.parser import parse_path, parse_statement
 from pyflink_on_spark._sql.plan.catalog_objects import CatalogTable, CatalogView
 from pyflink_on_spark._sql.plan.changes import INSERT, ChangeKinds
@@ -321,7 +321,8 @@ class TableEnvironment(FormerMethods, Catalogs, Modules, FunctionDependencies, N
         qualified = self._session.catalog.qualify(parse_path(path))
         found = self._session.catalog.find(qualified)
         if found is None:
-            raise ValidationError(f"Table `{path}` was not found.")
+            hint = as_sentence(self._session.catalog.similar(qualified))
+            raise ValidationError(f"Table `{path}` was not found.{hint}")
         table = Table(self._session.read(qualified, found), self)
         if isinstance(found, CatalogTable):
             table._declared = found.schema

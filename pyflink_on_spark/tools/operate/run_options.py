@@ -128,7 +128,7 @@ def _set_as_module(options: RunOptions, _value: str) -> None:
 
 
 def _nothing(_options: RunOptions, _value: str) -> None:
-    """Do what is done without the option: a job that is not detached ends with this process."""
+    """Do what is done without the option: an attached job ends with this process, for example."""
 
 
 def _set_quiet(options: RunOptions, _value: str) -> None:
@@ -207,6 +207,7 @@ OPTIONS = (
     _Option(("-sae", "--shutdownOnAttachedExit"), _nothing, "", ""),
     _Option(("-rm", "--restoreMode"), _sets(checkpointing.CLAIM_MODE.key), "MODE", ""),
     _Option(("-q", "--sysoutLogging"), _set_quiet, "", "log less"),
+    _Option(("-v", "--verbose"), _nothing, "", ""),
     _Option((IN_BACKGROUND,), _set_log, "LOG", "", own=True),
     _Option((AS_MODULE,), _set_as_module, "", "", own=True),
     _Option(("--ui",), _show_page, "", "show the job on http://127.0.0.1:8081, as rest.port does",
@@ -296,7 +297,7 @@ def without_cluster(arguments: list[str]) -> tuple[list[str], RunOptions]:
 
 
 _NO_SERVER = "passed over, since no `serve` runs there; these are the jobs of this machine"
-_CLUSTERS = {"-m", "-t", "-e", "-z", "-D", "-yid", "-yz"}
+_CLUSTERS = {"-m", "-t", "-e", "-z", "-D", "-v", "-yid", "-yz"}
 
 
 def _take(options: RunOptions, found: tuple[_Option, str | None], rest: list[str]) -> None:

@@ -139,7 +139,7 @@ def _factory(options: TableOptions) -> TableFactory:
         similar = did_you_mean(identifier, CONNECTORS)
         way_out = "" if similar else f"\n\n{way_out_of_connector(identifier)}"
         raise ValidationError(
-            f"Could not find any factory for identifier '{identifier}'{similar}. "
+            f"Could not find any factory for identifier '{identifier}'{similar or '.'} "
             "Available factory identifiers are:\n\n" + "\n".join(sorted(CONNECTORS)) + way_out
         )
     module, _, name = found.partition(":")

@@ -43,7 +43,7 @@ def find_format(options: TableOptions, key: str = "format") -> tuple[Format, Tab
     if found is None:
         raise ValidationError(
             f"Could not find any factory for identifier '{identifier}'"
-            f"{did_you_mean(identifier, FORMATS)}. "
+            f"{did_you_mean(identifier, FORMATS) or '.'} "
             "Available factory identifiers are:\n\n" + "\n".join(sorted(FORMATS))
         )
     module, _, name = found.partition(":")

@@ -64,7 +64,9 @@ def catalog_config(name: str, options: Mapping[str, str]) -> IcebergCatalogConfi
     unknown = next((key for key in sorted(options) if not is_catalog_option(key)), None)
     if unknown is not None:
         similar = did_you_mean(unknown, [option.key for option in CATALOG_OPTIONS])
-        raise ValidationError(f"Unsupported option of an Iceberg catalog: '{unknown}'{similar}.")
+        raise ValidationError(
+            f"Unsupported option of an Iceberg catalog: '{unknown}'{similar or '.'}"
+        )
     kind = _kind(options)
     properties = {
         key: value
