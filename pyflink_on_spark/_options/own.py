@@ -128,6 +128,16 @@ COMMAND_TIMEOUT = duration(
         "order; then the attempt fails. A host whose process is stuck is noticed by its heartbeat"
     ),
 )
+COMMIT_TIMEOUT = duration(
+    "pyflink-on-spark.commit-timeout",
+    0,
+    effect=works(
+        "how long the driver of a job with STREAMING semantics waits for a sink to commit a "
+        "checkpoint; then the job ends, and the checkpoint stays, so that a job that is restored "
+        "from it commits it; 0: without limit"
+    ),
+    check=at_least(0, "The time for a commit must not be negative."),
+)
 HOST_PORTS = text(
     "pyflink-on-spark.host-ports",
     "0",

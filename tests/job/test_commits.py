@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import threading
+
 import pytest
 
 from pyflink_on_spark._connectors.files.compaction import (
@@ -10,7 +12,7 @@ from pyflink_on_spark._connectors.files.compaction import (
     Concatenation,
 )
 from pyflink_on_spark._connectors.files.part_file import PendingFile
-from pyflink_on_spark._job.checkpoints.commits import Commits
+from pyflink_on_spark._job.checkpoints.commits import Commits, CommitTimeoutError
 from pyflink_on_spark._runtime.contract.connector import LargeCommittable, Sink
 
 
@@ -242,3 +244,49 @@ def test_a_commit_that_fails_is_waited_for_no_longer(commits, sinks, monkeypatch
     with pytest.raises(OSError, match="no space"):
         checkpoint(commits, 7, ("one", 1))
     assert PassingTimer.running == []
+
+
+class Stalled(Visible):
+    """Commits only once it is released."""
+
+    def __init__(self):
+        super().__init__()
+        self.released, self.done = threading.Event(), threading.Event()
+
+    def commit(self, committables):
+        self.released.wait()
+        super().commit(committables)
+        self.done.set()
+
+    def take_over(self):
+        self.released.wait()
+
+
+def test_a_commit_that_takes_too_long_fails_and_may_still_succeed():
+    sinks = {"one": Stalled(), "two": Visible()}
+    commits = Commits(sinks, limit=0.01)
+    text = "waited 0.01 s for the sink Stalled to commit checkpoint 4 .*commit-timeout"
+    with pytest.raises(CommitTimeoutError, match=text):
+        checkpoint(commits, 4, ("one", 1), ("two", 2))
+    assert commits.timed_out
+    assert sinks["two"].commits == []
+    sinks["one"].released.set()
+    assert sinks["one"].done.wait(30)
+    assert sinks["one"].commits == [[1]]
+
+
+def test_taking_over_has_the_same_limit():
+    commits = Commits({"one": Stalled()}, limit=0.01)
+    with pytest.raises(CommitTimeoutError, match="to commit checkpoint 0"):
+        commits.commit(again=True)
+
+
+def test_with_a_limit_a_commit_fails_with_its_own_error(sinks):
+    commits = Commits(sinks, limit=60.0)
+    sinks["one"].fails = True
+    with pytest.raises(OSError, match="no space left"):
+        checkpoint(commits, 1, ("one", 1))
+    assert not commits.timed_out
+    sinks["one"].fails = False
+    checkpoint(commits, 2, ("one", 2))
+    assert sinks["one"].commits == [[2]]

@@ -12,6 +12,7 @@ import pytest
 
 from pyflink_on_spark._compat.errors import CheckpointError
 from pyflink_on_spark._job.checkpoints.checkpoint_settings import CheckpointSettings
+from pyflink_on_spark._job.checkpoints.commits import CommitTimeoutError
 from pyflink_on_spark._job.checkpoints.coordinator import CheckpointCoordinator
 from pyflink_on_spark._job.checkpoints.hosts import HostSnapshot
 from pyflink_on_spark._runtime.checkpoints.checkpoint import (
@@ -454,6 +455,48 @@ def test_and_by_a_job_that_begins_with_the_checkpoint(tmp_path):
     coordinator.restore_given()
     coordinator.attempt_begins()
     assert sink.found == ["1-0", "1-1"]
+
+
+class Stalls(NeverTwice):
+    """Does not commit before it is released."""
+
+    def __init__(self):
+        super().__init__(interrupted=False)
+        self.released = threading.Event()
+
+    def commit(self, committables):
+        self.released.wait()
+        super().commit(committables)
+
+
+@pytest.mark.parametrize("retention", ["NO_EXTERNALIZED_CHECKPOINTS", "RETAIN_ON_CANCELLATION"])
+def test_a_commit_that_takes_too_long_ends_the_job_and_its_checkpoint_stays(tmp_path, retention):
+    sink, hosts = Stalls(), Prepares()
+    limit = {
+        "pyflink-on-spark.commit-timeout": "10 ms",
+        "execution.checkpointing.externalized-checkpoint-retention": retention,
+    }
+    stalled = with_sink(tmp_path, sink, **limit)
+    with pytest.raises(CommitTimeoutError, match="the sink Stalls to commit checkpoint 1"):
+        stalled.checkpoint(hosts)
+    assert stalled.over
+    stalled.abort((1, thing) for _, thing in hosts.committables())
+    stalled.job_failed()
+    later = NeverTwice(interrupted=False)
+    begun_with(tmp_path, later, str(tmp_path / "j" / "chk-1"))
+    assert later.found == ["1-0", "1-1"]
+    sink.released.set()
+
+
+@pytest.mark.parametrize("interval", [None, "1 s"])
+def test_the_last_commit_has_the_limit_too(tmp_path, interval):
+    sink = Stalls()
+    more = {} if interval is None else {"execution.checkpointing.interval": interval}
+    stalled = with_sink(tmp_path, sink, **{"pyflink-on-spark.commit-timeout": "10 ms"}, **more)
+    with pytest.raises(CommitTimeoutError, match="to commit checkpoint 1"):
+        stalled.finish(Prepares())
+    assert stalled.over
+    sink.released.set()
 
 
 def test_nothing_of_the_checkpoint_to_begin_with_gets_lost_without_a_word(tmp_path):

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import contextvars
 import logging
-from collections.abc import Iterable, Mapping
-from threading import Timer
+from collections.abc import Callable, Iterable, Mapping
+from concurrent.futures import Future
+from functools import partial
+from threading import Thread, Timer
 from typing import Any, Generic, TypeVar
 
-from pyflink_on_spark._compat.errors import CheckpointError
+from pyflink_on_spark._compat.errors import CheckpointError, JobExecutionError
 from pyflink_on_spark._job.checkpoints.hosts import HostSnapshot
 from pyflink_on_spark._job.checkpoints.layout import sink_names
 from pyflink_on_spark._runtime.checkpoints.checkpoint import Metadata, read_states
@@ -55,15 +58,26 @@ class ForeignWait:
             self._tell_after(self._waited)
 
 
+class CommitTimeoutError(JobExecutionError):
+    """A sink did not commit within ``pyflink-on-spark.commit-timeout``; its job must end.
+
+    The sink may still commit. So no attempt of the same job follows, and a job that is restored
+    from the checkpoint commits again.
+    """
+
+
 class Commits(Generic[Key]):
     """Commits the committables of complete checkpoints; keeps those that a sink holds back.
 
     Args:
         sinks: the job's, by whatever the things that they prepare are named with.
+        limit: after how long a commit of a sink fails, in s; 0 for never.
     """
 
-    def __init__(self, sinks: Mapping[Key, Sink]) -> None:
-        self._sinks = sinks
+    def __init__(self, sinks: Mapping[Key, Sink], limit: float = 0.0) -> None:
+        self._sinks, self._limit = sinks, limit
+        self.timed_out = False
+        """True once a sink has not committed in time."""
         self._completed: list[tuple[Key, Any]] = []
         self._checkpoint_id = 0
         self._final = False
@@ -126,8 +140,7 @@ class Commits(Generic[Key]):
         for key, sink in self._sinks.items():
             name = f"the sink {type(sink).__name__} to commit checkpoint {self._checkpoint_id}"
             if again:
-                with ForeignWait(name):
-                    sink.take_over()
+                self._wait_for(name, sink.take_over)
             things = found.get(key)
             holds = not self._final or (self._resumed and not final and sink.holds_again)
             if things and holds:
@@ -136,11 +149,29 @@ class Commits(Generic[Key]):
                     raise TypeError(f"{type(sink).__name__} holds back a LargeCommittable")
                 held += [(key, thing) for thing in waiting]
             if things or (self._final and not again):
-                with ForeignWait(name):
-                    (sink.commit_again if again else sink.commit)(things or [])
+                commit = sink.commit_again if again else sink.commit
+                self._wait_for(name, partial(commit, things or []))
                 step("commit: a sink has committed")
         self._completed, self._final, self._held = [], False, [*held, *self._held]
         self._resumed = False
+
+    def _wait_for(self, name: str, call: Callable[[], object]) -> None:
+        with ForeignWait(name):
+            if not self._limit:
+                call()
+                return
+            done = _in_thread(call)
+            try:
+                done.exception(self._limit)
+            except TimeoutError:
+                self.timed_out = True
+                raise CommitTimeoutError(
+                    f"the driver has waited {self._limit:g} s for {name} "
+                    "(pyflink-on-spark.commit-timeout). The job ends, because that commit may "
+                    "still succeed; what is prepared stays. Look at what the sink writes to. A "
+                    "job that is restored from the last checkpoint commits again."
+                ) from None
+            done.result()
 
     def abort(self, things: Iterable[tuple[Key, Any]]) -> None:
         """Throw away what writers have prepared and no checkpoint has."""
@@ -160,6 +191,21 @@ class Commits(Generic[Key]):
         return found
 
 
+def _in_thread(call: Callable[[], object]) -> Future[object]:
+    """Call something in a thread that does not keep the process alive."""
+    done: Future[object] = Future()
+    context = contextvars.copy_context()
+
+    def run() -> None:
+        try:
+            done.set_result(context.run(call))
+        except BaseException as error:  # noqa: BLE001 - it is raised where it is awaited
+            done.set_exception(error)
+
+    Thread(target=run, name="commit", daemon=True).start()
+    return done
+
+
 Committables = list[tuple[str, Any]]
 
 
@@ -169,11 +215,14 @@ class SnapshotCommits(Commits[str]):
     Args:
         operators: all of the job.
         sinks: the sinks by number, which hosts name them with.
+        limit: after how long a commit of a sink fails, in s; 0 for never.
     """
 
-    def __init__(self, operators: Iterable[OperatorPlan], sinks: Mapping[int, Sink]) -> None:
+    def __init__(
+        self, operators: Iterable[OperatorPlan], sinks: Mapping[int, Sink], limit: float = 0.0
+    ) -> None:
         self._names = sink_names(operators)
-        super().__init__({self._names[number]: sink for number, sink in sinks.items()})
+        super().__init__({self._names[number]: sink for number, sink in sinks.items()}, limit)
 
     def named(self, prepared: Iterable[tuple[int, Any]]) -> Committables:
         """Return the committables under the names of their sinks."""

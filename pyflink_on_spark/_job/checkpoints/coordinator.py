@@ -16,7 +16,11 @@ from pyflink_on_spark._job.checkpoints.checkpoint_writer import (
     CheckpointWriter,
     RetainedCheckpoints,
 )
-from pyflink_on_spark._job.checkpoints.commits import ForeignWait, SnapshotCommits
+from pyflink_on_spark._job.checkpoints.commits import (
+    CommitTimeoutError,
+    ForeignWait,
+    SnapshotCommits,
+)
 from pyflink_on_spark._job.checkpoints.hosts import Hosts, HostSnapshot
 from pyflink_on_spark._job.checkpoints.layout import layout_of
 from pyflink_on_spark._job.checkpoints.ownership import (
@@ -27,7 +31,7 @@ from pyflink_on_spark._job.checkpoints.ownership import (
 )
 from pyflink_on_spark._job.moving_in import move_in
 from pyflink_on_spark._job.submission.job import Job, JobHistory
-from pyflink_on_spark._options.own import CHECKPOINT_KEY
+from pyflink_on_spark._options.own import CHECKPOINT_KEY, COMMIT_TIMEOUT
 from pyflink_on_spark._runtime.checkpoints.checkpoint import (
     Metadata,
     Restore,
@@ -115,7 +119,8 @@ class CheckpointCoordinator:
         self._move_in = move_in
         self._clock = clock
         self._history = history or JobHistory(clock)
-        self._commits = SnapshotCommits(operators, sinks)
+        limit = COMMIT_TIMEOUT.read(settings.configuration) / 1000
+        self._commits = SnapshotCommits(operators, sinks, limit)
         self._owners = layout_of(operators, sources, of_sources)
         if settings.directory is not None and settings.interval is not None:
             self._commits.check_durable()
@@ -246,7 +251,7 @@ class CheckpointCoordinator:
         self._writer.attempt_begins()
         self._unacknowledged = False
         self._confirm_ownership()
-        self._commits.commit(again=True)
+        self._commit(again=True)
         step("attempt: the last checkpoint is committed")
 
     @property
@@ -348,7 +353,7 @@ class CheckpointCoordinator:
         if stop:
             self._confirm_complete(place)
             self._completed(place.uri, answers, drained, metadata)
-            self._commits.commit()
+            self._commit()
             self.over = True
             step("savepoint: it is committed")
         return place.uri
@@ -377,7 +382,7 @@ class CheckpointCoordinator:
         step("end without checkpoints: sinks have prepared")
         self._commits.checkpoint_complete(prepared, self._number, final=True)
         self.over = True  # from here on some of it may be visible, so no attempt may follow
-        self._commits.commit()
+        self._commit()
         step("end without checkpoints: it is committed")
         return True
 
@@ -411,6 +416,23 @@ class CheckpointCoordinator:
     def job_failed(self) -> None:
         """Remove the checkpoints, unless they are to stay."""
         self._job_ended_early(self._settings.kept_when_failed)
+
+    def _commit(self, *, again: bool = False) -> None:
+        """Let sinks commit; after one that takes too long no attempt follows.
+
+        Raises:
+            CommitTimeoutError: one has.
+        """
+        try:
+            self._commits.commit(again=again)
+        except CommitTimeoutError:
+            self.over = True
+            raise
+
+    @property
+    def unfinished(self) -> bool:
+        """True after a commit that took too long: the last checkpoint has to be committed again."""
+        return self._commits.timed_out
 
     def _confirm_ownership(self) -> None:
         """Check that no other run has continued the job; this one never starts again then.
@@ -446,6 +468,10 @@ class CheckpointCoordinator:
         step("early end: it is known what stays")
         if self._ownership.lost:
             return  # another run needs it
+        if self.unfinished:
+            if self._retained and self.restore is not None:
+                _log.warning("the checkpoint that is not committed stays: %s", self.restore.where)
+            return
         if not kept:
             self._retained.drop_all()
             step("early end: the checkpoints are removed")
@@ -477,7 +503,7 @@ class CheckpointCoordinator:
             self._retained.remove_older()
             step("checkpoint: older ones are removed")
         self._confirm_ownership()
-        self._commits.commit()
+        self._commit()
         step("checkpoint: it is committed")
         self.over = final
         hosts.notify_checkpoint_complete(number)

@@ -136,7 +136,7 @@ class QueryCommits(CheckpointCoordinator):
         with self._history.checkpoint(self._number, self.home.uri, savepoint=False):
             self._commits.checkpoint_complete(things, self._number, final=final)
             self.over = final
-            self._commits.commit(again=again)
+            self._commit(again=again)
         step("query: a micro-batch is committed")
         self._prepared.remove(str(batch - 2))
 

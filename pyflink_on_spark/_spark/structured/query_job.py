@@ -151,7 +151,9 @@ class QueryJob(StatefulJob):
     @property
     def _kept(self) -> bool:
         """True if the state of an unfinished job is retained."""
-        if self._interrupted or self._spark_gone or self._commits.taken_over:
+        if self._interrupted or self._spark_gone:
+            return True
+        if self._commits.taken_over or self._commits.unfinished:
             return True
         settings = self._settings
         return (
