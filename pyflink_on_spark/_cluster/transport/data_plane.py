@@ -48,6 +48,8 @@ class _Peer:
         self.number, self.stream = number, wire.stream
         self.outgoing, self.incoming = wire.outgoing, wire.incoming
         self.outbox: deque[memoryview] = deque()
+        self.blocked = False
+        """True while the connection has no room; the selector tells when it has."""
         self.inbox = wire.inbox
         self.in_flight: dict[int, int] = {}
         self.consumed: dict[int, int] = {}
@@ -112,7 +114,8 @@ class DataPlane:
         if flying > MOST_IN_FLIGHT and (stage, peer.number) not in self._full:
             self._full.add((stage, peer.number))
             self._fullest = max(self._fullest, stage)
-        if len(peer.outbox) >= _MOST_UNSENT or len(payload) >= _LARGE_BYTES:
+        large = len(peer.outbox) >= _MOST_UNSENT or len(payload) >= _LARGE_BYTES
+        if large and not peer.blocked:
             self._flush(peer)
 
     def flush(self) -> None:
@@ -122,7 +125,7 @@ class DataPlane:
             PeerLost: if a connection is gone.
         """
         for peer in self._peers.values():
-            if peer.outbox:
+            if peer.outbox and not peer.blocked:
                 self._flush(peer)
 
     def congested(self, stage: int) -> bool:
@@ -222,8 +225,9 @@ class DataPlane:
             pass
         except OSError as error:
             raise PeerLost(peer.number) from error
-        wanted = selectors.EVENT_READ | (selectors.EVENT_WRITE if outbox else 0)
-        if self._selector.get_key(peer.stream).events != wanted:
+        if peer.blocked != bool(outbox):
+            peer.blocked = bool(outbox)
+            wanted = selectors.EVENT_READ | (selectors.EVENT_WRITE if outbox else 0)
             self._selector.modify(peer.stream, wanted, peer)
 
     def _read(self, peer: _Peer) -> bool:
