@@ -29,7 +29,7 @@ _HELP = "\n".join(
         "       python -m pyflink_on_spark COMMAND ...",
         "",
         "Runs a PyFlink script on Spark, or one of these commands; COMMAND --help says more:",
-        *(f"  {name:<14}{what}" for name, what in _COMMANDS.items()),
+        *(f"  {name:<16}{what}" for name, what in _COMMANDS.items()),
         "",
         "Options of run, info and of a script without a command:",
         *help_lines(),

@@ -30,6 +30,7 @@ OPERATIONS = {
     "checkpoint": "write a checkpoint of a job",
     "checkpoints": "list the latest checkpoints and savepoints of a job",
     "exceptions": "show the failures of a job, also after its end",
+    "stacks": "show what the functions of a job do now, to find one that is stuck",
     "logs": "show the end of the log of a job, also after its end",
 }
 """The commands for a job of another process."""

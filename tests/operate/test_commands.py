@@ -17,6 +17,7 @@ from pyflink_on_spark._operate.view.job_records import JobRecord
 from pyflink_on_spark._operate.view.jobs import OperatedJob
 from pyflink_on_spark._runtime.checkpoints.checkpoint import complete
 from pyflink_on_spark._runtime.checkpoints.checkpoint_files import folder
+from pyflink_on_spark._runtime.task.stacks import Current, Samples, Stack
 from pyflink_on_spark.common import JobStatus
 from pyflink_on_spark.tools.commands import OPERATIONS
 from pyflink_on_spark.tools.operate.commands import run_operation
@@ -244,6 +245,26 @@ def test_a_restarting_job_is_listed_with_cause_and_count(run, start):
     lines = run("list")[1].splitlines()
     assert lines[2].endswith("(RESTARTING)")
     assert lines[3] == "    restart 1, because of KeyError: 'x'"
+
+
+def test_what_the_functions_of_a_job_do(run, start):
+    handle = start()
+    moves = Stack("map", 1, "", ("here (job.py:3)",))
+    stuck = Stack("sum", 0, "total", ("wait (job.py:7)", "ask (job.py:9)"))
+    handle.sample_stacks = lambda samples, pause: [
+        Samples(samples, {}, (Current(moves, "", "", False), Current(stuck, "'x'", "7", True)))
+    ]
+    _, out, _ = run("stacks", "counter")
+    assert out == (
+        f"counter ({id_of(handle)}) is RUNNING: 2 in functions, of which 1 with the same "
+        "element for a second\n"
+        "\ntotal, subtask 0, unchanged\n    element: 'x'\n    key: 7\n"
+        "    wait (job.py:7)\n    ask (job.py:9)\n"
+        "\nmap, subtask 1\n    here (job.py:3)\n"
+    )
+    handle.enter(JobStatus.FAILED, RuntimeError("why"))
+    status, _, error = run("stacks", "counter")
+    assert (status, "is FAILED: it has ended" in error) == (1, True)
 
 
 def test_the_log_of_a_job(run, start, driver, tmp_path, records):

@@ -282,6 +282,26 @@ def _exceptions(arguments: list[str], records: Records) -> int:
     return 0
 
 
+def _stacks(arguments: list[str], records: Records) -> int:
+    parser = _parser("stacks", "Show what the functions of a job do now, the stuck ones first.")
+    parser.add_argument("job", metavar="JOB", help=_JOB)
+    job = find_job(parser.parse_args(arguments).job, records)
+    found = job.get("/stacks")["stacks"]
+    stuck = sum(each["unchanged"] for each in found)
+    print(
+        f"{job.record.name} ({job.id}) is {job.state()}: {len(found)} in functions, of which "
+        f"{stuck} with the same element for a second"
+    )
+    for each in sorted(found, key=lambda told: not told["unchanged"]):
+        name = each["operator"] or each["task"]
+        print(f"\n{name}, subtask {each['subtask']}{', unchanged' if each['unchanged'] else ''}")
+        for what in ("element", "key"):
+            if each[what]:
+                print(f"    {what}: {each[what]}")
+        print(textwrap.indent("\n".join(each["frames"]), "    "))
+    return 0
+
+
 def _logs(arguments: list[str], records: Records) -> int:
     parser = _parser("logs", "Show the end of the log of a job, which may have ended.")
     parser.add_argument("job", metavar="JOB", help=_JOB)
@@ -351,5 +371,6 @@ _OPERATIONS: dict[str, Callable[[list[str], Records], int]] = {
     "checkpoint": _checkpoint,
     "checkpoints": _checkpoints,
     "exceptions": _exceptions,
+    "stacks": _stacks,
     "logs": _logs,
 }
