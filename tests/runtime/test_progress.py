@@ -73,8 +73,8 @@ def test_listeners_are_told_and_the_line_is_written_anew():
     now = itertools.count(0.0, 3.0)
     progress = Progress("job", [fail, told.append], TerminalLine(line), lambda: next(now))
     for checkpoint in (1, 2):
-        progress.update(0, checkpoint, [part(records=checkpoint)])
-    progress.update(0, 2, [part(records=2)])  # nothing new
+        progress.update(0, checkpoint, [part(records=0, state=checkpoint)])
+    progress.update(0, 2, [part(records=0, state=2)])  # nothing new
     progress.ended()
     assert [p.checkpoint for p in told] == [1, 2]
     assert progress.latest == told[-1]
@@ -92,6 +92,15 @@ def test_how_many_come_in_a_second_over_the_last_seconds():
         progress.update(1, None, [part(records=records)])
     rates = [task.records_per_second for p in told for task in p.tasks]
     assert rates == [0.0, 12.5, 7.5, 5.0, 0.0, 8.0]
+
+
+def test_the_rate_falls_while_no_report_comes():
+    told, now = [], iter([10.0, 12.0, 12.5, 14.0, 18.0, 19.0, 20.0, 22.0])
+    progress = Progress("job", [told.append], None, lambda: next(now))
+    for records in (0, 60, 60, 60, 60, 60, 60, 90):
+        progress.update(0, None, [part(records=records)])
+    rates = [task.records_per_second for p in told for task in p.tasks]
+    assert rates == [0.0, 30.0, 15.0, 0.0, 3.0]
 
 
 def test_two_reports_at_once_have_no_rate():

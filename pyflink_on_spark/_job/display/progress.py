@@ -174,6 +174,8 @@ def _time(watermark: int) -> str:
 _SECONDS = 5.0
 _LEAST_SECONDS = 0.1
 """Reports of two hosts that come at once say nothing about rates."""
+_FADING_SECONDS = 1.0
+"""How often rates are computed again while no new report comes, as from a function that waits."""
 _QUICK_SECONDS = 2.0
 """A job that takes no longer than this shows no line."""
 _Figures = tuple[float, int, float, float]
@@ -203,6 +205,7 @@ class Progress:
         self._history: dict[tuple[str, int | None], deque[_Figures]] = {}
         self._last_records_at: dict[tuple[str, int | None], float] = {}
         self._reported: Sequence[TaskProgress] = ()
+        self._shown_at = 0.0
         self.parts: Sequence[TaskProgress] = ()
         self.latest: JobProgress | None = None
 
@@ -210,20 +213,28 @@ class Progress:
         """Reset the counts; a new attempt begins."""
         self._history.clear()
         self._last_records_at.clear()
+        self._reported = ()
 
     def update(self, attempt: int, checkpoint: int | None, parts: Sequence[TaskProgress]) -> None:
         """Take the reports of the subtasks, if they are new."""
-        if not parts or parts == self._reported:
+        if not parts:
             return
-        self._reported = parts
-        self.parts = [self._with_rates(part) for part in parts]
+        now = self._now()
+        if parts != self._reported:
+            self._reported = parts
+            self.parts = [self._with_rates(part, now) for part in parts]
+        elif now - self._shown_at >= _FADING_SECONDS and self._has_rates():
+            self.parts = [self._faded(part, now) for part in self.parts]
+        else:
+            return
+        self._shown_at = now
         self.latest = JobProgress(self._name, attempt, checkpoint, combine(self.parts))
         for listener in self._listeners:
             try:
                 listener(self.latest)
             except Exception:  # noqa: BLE001 - a listener must not end the job
                 _log.exception("a progress listener of %r failed", self._name)
-        if self._line is not None and self._now() - self._begun >= _QUICK_SECONDS:
+        if self._line is not None and now - self._begun >= _QUICK_SECONDS:
             self._line.show(self.latest)
 
     def ended(self) -> None:
@@ -231,8 +242,7 @@ class Progress:
         if self._line is not None:
             self._line.end()
 
-    def _with_rates(self, task: TaskProgress) -> TaskProgress:
-        now = self._now()
+    def _with_rates(self, task: TaskProgress, now: float) -> TaskProgress:
         place = (task.name, task.subtask)
         history = self._history.setdefault(place, deque([(now, 0, 0.0, 0.0)]))
         if place not in self._last_records_at or task.records != history[-1][1]:
@@ -251,3 +261,14 @@ class Progress:
             busy_share=min(1.0, (task.busy - then[2]) / seconds),
             backpressured_share=min(1.0, (task.backpressured - then[3]) / seconds),
         )
+
+    def _has_rates(self) -> bool:
+        return any(part.records_per_second for part in self.parts)
+
+    def _faded(self, task: TaskProgress, now: float) -> TaskProgress:
+        """Return a task with the rate that it has since its last report."""
+        history = self._history[task.name, task.subtask]
+        then, last = history[0], history[-1]
+        quiet = now - last[0] > _SECONDS
+        rate = 0.0 if quiet else (last[1] - then[1]) / (now - then[0])
+        return replace(task, records_per_second=rate)
