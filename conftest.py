@@ -6,6 +6,7 @@ the mark `nightly` run if CRASH_POINTS is `all`.
 
 from __future__ import annotations
 
+import gc
 import os
 import re
 from pathlib import Path
@@ -117,6 +118,12 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
             item.add_marker("unit")
     if hasattr(config, "workerinput"):
         _sort_for_workers(items)
+
+
+def pytest_collection_finish() -> None:
+    """Keep the garbage collector from looking at thousands of tests again and again."""
+    gc.collect()
+    gc.freeze()
 
 
 def _sort_for_workers(items: list[pytest.Item]) -> None:
