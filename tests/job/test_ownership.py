@@ -350,3 +350,10 @@ def test_this_program_began_before_now():
     begun, token = output.stdout.split()
     assert before - 50 < int(begun) < time.time() * 1000
     assert token.decode() != program.token
+
+
+def test_a_job_of_two_programs_takes_over_once(tmp_path, world):
+    Run(tmp_path, "a", world).checkpoint()
+    place = tmp_path / "a" / "chk-1"
+    Run(tmp_path, "b", world, place, clock=FakeClock(10), program=Program("the client", 9))
+    Run(tmp_path, "b", world, place, program=Program("the server", 5)).checkpoint()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import threading
+import time
 from pathlib import Path
 
 import pytest
@@ -12,13 +13,20 @@ from pyspark.sql.streaming import StreamingQueryListener
 
 from pyflink_on_spark._compat.errors import JobCancelledError, JobExecutionError
 from pyflink_on_spark._spark.structured.query_job import QueryJob
+from pyflink_on_spark.common import Types
+from pyflink_on_spark.common.serialization import Encoder
+from pyflink_on_spark.datastream import MapFunction
+from pyflink_on_spark.datastream.connectors.file_system import FileSink
 from tests.spark.test_checkpoints import (
     KEYS,
+    CountPerKey,
+    Slow,
     check,
     count_job,
     environment,
     hosts,
     let_go,
+    numbers,
     wait_for,
     written,
 )
@@ -107,6 +115,46 @@ def test_a_killed_worker_does_no_harm(tmp_path):
     let_go(tmp_path)
     client.get_job_execution_result().result()
     check(tmp_path, 3000)
+
+
+class SlowerWhenStartedAgain(Slow):
+    """Lets a micro-batch that is run again have fewer elements than before."""
+
+    def map(self, value):
+        time.sleep(0.02 if self.attempt == 1 else 0)
+        return super().map(value)
+
+
+class FailsTwice(MapFunction):
+    """Fails in the first two attempts, after so many elements."""
+
+    def open(self, runtime_context):
+        self.left = {0: 300, 1: 60}.get(runtime_context.get_attempt_number(), 10**9)
+
+    def map(self, value):
+        self.left -= 1
+        if self.left < 0:
+            raise ValueError("not this time")
+        return value
+
+
+@pytest.mark.timeout(600)
+def test_state_is_of_the_run_of_a_micro_batch_that_spark_has_committed(tmp_path):
+    env, many = structured(tmp_path), 400
+    (tmp_path / "notes").mkdir()
+    stream = numbers(env, 3000).map(SlowerWhenStartedAgain(tmp_path / "notes"))
+    counted = stream.key_by(lambda value: value % many).map(CountPerKey(), Types.STRING())
+    lines = counted.rebalance().map(FailsTwice(), Types.STRING())
+    sink = FileSink.for_row_format(str(tmp_path / "out"), Encoder.simple_string_encoder())
+    lines.sink_to(sink.build())
+    client = env.execute_async()
+    wait_for(lambda: hosts(tmp_path, 2), 240)
+    let_go(tmp_path)
+    client.get_job_execution_result().result()
+    counts = {value: count for _, value, count in written(tmp_path)}
+    found = [sorted(counts[v] for v in range(key, 3001, many)) for key in range(1, many + 1)]
+    assert found == [list(range(1, len(each) + 1)) for each in found]
+    assert len(written(tmp_path)) == 3000
 
 
 def test_a_savepoint_of_a_job_that_runs_on(tmp_path):

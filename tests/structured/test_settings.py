@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from pyflink_on_spark._spark.structured.query_job import _meanwhile
+from pyflink_on_spark._spark.structured.query_settings import meanwhile
 
 
 class _Session:
@@ -23,15 +23,15 @@ class _Session:
         return dict(self.settings)
 
 
-def test_settings_hold_meanwhile():
+def test_settings_holdmeanwhile():
     session = _Session(a="theirs", b="theirs")
-    with _meanwhile(session, {"a": "ours", "c": "ours"}):
+    with meanwhile(session, {"a": "ours", "c": "ours"}):
         assert session.settings == {"a": "ours", "b": "theirs", "c": "ours"}
     assert session.settings == {"a": "theirs", "b": "theirs"}
 
 
 def test_settings_go_after_an_error():
     session = _Session(a="theirs")
-    with pytest.raises(ValueError, match="no query"), _meanwhile(session, {"a": "ours", "c": ""}):
+    with pytest.raises(ValueError, match="no query"), meanwhile(session, {"a": "ours", "c": ""}):
         raise ValueError("no query")
     assert session.settings == {"a": "theirs"}

@@ -93,7 +93,8 @@ class Ownership:
         """
         self._taken = home = checkpoint.parent()
         owner = _owner(home)
-        if owner is not None and owner.is_younger_than(self._program):
+        another = owner is not None and owner.job_id != self._job_id
+        if owner is not None and another and owner.is_younger_than(self._program):
             raise JobTakenOverError(
                 f"the job {owner.job_id} has continued from {owner.checkpoint} in {home.shown} "
                 f"since this program was started, so the job {self._job_id} does not start. Start "

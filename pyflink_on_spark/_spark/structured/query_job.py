@@ -6,8 +6,7 @@ import contextlib
 import functools
 import itertools
 import logging
-import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -47,6 +46,7 @@ from pyflink_on_spark._spark.structured.levels import (
     metric_channel,
 )
 from pyflink_on_spark._spark.structured.processor import SlotProcessor
+from pyflink_on_spark._spark.structured.query_settings import STORE_SETTINGS, meanwhile
 from pyflink_on_spark._spark.structured.savepoints import StoredState
 from pyflink_on_spark._spark.structured.slot import (
     DRAINS,
@@ -61,15 +61,6 @@ from pyflink_on_spark._spark.structured.slow_start import Waiting, once_started
 _log = logging.getLogger("pyflink_on_spark")
 _LOOK_SECONDS = 0.1
 _numbers = itertools.count()
-_starts = threading.Lock()
-_STORE = {
-    "spark.sql.streaming.stateStore.providerClass": "org.apache.spark.sql.execution.streaming."
-    "state.RocksDBStateStoreProvider",
-    "spark.sql.streaming.stateStore.rocksdb.changelogCheckpointing.enabled": "true",
-    "spark.sql.streaming.minBatchesToRetain": "10",
-    "spark.sql.streaming.stopTimeout": "120s",
-    "spark.sql.streaming.numRecentProgressUpdates": "10",
-}
 
 
 class QueryStopped(RuntimeError):
@@ -304,11 +295,11 @@ class QueryJob(StatefulJob):
             number: which attempt it is.
         """
         partitions = {"spark.sql.shuffle.partitions": str(self._levels.partitions)}
-        settings = {**BUNDLE_SETTINGS, **_STORE, **partitions}
+        settings = {**BUNDLE_SETTINGS, **STORE_SETTINGS, **partitions}
         for key, value in settings.items():
             self._query_session.conf.set(key, value)
         own = self._query_session is self._session
-        with contextlib.nullcontext() if own else _meanwhile(self._session, settings):
+        with contextlib.nullcontext() if own else meanwhile(self._session, settings):
             return self._writer(batches, number).start()
 
     def _writer(self, batches: Callable[[Any, int], None], number: int) -> DataStreamWriter:
@@ -342,26 +333,6 @@ class QueryJob(StatefulJob):
             start = self._delivered.get(channel, 0)
             self._delivered[channel] = start + len(things)
             found.deliver("query", start, things)
-
-
-@contextlib.contextmanager
-def _meanwhile(session: SparkSession, settings: Mapping[str, str]) -> Iterator[None]:
-    """Let a session of the user's have settings, which a query that starts there copies.
-
-    A query of another session would be unseen by the listeners of this one.
-    """
-    with _starts:
-        before = session.conf.getAll
-        try:
-            for key, value in settings.items():
-                session.conf.set(key, value)
-            yield
-        finally:
-            for key in settings:
-                if key in before:
-                    session.conf.set(key, before[key])
-                else:
-                    session.conf.unset(key)
 
 
 def _ticks(session: SparkSession, targets: Sequence[int]) -> DataFrame:

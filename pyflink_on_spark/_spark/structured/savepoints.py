@@ -33,6 +33,7 @@ from pyflink_on_spark._spark.structured.batches import (
     committed_batches,
     prepared_things,
 )
+from pyflink_on_spark._spark.structured.query_settings import FORMAT, meanwhile
 from pyflink_on_spark._spark.structured.slow_start import once_started
 from pyflink_on_spark._spark.structured.state_log import LOG
 
@@ -116,7 +117,7 @@ def check_unsigned(configuration: Mapping[str, str]) -> None:
 
 
 def from_query(job: Job, remote: SparkSession | None = None) -> Job:
-    """Return a job that begins with a savepoint, if it was to begin with the home of a query.
+    """Return a job that begins with a checkpoint, if it was to begin with the home of a query.
 
     Args:
         job: the job.
@@ -135,22 +136,24 @@ def from_query(job: Job, remote: SparkSession | None = None) -> Job:
             session.conf.set(key, value)
         ship_own_package(session)
     home.write(TAKEN_OVER, b"")  # the query may still run, without its driver or its client
-    place = home.inside("savepoint")
+    place = home.inside("checkpoint")
     place.remove()
-    savepoint_of(session, home, place, configuration)
+    checkpoint_of(session, home, place, configuration)
     changed = {**configuration, checkpointing.RESTORE_PATH.key: place.uri}
     return replace(job, settings=replace(job.settings, configuration=changed))
 
 
-def savepoint_of(
+def checkpoint_of(
     session: SparkSession, home: Folder, place: Folder, configuration: Mapping[str, str]
 ) -> None:
-    """Make a savepoint of the state of a query that has ended.
+    """Make a checkpoint of the state of a query that has ended.
+
+    The next job takes over what this one has left: nobody may continue beside it.
 
     Args:
         session: any.
         home: the folder of the query.
-        place: that of the savepoint.
+        place: that of the checkpoint.
         configuration: the job's.
 
     Raises:
@@ -167,7 +170,7 @@ def savepoint_of(
         job_id=run.job_id,
         job_name=run.name,
         time=SystemClock().now(),
-        savepoint=True,
+        savepoint=False,
         files=write_slots(session, home, batch, run.levels, place, configuration),
         committables=prepared_things(home, batch),
         meanings=run.state_meanings,
@@ -193,13 +196,15 @@ def write_slots(
         configuration: the job's; says how file systems are reached.
     """
     files: list[StateFile] = []
-    name = QueryRun.of(home).name
-    for level in range(levels):
-        writer = _SlotWriter(level, place.uri, dict(configuration))
-        logs = _logs(session, home.inside(QUERY).uri, batch, level)
-        written = logs.mapInArrow(writer.__call__, "target INT, file BINARY")
-        rows = once_started(written.collect, name)
-        files += [pickle.loads(row["file"]) for row in sorted(rows, key=lambda row: row["target"])]
+    run = QueryRun.of(home)
+    with meanwhile(session, {FORMAT: run.format}):
+        for level in range(levels):
+            writer = _SlotWriter(level, place.uri, dict(configuration))
+            logs = _logs(session, home.inside(QUERY).uri, batch, level)
+            written = logs.mapInArrow(writer.__call__, "target INT, file BINARY")
+            rows = once_started(written.collect, run.name)
+            found = sorted(rows, key=lambda row: row["target"])
+            files += [pickle.loads(row["file"]) for row in found]
     return files
 
 
