@@ -15,8 +15,9 @@ from pathlib import Path
 FOLDER = Path(__file__).parent
 TIERS = {
     "sources, statements and bridges": (
-        "alterations", "catalog_objects", "errors", "file_sinks", "formats", "java_errors",
-        "partition_commits", "plans", "schemas", "statements", "streams", "texts", "timestamps",
+        "alterations", "catalog_objects", "distributions", "errors", "file_sinks", "formats",
+        "java_errors", "partition_commits", "plans", "schemas", "statements", "streams", "texts",
+        "timestamps",
     ),
     "row by row": (
         "bitmaps", "dsl", "functions", "literals", "newer_functions", "python_functions",

@@ -6,7 +6,7 @@ from collections.abc import Container, Mapping, Sequence
 from dataclasses import replace
 
 from pyflink_on_spark._sql.binder.projections import project
-from pyflink_on_spark._sql.errors import ValidationError, invalid
+from pyflink_on_spark._sql.errors import TableError, ValidationError, invalid
 from pyflink_on_spark._sql.plan.catalog_objects import CatalogTable, ObjectPath
 from pyflink_on_spark._sql.plan.expressions import Constant, Conversion, InputRef, Typed
 from pyflink_on_spark._sql.plan.nodes import Node, Schema, Sink
@@ -41,11 +41,17 @@ def insert(
 
     Raises:
         ValidationError: the rows do not fit, or the connector refuses the table.
+        TableError: the table has buckets, which no connector writes.
     """
     target = table.schema.sink
     if columns:
         node = _by_name(node, columns, target, path)
     sink = sink_of(path, table, settings, overwrite=overwrite, hints=hints)
+    if table.distribution is not None:
+        raise TableError(
+            f"Table '{path}' is distributed into buckets, but the underlying DynamicTableSink "
+            "doesn't implement the SupportsBucketing interface."
+        )
     converted = fitted(node, target, str(path))
     return Sink(converted.schema, converted, path, table, sink)
 

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from pyflink_on_spark._sql.errors import invalid, not_yet
+from pyflink_on_spark._sql.errors import IllegalArgumentError, ValidationError, invalid, not_yet
 from pyflink_on_spark._sql.parser.cursor import Kind, Token
 from pyflink_on_spark._sql.parser.queries import QueryParser
-from pyflink_on_spark._sql.syntax.expressions import Expression, Name, Star
+from pyflink_on_spark._sql.syntax.expressions import Expression, Literal, Name, Star
 from pyflink_on_spark._sql.syntax.queries import Relation, Select, TableReference
 from pyflink_on_spark._sql.syntax.statements import (
     AlterCatalog,
     AlterColumns,
     AlterDatabase,
+    AlterDistribution,
     AlterFunction,
     AlterOptions,
+    AlterPartitions,
     AlterView,
     ChangeRows,
     ColumnDefinition,
@@ -28,6 +30,7 @@ from pyflink_on_spark._sql.syntax.statements import (
     Describe,
     DescribeCatalog,
     DescribeFunction,
+    Distribution,
     Drop,
     DropColumns,
     ExecutePlan,
@@ -80,6 +83,7 @@ class TableParser(QueryParser):
             self.listed(self._element)
             self.expect(")")
         comment = self.string() if self.accept("COMMENT") else None
+        distribution = self.distribution() if self.accept("DISTRIBUTED") else None
         partition_by: tuple[Name, ...] = ()
         if self.accept("PARTITIONED", "BY"):
             partition_by = self.in_parentheses(self._column)
@@ -98,8 +102,23 @@ class TableParser(QueryParser):
             if_not_exists,
             like,
             query,
+            distribution,
             span=self.since(first.span),
         )
+
+    def distribution(self) -> Distribution:
+        """Read what follows DISTRIBUTED or DISTRIBUTION."""
+        kind, buckets = "", None
+        columns: tuple[str, ...] = ()
+        if self.accept("BY"):
+            kind = self.accept_any("HASH", "RANGE") or ""
+            columns = self.in_parentheses(self.name)
+        elif not self.at("INTO"):
+            raise self.unexpected()
+        if self.accept("INTO"):
+            buckets = self.integer()
+            self.expect("BUCKETS")
+        return Distribution(kind, columns, buckets)
 
     def with_options(self) -> Options:
         """Read ``WITH (...)``, if it comes next."""
@@ -188,6 +207,10 @@ class TableParser(QueryParser):
                 feature = self.accept_any(*_LIKE_FEATURES)
                 if feature is None:
                     raise self.unexpected()
+                if action == "OVERWRITING" and feature == "DISTRIBUTION":
+                    raise ValidationError(
+                        "Illegal merging strategy 'OVERWRITING' for 'DISTRIBUTION' option."
+                    )
                 options.append((action, feature))
             self.expect(")")
         if self.token.kind is Kind.WORD:
@@ -269,13 +292,17 @@ class AlterationParser(TableParser):
             new_path, _ = self.path()
             span = self.since(first.span)
             return Rename(ObjectKind.TABLE, path, new_path, if_exists, span=span)
-        word = self.token.upper
-        if word in {"ADD", "MODIFY"} and self.peek().upper not in {"PARTITION", "DISTRIBUTION"}:
-            self.next()
+        word = self.accept_any("ADD", "MODIFY", "DROP")
+        if word is not None:
+            if self.accept("DISTRIBUTION"):
+                distribution = None if word == "DROP" else self.distribution()
+                modify, span = word == "MODIFY", self.since(first.span)
+                return AlterDistribution(path, modify, distribution, span=span)
+            if word != "MODIFY" and (self.at("IF") or self.at("PARTITION")):
+                return self._partitions(first, path, drop=word == "DROP")
+            if word == "DROP":
+                return self._dropped(first, path, if_exists)
             return self._placed(first, path, word == "MODIFY", if_exists)
-        if word == "DROP" and self.peek().upper not in {"PARTITION", "DISTRIBUTION"}:
-            self.next()
-            return self._dropped(first, path, if_exists)
         if self.accept("RENAME"):
             column = self.name()
             self.expect("TO")
@@ -287,8 +314,36 @@ class AlterationParser(TableParser):
         if self.accept("RESET"):
             keys = self.any_in_parentheses(self.string)
             return AlterOptions(path, (), keys, if_exists, span=self.since(first.span))
-        what = f"ALTER TABLE ... {word} {self.peek().upper}".rstrip()
-        return not_yet(what, first.span, "Use CREATE and DROP.")
+        raise self.unexpected()
+
+    def _partitions(self, first: Token, path: tuple[str, ...], *, drop: bool) -> Statement:
+        """Read the partitions of ADD or DROP."""
+        words = ("IF", "EXISTS") if drop else ("IF", "NOT", "EXISTS")
+        lenient = self.accept(*words)
+        found: list[tuple[dict[str, str], Options]] = []
+        while self.accept("PARTITION"):
+            values = self.partition()
+            found.append((values, () if drop else self.with_options()))
+            if drop and not self.accept(","):
+                break
+        if not found:
+            raise self.unexpected()
+        return AlterPartitions(path, drop, tuple(found), lenient, span=self.since(first.span))
+
+    def partition(self) -> dict[str, str]:
+        """Read the values of a partition, each a text or a number."""
+        return dict(self.in_parentheses(self._partition_literal))
+
+    def _partition_literal(self) -> tuple[str, str]:
+        name = self.name()
+        self.expect("=")
+        first = self.token
+        value = self.expression()
+        if first.kind is Kind.STRING and isinstance(value, Literal):
+            return name, str(value.value)
+        if isinstance(value, Literal) and first.kind is not Kind.WORD:
+            return name, str(value.span)
+        raise IllegalArgumentError(f"not a literal: {value.span}")
 
     def _placed(self, first: Token, path: tuple[str, ...], modify: bool, exists: bool) -> Statement:
         """Read the columns, the watermark and the key of ADD or MODIFY."""
@@ -577,11 +632,16 @@ class StatementParser(AlterationParser):
         listed: tuple[str, ...] = ()
         if self.accept_any("FROM", "IN") or kind is ObjectKind.PARTITION:
             listed, _ = self.path()
+        partition: tuple[tuple[str, str], ...] = ()
+        if kind is ObjectKind.PARTITION and self.accept("PARTITION"):
+            partition = tuple(self.partition().items())
         negated = self.accept("NOT")
         word = self.accept_any("LIKE", "ILIKE")
         pattern = self.string() if word else None
         span = self.since(first.span)
-        return Show(kind, listed, pattern, negated, word == "ILIKE", user, full, span=span)
+        return Show(
+            kind, listed, pattern, negated, word == "ILIKE", user, full, partition, span=span
+        )
 
     def _describe(self, first: Token) -> Statement:
         if self.at("CATALOG") or self.at("FUNCTION"):

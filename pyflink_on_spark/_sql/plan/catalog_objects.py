@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from pyflink_on_spark._sql.plan.expressions import Typed
 from pyflink_on_spark._sql.plan.nodes import Schema
-from pyflink_on_spark._sql.syntax.statements import ColumnKind
+from pyflink_on_spark._sql.syntax.statements import ColumnKind, Distribution
 from pyflink_on_spark._sql.types.logical import LogicalType
 
 if TYPE_CHECKING:
@@ -139,12 +139,14 @@ class CatalogTable:
         options: of ``WITH``.
         partition_by: the columns that partitions are made of.
         comment: what is in it, or None.
+        distribution: its buckets, or None.
     """
 
     schema: ResolvedSchema
     options: Mapping[str, str] = field(default_factory=dict)
     partition_by: tuple[str, ...] = ()
     comment: str | None = None
+    distribution: Distribution | None = None
 
 
 @dataclass(frozen=True)

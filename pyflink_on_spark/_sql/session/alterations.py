@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import NoReturn
 
 from pyflink_on_spark._sql.binder.aggregates import parts
 from pyflink_on_spark._sql.binder.tables import TableDescription
-from pyflink_on_spark._sql.catalog import Relation
-from pyflink_on_spark._sql.errors import ValidationError
+from pyflink_on_spark._sql.catalog import Partition, Relation
+from pyflink_on_spark._sql.errors import TableError, ValidationError
 from pyflink_on_spark._sql.functions.catalog import PythonFunction
 from pyflink_on_spark._sql.plan.catalog_objects import CatalogTable, CatalogView, ObjectPath
 from pyflink_on_spark._sql.session.creation import (
@@ -21,7 +21,7 @@ from pyflink_on_spark._sql.session.creation import (
     view_of,
     watermark_definitions,
 )
-from pyflink_on_spark._sql.session.session import Session
+from pyflink_on_spark._sql.session.session import Session, check_distribution
 from pyflink_on_spark._sql.syntax import statements as syntax
 from pyflink_on_spark._sql.syntax.expressions import Expression, Name
 from pyflink_on_spark._sql.syntax.statements import ColumnDefinition, ColumnKind, ObjectKind
@@ -152,7 +152,7 @@ def _describe_anew(
     """Put a table with other columns in the place of a table."""
     try:
         described = session.described_table(
-            description, table.options, table.partition_by, table.comment
+            description, table.options, table.partition_by, table.comment, table.distribution
         )
     except ValidationError as error:
         _fail(error.message)
@@ -249,6 +249,8 @@ def _check_unused(
         _fail(f"The column `{name}` is used as the partition keys.")
     if name in (table.schema.primary_key or ()):
         _fail(f"The column `{name}` is used as the primary key.")
+    if table.distribution is not None and name in table.distribution.columns:
+        _fail(f"The column `{name}` is used as a distribution key.")
     for watermark in description.watermarks:
         if name == watermark.column.parts[0] or name in _names_in(watermark.expression):
             _fail(f"The column `{name}` is referenced by watermark expression.")
@@ -260,6 +262,91 @@ def _names_in(expression: Expression | None) -> set[str]:
 
 def _fail(reason: str) -> NoReturn:
     raise ValidationError(f"Failed to execute ALTER TABLE statement.\n{reason}") from None
+
+
+# -- buckets and partitions ----------------------------------------------------------------------
+
+
+def distribute(session: Session, statement: syntax.AlterDistribution) -> None:
+    """Change the buckets of a table.
+
+    Raises:
+        ValidationError: there is no such table, or it has buckets already, or has none.
+        TableError: the buckets do not fit the table.
+    """
+    path = session.catalog.qualify(statement.path)
+    table = _permanent(session, path, ObjectKind.TABLE, if_exists=False)
+    assert isinstance(table, CatalogTable)
+    there, wanted = table.distribution, statement.distribution
+    if wanted is None and there is None:
+        raise ValidationError(f"Table {path.quoted} does not have a distribution to drop.")
+    if statement.modify and there is None:
+        _fail(
+            "The current table does not define any distribution. You might want to add a new one."
+        )
+    if wanted is not None and there is not None and not statement.modify:
+        _fail(
+            f"The current table has already defined the distribution '{there}'. You can modify it "
+            "or drop it before adding a new one."
+        )
+    if wanted is not None:
+        try:
+            check_distribution(wanted, table.schema)
+        except ValidationError as error:
+            raise TableError(
+                f"Could not execute AlterTable in path {path.quoted}\n{error.message}"
+            ) from None
+    relations = session.catalog.database(path).relations
+    relations[path.name] = replace(table, distribution=wanted)
+
+
+def alter_partitions(session: Session, statement: syntax.AlterPartitions) -> None:
+    """Add partitions to what the catalog knows of a table, or remove some; files stay as they are.
+
+    Raises:
+        ValidationError: there is no such table.
+        TableError: it has no partitions, the values are those of other columns, or a partition is
+            there, or is missing. Those before stay added or removed.
+    """
+    path = session.catalog.qualify(statement.path)
+    word = "DROP" if statement.drop else "ADD"
+    texts = (f"PARTITION ({_values_text(values)})" for values, _ in statement.partitions)
+    told = f"Could not execute ALTER TABLE {path} {word} {' '.join(texts)}"
+    found = session.catalog.find(path)
+    place = f"{path.database}.{path.name}"
+    if found is None and not statement.drop:
+        raise ValidationError(
+            f"{told}\nTable (or view) {place} does not exist in Catalog {path.catalog}."
+        )
+    known = {} if found is None else session.catalog.database(path).annex(path.name).partitions
+    keys = found.partition_by if isinstance(found, CatalogTable) else ()
+    for values, options in statement.partitions:
+        key, spec = frozenset(values.items()), _spec_text(values)
+        partition = f"{told}\nPartition {spec} of table {place} in catalog {path.catalog}"
+        if statement.drop:
+            if key not in known and not statement.lenient:
+                raise TableError(f"{partition} does not exist.")
+            known.pop(key, None)
+            continue
+        if not keys:
+            raise TableError(f"{told}\nTable {place} in catalog {path.catalog} is not partitioned.")
+        if values.keys() != set(keys):
+            raise TableError(
+                f"{told}\nPartitionSpec {spec} does not match partition keys "
+                f"[{', '.join(keys)}] of table {place} in catalog {path.catalog}."
+            )
+        if key in known and not statement.lenient:
+            raise TableError(f"{partition} already exists.")
+        before = known.get(key)
+        known[key] = Partition(before.values if before else values, dict(options))
+
+
+def _spec_text(values: Mapping[str, str]) -> str:
+    return f"CatalogPartitionSpec{{{{{_values_text(values)}}}}}"
+
+
+def _values_text(values: Mapping[str, str]) -> str:
+    return ", ".join(f"{name}={value}" for name, value in values.items())
 
 
 # -- others --------------------------------------------------------------------------------------

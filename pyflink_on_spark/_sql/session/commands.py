@@ -30,7 +30,9 @@ from pyflink_on_spark._sql.session.alterations import (
     alter_catalog,
     alter_database,
     alter_function,
+    alter_partitions,
     alter_view,
+    distribute,
     drop_columns,
     load_module,
     place_columns,
@@ -276,11 +278,16 @@ def _partitions(session: Session, statement: syntax.Show) -> Listing:
             f"Catalog {path.catalog}."
         )
     if not isinstance(found, CatalogTable) or not found.partition_by:
-        raise ValidationError(f"Table {place} in catalog {path.catalog} is not partitioned.")
-    partitions = session.catalog.database(path).annex(path.name).partitions.values()
+        raise TableError(
+            f"Could not execute SHOW PARTITIONS {path}: Table {place} in catalog {path.catalog} is "
+            "not partitioned."
+        )
+    partitions = session.catalog.database(path).annex(path.name).partitions
+    wanted = set(statement.partition)
     texts = [
-        "/".join(f"{name}={each.values[name]}" for name in found.partition_by)
-        for each in partitions
+        "/".join(f"{name}={value}" for name, value in each.values.items())
+        for values, each in partitions.items()
+        if wanted <= values
     ]
     return _listing({"partition name": logical.STRING}, [(text,) for text in texts])
 
@@ -441,6 +448,8 @@ _COMMANDS: dict[type[syntax.Statement], Run] = {
     syntax.AlterColumns: place_columns,
     syntax.DropColumns: drop_columns,
     syntax.RenameColumn: rename_column,
+    syntax.AlterDistribution: distribute,
+    syntax.AlterPartitions: alter_partitions,
     syntax.AlterView: alter_view,
     syntax.AlterDatabase: alter_database,
     syntax.AlterCatalog: alter_catalog,

@@ -88,9 +88,11 @@ def creation_text(path: ObjectPath, table: CatalogTable, temporary: bool) -> str
     text = f"CREATE {word} {path.quoted} (\n{_listed(lines)}\n)\n"
     if table.comment is not None:
         text += f"COMMENT {_quoted(table.comment)}\n"
+    if table.distribution is not None:
+        text += f"{table.distribution}\n"
     if table.partition_by:
         text += f"PARTITIONED BY ({', '.join(f'`{name}`' for name in table.partition_by)})\n"
-    return text + _options_text(table.options)
+    return text + _options_text(table.options) if table.options else text
 
 
 def view_text(path: ObjectPath, view: CatalogView, temporary: bool) -> str:
@@ -422,9 +424,19 @@ def create_table_like(session: Session, statement: syntax.CreateTable) -> None:
     if not partition_by and chosen["PARTITIONS"]:
         partition_by = other.partition_by
     description = TableDescription((*columns, *statement.columns), watermarks, key)
+    distribution = statement.distribution
+    if distribution is None:
+        distribution = other.distribution  # in Flink even if the clause excludes it
+    elif other.distribution is not None and chosen["DISTRIBUTION"]:
+        raise ValidationError(
+            "The base table already has a distribution defined. You might want to specify "
+            "EXCLUDING DISTRIBUTION."
+        )
     session.catalog.add(
         session.catalog.qualify(statement.path),
-        session.described_table(description, options, partition_by, statement.comment),
+        session.described_table(
+            description, options, partition_by, statement.comment, distribution
+        ),
         temporary=statement.temporary,
         if_not_exists=statement.if_not_exists,
     )
@@ -432,7 +444,10 @@ def create_table_like(session: Session, statement: syntax.CreateTable) -> None:
 
 def _chosen(clauses: tuple[tuple[str, str], ...]) -> dict[str, bool]:
     """Return which parts of the other table are taken over; all if nothing else is said."""
-    parts = ("CONSTRAINTS", "GENERATED", "METADATA", "OPTIONS", "PARTITIONS", "WATERMARKS")
+    parts = (
+        "CONSTRAINTS", "DISTRIBUTION", "GENERATED", "METADATA", "OPTIONS", "PARTITIONS",
+        "WATERMARKS",
+    )  # fmt: skip
     given = {part: action != "EXCLUDING" for action, part in clauses}
     everything = given.pop("ALL", True)
     return {part: given.get(part, everything) for part in parts}

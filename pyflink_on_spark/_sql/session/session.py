@@ -19,7 +19,11 @@ from pyflink_on_spark._sql.depth import at_any_depth
 from pyflink_on_spark._sql.errors import ValidationError, as_sentence, at_place, invalid
 from pyflink_on_spark._sql.functions.catalog import FunctionCatalog
 from pyflink_on_spark._sql.parser import parse_statement
-from pyflink_on_spark._sql.plan.catalog_objects import CatalogTable, ObjectPath
+from pyflink_on_spark._sql.plan.catalog_objects import (
+    CatalogTable,
+    ObjectPath,
+    ResolvedSchema,
+)
 from pyflink_on_spark._sql.plan.nodes import Node, Schema, Sink
 from pyflink_on_spark._sql.settings import QuerySettings
 from pyflink_on_spark._sql.syntax.expressions import Name
@@ -28,6 +32,7 @@ from pyflink_on_spark._sql.syntax.statements import (
     ColumnDefinition,
     ColumnKind,
     CreateTable,
+    Distribution,
     Insert,
     QueryStatement,
 )
@@ -183,6 +188,7 @@ class Session:
         options: Mapping[str, str],
         partition_by: tuple[str, ...],
         comment: str | None,
+        distribution: Distribution | None = None,
     ) -> CatalogTable:
         """Return a table that a program describes.
 
@@ -198,7 +204,9 @@ class Session:
                     f"Partition column '{name}' not defined in the table schema. "
                     f"Available columns: [{', '.join(map(repr, schema.row.names))}]"
                 )
-        return CatalogTable(schema, dict(options), partition_by, comment)
+        if distribution is not None:
+            check_distribution(distribution, schema)
+        return CatalogTable(schema, dict(options), partition_by, comment, distribution)
 
     @staticmethod
     def description_of(schema: Schema) -> TableDescription:
@@ -221,7 +229,11 @@ class Session:
         )
         partition_by = tuple(column.parts[0] for column in statement.partition_by)
         table = self.described_table(
-            description, dict(statement.options), partition_by, statement.comment
+            description,
+            dict(statement.options),
+            partition_by,
+            statement.comment,
+            statement.distribution,
         )
         self.catalog.add(
             self.catalog.qualify(statement.path),
@@ -245,3 +257,23 @@ def time_zone(name: str) -> str:
     target = os.path.realpath("/etc/localtime")
     _, found, zone = target.partition("zoneinfo/")
     return zone if found and Path(target).exists() else "UTC"
+
+
+def check_distribution(distribution: Distribution, schema: ResolvedSchema) -> None:
+    """Check the buckets of a table.
+
+    Raises:
+        ValidationError: there are none, or something else than a column of rows decides on them.
+    """
+    names = schema.physical.names
+    for name in distribution.columns:
+        if name not in names:
+            raise ValidationError(
+                f"Invalid bucket key '{name}'. A bucket key for a distribution must reference a "
+                f"physical column in the schema. Available columns are: [{', '.join(names)}]"
+            )
+    if distribution.buckets is not None and distribution.buckets < 1:
+        raise ValidationError(
+            f"Invalid bucket count '{distribution.buckets}'. The number of buckets for a "
+            "distributed table must be at least 1."
+        )

@@ -174,6 +174,26 @@ class LikeClause:
 
 
 @dataclass(frozen=True, slots=True)
+class Distribution:
+    """The division of a table into buckets.
+
+    Args:
+        kind: ``HASH``, ``RANGE``, or nothing if the connector chooses.
+        columns: the columns that decide on the bucket of a row.
+        buckets: how many there are, or None if the connector chooses.
+    """
+
+    kind: str = ""
+    columns: tuple[str, ...] = ()
+    buckets: int | None = None
+
+    def __str__(self) -> str:
+        by = f" BY {self.kind}({', '.join(f'`{name}`' for name in self.columns)})"
+        into = "" if self.buckets is None else f" INTO {self.buckets} BUCKETS"
+        return f"DISTRIBUTED{by if self.columns else ''}{into}"
+
+
+@dataclass(frozen=True, slots=True)
 class CreateTable(Statement):
     """``CREATE TABLE``.
 
@@ -189,6 +209,7 @@ class CreateTable(Statement):
         if_not_exists: whether nothing happens if it is there.
         like: the table that it is like, or None.
         query: the query of ``AS``, or None.
+        distribution: its buckets, or None.
     """
 
     path: Path
@@ -202,6 +223,7 @@ class CreateTable(Statement):
     if_not_exists: bool = False
     like: LikeClause | None = None
     query: Query | None = None
+    distribution: Distribution | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -453,6 +475,40 @@ class RenameColumn(Statement):
 
 
 @dataclass(frozen=True, slots=True)
+class AlterDistribution(Statement):
+    """``ALTER TABLE ... ADD DISTRIBUTION``, ``MODIFY DISTRIBUTION`` or ``DROP DISTRIBUTION``.
+
+    ``IF EXISTS`` counts for nothing here, as in Flink.
+
+    Args:
+        path: the table's name.
+        modify: whether the table has to have buckets, and not to have none.
+        distribution: its buckets from now on; None for ``DROP``.
+    """
+
+    path: Path
+    modify: bool = False
+    distribution: Distribution | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class AlterPartitions(Statement):
+    """``ALTER TABLE ... ADD PARTITION`` or ``ALTER TABLE ... DROP PARTITION``.
+
+    Args:
+        path: the table's name.
+        drop: whether the partitions go.
+        partitions: the values of each, with the options of those that are new.
+        lenient: whether partitions that are there, or that are missing, are passed over.
+    """
+
+    path: Path
+    drop: bool
+    partitions: tuple[tuple[dict[str, str], Options], ...]
+    lenient: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class AlterView(Statement):
     """``ALTER VIEW ... AS``.
 
@@ -576,6 +632,7 @@ class Show(Statement):
         ignore_case: whether it is ``ILIKE``.
         user: whether only the user's functions are listed.
         full: whether all modules are listed.
+        partition: values that listed partitions have.
     """
 
     kind: ObjectKind
@@ -585,6 +642,7 @@ class Show(Statement):
     ignore_case: bool = False
     user: bool = False
     full: bool = False
+    partition: tuple[tuple[str, str], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
