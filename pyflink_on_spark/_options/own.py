@@ -132,9 +132,9 @@ COMMIT_TIMEOUT = duration(
     "pyflink-on-spark.commit-timeout",
     0,
     effect=works(
-        "how long the driver of a job with STREAMING semantics waits for a sink to commit a "
-        "checkpoint; then the job ends, and the checkpoint stays, so that a job that is restored "
-        "from it commits it; 0: without limit"
+        "how long the driver waits for a sink to commit; then the job ends without a restart. A "
+        "checkpoint that is not committed stays, so that a job that is restored from it commits "
+        "it; in BATCH, what the sink has prepared stays. 0: without limit"
     ),
     check=at_least(0, "The time for a commit must not be negative."),
 )

@@ -9,10 +9,11 @@ import time
 
 import pytest
 
-from pyflink_on_spark._compat.errors import JobCancelledError
+from pyflink_on_spark._compat.errors import JobCancelledError, JobExecutionError
+from pyflink_on_spark._connectors.files.sink import PartFileSink
 from pyflink_on_spark._job.submission.job import current_engine
 from pyflink_on_spark._spark.jobs.streaming_job import StreamingJob
-from pyflink_on_spark.common import Encoder, JobStatus, Types
+from pyflink_on_spark.common import Configuration, Encoder, JobStatus, Types
 from pyflink_on_spark.datastream import RuntimeExecutionMode, StreamExecutionEnvironment
 from pyflink_on_spark.datastream.connectors.file_system import FileSink
 
@@ -51,6 +52,42 @@ def test_files_are_there_when_a_job_has_ended(env, mode, tmp_path):
     assert all(part.name.startswith("part-") for part in parts)
     lines = [line for part in parts for line in part.read_text().splitlines()]
     assert sorted(lines) == sorted(f"{n % 3}" for n in range(30))
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_a_commit_that_takes_too_long_ends_the_job_without_a_restart(
+    env, mode, tmp_path, monkeypatch
+):
+    released, done, calls = threading.Event(), threading.Event(), []
+    commit = PartFileSink.commit
+
+    def stalls(self, committables):
+        calls.append(len(committables))
+        released.wait()
+        commit(self, committables)
+        done.set()
+
+    monkeypatch.setattr(PartFileSink, "commit", stalls)
+    env.set_runtime_mode(mode)
+    options = {
+        "pyflink-on-spark.commit-timeout": "100 ms",
+        "restart-strategy.type": "fixed-delay",
+        "restart-strategy.fixed-delay.attempts": "3",
+        "restart-strategy.fixed-delay.delay": "10 ms",
+    }
+    if mode is RuntimeExecutionMode.STREAMING:  # without checkpoints it does not restart
+        options["execution.checkpointing.interval"] = "1 h"
+    env.configure(Configuration.from_dict(options))
+    sink = FileSink.for_row_format(str(tmp_path), Encoder.simple_string_encoder()).build()
+    env.from_collection(["a", "b"], Types.STRING()).sink_to(sink)
+    with pytest.raises(JobExecutionError, match=r"waited 0\.1 s for the sink PartFileSink"):
+        env.execute()
+    assert calls == [1]
+    released.set()
+    assert done.wait(30)
+    [part] = [path for path in tmp_path.rglob("*") if path.is_file()]
+    assert part.name.startswith("part-")
+    assert part.read_text() == "a\nb\n"
 
 
 def test_cancelling_a_job_that_is_over(env):

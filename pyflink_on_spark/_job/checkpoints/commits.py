@@ -58,6 +58,12 @@ class ForeignWait:
             self._tell_after(self._waited)
 
 
+_COMMITS_AGAIN = "A job that is restored from the last checkpoint commits again."
+_WRITES_AGAIN = (
+    "Another run of the job writes all its results again: see first whether they are there."
+)
+
+
 class CommitTimeoutError(JobExecutionError):
     """A sink did not commit within ``pyflink-on-spark.commit-timeout``; its job must end.
 
@@ -72,10 +78,13 @@ class Commits(Generic[Key]):
     Args:
         sinks: the job's, by whatever the things that they prepare are named with.
         limit: after how long a commit of a sink fails, in s; 0 for never.
+        of_checkpoints: whether the job has checkpoints; without them it has one commit, at the end.
     """
 
-    def __init__(self, sinks: Mapping[Key, Sink], limit: float = 0.0) -> None:
-        self._sinks, self._limit = sinks, limit
+    def __init__(
+        self, sinks: Mapping[Key, Sink], limit: float = 0.0, *, of_checkpoints: bool = True
+    ) -> None:
+        self._sinks, self._limit, self._of_checkpoints = sinks, limit, of_checkpoints
         self.timed_out = False
         """True once a sink has not committed in time."""
         self._completed: list[tuple[Key, Any]] = []
@@ -138,7 +147,8 @@ class Commits(Generic[Key]):
         found = self._by_sink(self._completed)
         held: list[tuple[Key, Any]] = []
         for key, sink in self._sinks.items():
-            name = f"the sink {type(sink).__name__} to commit checkpoint {self._checkpoint_id}"
+            what = f"checkpoint {self._checkpoint_id}" if self._of_checkpoints else "its results"
+            name = f"the sink {type(sink).__name__} to commit {what}"
             if again:
                 self._wait_for(name, sink.take_over)
             things = found.get(key)
@@ -165,11 +175,12 @@ class Commits(Generic[Key]):
                 done.exception(self._limit)
             except TimeoutError:
                 self.timed_out = True
+                then = _COMMITS_AGAIN if self._of_checkpoints else _WRITES_AGAIN
                 raise CommitTimeoutError(
                     f"the driver has waited {self._limit:g} s for {name} "
                     "(pyflink-on-spark.commit-timeout). The job ends, because that commit may "
-                    "still succeed; what is prepared stays. Look at what the sink writes to. A "
-                    "job that is restored from the last checkpoint commits again."
+                    "still succeed; what is prepared stays. Look at what the sink writes to. "
+                    f"{then}"
                 ) from None
             done.result()
 

@@ -21,6 +21,7 @@ from pyflink_on_spark._runtime.contract.plan import (
     OperatorPlan,
     StagePlan,
 )
+from pyflink_on_spark._runtime.diagnosis.failure import gist_of
 from pyflink_on_spark._runtime.diagnosis.function_log import LOGS, DriverLog
 from pyflink_on_spark._runtime.elements.clock import Clock, SystemClock
 from pyflink_on_spark._runtime.metrics.accumulators import METRICS, Accumulators
@@ -73,8 +74,8 @@ class FailureRecord:
 
     @property
     def gist(self) -> str:
-        """The last line, which names the exception."""
-        return next((line for line in reversed(self.error.splitlines()) if line.strip()), "")
+        """The line that names the exception."""
+        return gist_of(self.error)
 
 
 @dataclass

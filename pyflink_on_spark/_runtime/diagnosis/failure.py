@@ -297,6 +297,25 @@ def describe_failure(
     return SubtaskFailure("\n".join(line for line in lines if line is not None))
 
 
+_PLACE = re.compile(r"in (?:operator|task) .*")
+_FRAME = re.compile(r"  File \".*\", line \d+")
+
+
+def gist_of(text: str) -> str:
+    """The line of an error's text that names the exception.
+
+    Args:
+        text: of any error; below that of a subtask are its place and its element.
+    """
+    lines = [line for line in text.splitlines() if line.strip()]
+    ends = [number for number, line in enumerate(lines) if _PLACE.fullmatch(line)]
+    lines = lines[: ends[-1]] if ends else lines
+    frames = [number for number, line in enumerate(lines) if _FRAME.match(line)]
+    below = lines[frames[-1] :] if frames else lines[-1:]
+    told = (line for line in below if not line.startswith("  "))
+    return next(told, lines[-1] if lines else "")
+
+
 def _place(culprit: Culprit | None, subtask: str) -> str:
     if culprit is None:
         return f"in task {subtask}"

@@ -19,6 +19,7 @@ from pyflink_on_spark._cluster.transport.result_channel import Channel, ResultSe
 from pyflink_on_spark._cluster.transport.rpc import HostLost
 from pyflink_on_spark._compat.errors import JobCancelledError, JobExecutionError
 from pyflink_on_spark._job.attempts.restarts import check_may_restart, restart_strategy
+from pyflink_on_spark._job.checkpoints.commits import CommitTimeoutError
 from pyflink_on_spark._job.submission.job import Job
 from pyflink_on_spark._options.secrets import masked_text
 from pyflink_on_spark._runtime.diagnosis.failure import SubtaskFailure
@@ -301,6 +302,8 @@ class RunningJob(ABC):
 
     def _wait_for_restart(self, error: BaseException) -> None:
         """Wait as the restart strategy says; raise the error if it allows no restart."""
+        if isinstance(error, CommitTimeoutError):
+            raise error  # the sink may still commit what another attempt would write again
         delay = self._restarts.delay(self._clock.now())
         if delay is None:
             raise error

@@ -17,8 +17,9 @@ from pyflink_on_spark._cluster.transport.result_channel import (
     Sender,
     connect,
 )
-from pyflink_on_spark._job.checkpoints.commits import Commits
+from pyflink_on_spark._job.checkpoints.commits import Commits, CommitTimeoutError
 from pyflink_on_spark._job.submission.job import Job
+from pyflink_on_spark._options.own import COMMIT_TIMEOUT
 from pyflink_on_spark._runtime.contract.connector import Sink
 from pyflink_on_spark._runtime.contract.plan import StagePlan
 from pyflink_on_spark._runtime.diagnosis.failure import SubtaskFailure
@@ -46,10 +47,12 @@ class PreparedCommits:
 
     Args:
         sinks: the job's sinks by number.
+        configuration: of the job; it may limit how long a commit takes.
     """
 
-    def __init__(self, sinks: Mapping[int, Sink]) -> None:
-        self._commits = Commits(sinks)
+    def __init__(self, sinks: Mapping[int, Sink], configuration: Mapping[str, str]) -> None:
+        limit = COMMIT_TIMEOUT.read(configuration) / 1000
+        self._commits = Commits(sinks, limit, of_checkpoints=False)
         self._told: set[bytes] = set()
         self._aborted = False
         self._lock = threading.Lock()
@@ -62,11 +65,20 @@ class PreparedCommits:
                 self._throw_away()
 
     def commit(self, payloads: Iterable[bytes]) -> None:
-        """Make visible what the tasks of the job returned; what others prepared is thrown away."""
+        """Make visible what the tasks of the job returned; what others prepared is thrown away.
+
+        Raises:
+            CommitTimeoutError: a sink has not committed in time. It may still do so, hence what
+                the tasks returned stays.
+        """
         wanted = list(payloads)
         with self._lock:
             self._commits.checkpoint_complete(_unsealed(wanted), 0, final=True)
-            self._commits.commit()
+            try:
+                self._commits.commit()
+            except CommitTimeoutError:
+                self._told.difference_update(wanted)
+                raise
             self._told.difference_update(wanted)
             self._throw_away()
 

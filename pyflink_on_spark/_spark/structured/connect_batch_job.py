@@ -11,6 +11,7 @@ import cloudpickle
 from pyspark.sql import functions as F  # noqa: N812 - as everybody does
 
 from pyflink_on_spark._job.attempts.attempt_control import check_may_be_saved
+from pyflink_on_spark._job.checkpoints.commits import CommitTimeoutError
 from pyflink_on_spark._runtime.contract.plan import StagePlan
 from pyflink_on_spark._runtime.diagnosis.failure import SubtaskFailure
 from pyflink_on_spark._runtime.diagnosis.function_log import LOGS, install_function_log
@@ -60,7 +61,9 @@ class ConnectBatchJob(ConnectJob):
         prepared = [bytes(row["payload"]) for row in rows if row["channel"] >= 0]
         if self._job.sinks:
             recipe = cloudpickle.dumps(CommitsRecipe.of(self._job, ""), 5)
-            self._call(functools.partial(_commit, recipe, prepared))
+            late = self._call(functools.partial(_commit, recipe, prepared))
+            if late is not None:
+                raise CommitTimeoutError(late)
 
     def _frame(self, attempt: int) -> Any:
         stages = self._job.stages
@@ -185,8 +188,17 @@ def _packed(rows: Iterator[ChannelRow]) -> Iterator[Any]:
         yield packed(some)
 
 
-def _commit(recipe: bytes, prepared: list[bytes]) -> None:
-    PreparedCommits(recipe_of(recipe).sinks).commit(prepared)
+def _commit(recipe: bytes, prepared: list[bytes]) -> str | None:
+    """Commit what tasks have prepared; return why that takes too long, or None.
+
+    An error would let Spark run the task again.
+    """
+    found = recipe_of(recipe)
+    try:
+        PreparedCommits(found.sinks, found.settings.configuration).commit(prepared)
+    except CommitTimeoutError as error:
+        return str(error)
+    return None
 
 
 def _subtasks_of(stage: StagePlan) -> int:
