@@ -15,10 +15,12 @@ from pyflink_on_spark._cluster.hosts.deployment import Deployment
 from pyflink_on_spark._cluster.hosts.host import HostReport
 from pyflink_on_spark._cluster.hosts.pool import HostPool, NamedWait, SilentStart
 from pyflink_on_spark._cluster.transport.network_settings import NetworkSettings
-from pyflink_on_spark._cluster.transport.rpc import HEARTBEAT, HostLost, connect
+from pyflink_on_spark._cluster.transport.rpc import HEARTBEAT, SAMPLE, HostLost, connect
 from pyflink_on_spark._compat.errors import CheckpointError
+from pyflink_on_spark._job.checkpoints.hosts import SlowCheckpoint
 from pyflink_on_spark._runtime.checkpoints.snapshot_writer import WHOLE
 from pyflink_on_spark._runtime.diagnosis.failure import SubtaskFailure
+from pyflink_on_spark._runtime.task.stacks import Current, Samples, Stack
 from tests.cluster.connections import HERE
 
 
@@ -98,7 +100,23 @@ def test_the_worst_failure_counts(hosts, kinds, error):
     assert isinstance(outcome.exception(10), error)
 
 
-def test_a_late_answer_is_none_to_the_next_command(hosts):
+def test_a_checkpoint_that_takes_too_long_says_which_function_is_stuck(hosts):
+    outcome = hosts.thread.submit(hosts.pool.snapshot, 1, None, timeout=0.01)
+    stuck = Stack("read -> store", 0, "store", ("main (job.py:9)", "store (job.py:4)"))
+    moves = Stack("count", 1, "count", ("count (job.py:6)",))
+    for host, current in enumerate((Current(stuck, "'x'", "", True), Current(moves, "1", "", 0))):
+        wire = hosts.wires[host]
+        wire.receive(10)  # the checkpoint, which is not answered
+        number, command, count, _ = wire.receive(10)
+        assert command == SAMPLE
+        wire.send(number, "done", Samples(count, {}, (current,)))
+    error = outcome.exception(20)
+    assert isinstance(error, SlowCheckpoint)
+    assert str(error) == "'store', subtask 0, is at 'x' in store (job.py:4)"
+
+
+def test_a_late_answer_is_none_to_the_next_command(hosts, monkeypatch):
+    monkeypatch.setattr(hosts.pool, "sample", lambda *_: [])
     with pytest.raises(TimeoutError):
         hosts.pool.snapshot(1, None, timeout=0.01)
     hosts.pool.notify_checkpoint_aborted(1)

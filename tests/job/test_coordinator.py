@@ -14,7 +14,7 @@ from pyflink_on_spark._compat.errors import CheckpointError
 from pyflink_on_spark._job.checkpoints.checkpoint_settings import CheckpointSettings
 from pyflink_on_spark._job.checkpoints.commits import CommitTimeoutError
 from pyflink_on_spark._job.checkpoints.coordinator import CheckpointCoordinator
-from pyflink_on_spark._job.checkpoints.hosts import HostSnapshot
+from pyflink_on_spark._job.checkpoints.hosts import HostSnapshot, SlowCheckpoint
 from pyflink_on_spark._runtime.checkpoints.checkpoint import (
     find_checkpoint,
     read_metadata,
@@ -242,6 +242,14 @@ def test_the_last_checkpoint_is_made_again_as_long_as_that_is_tolerated(world):
     world.hosts.fails = None
     assert world.coordinator.finish(world.hosts)
     assert (world.hosts.aborted, world.hosts.completed) == ([1], [2])
+
+
+def test_an_aborted_checkpoint_names_the_function_that_holds_it_up(tmp_path):
+    world = World(tmp_path)
+    world.hosts.fails = SlowCheckpoint("'store', subtask 0, is at 'x' in store (job.py:4)")
+    world.coordinator._failures = 1_000
+    with pytest.raises(CheckpointError, match=r"timeout\)\. Meanwhile 'store', subtask 0, is at"):
+        world.coordinator.checkpoint(world.hosts)
 
 
 def test_a_checkpoint_that_takes_too_long(tmp_path):

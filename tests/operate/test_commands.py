@@ -238,6 +238,28 @@ def test_a_driver_that_is_killed_leaves_its_last_failure(start, records):
     assert told["/exceptions"]["root-exception"] == "KeyError: 'x'"
 
 
+def test_a_killed_job_says_from_where_it_continues(run, start, records, driver, tmp_path):
+    handle = start()
+    with handle.job.history.checkpoint(
+        4, f"{tmp_path.as_uri()}/checkpoints/chk-4", savepoint=False
+    ):
+        pass
+    driver.archive(driver.jobs.all()[0])  # and the checkpoint after it is not told any more
+    saved(tmp_path / "checkpoints" / "chk-5", False)
+    checkpoint = folder((tmp_path / "checkpoints" / "chk-5").as_uri())
+    process = subprocess.Popen([sys.executable, "-c", ""])
+    process.wait()
+    records.write(replace(records.all()[0], pid=process.pid, socket="/nowhere"))
+    why = f"the driver (process {process.pid}) has ended without a word"
+    assert f"    {why}; latest checkpoint: {checkpoint.uri}\n" in run("list", "-a")[1]
+    _, out, _ = run("exceptions", "counter")
+    assert out.startswith(f"counter ({id_of(handle)}) is LOST: 1 failure\n")
+    assert f"`run -s {checkpoint.uri} SCRIPT` continues from its latest checkpoint" in out
+    lines = run("checkpoints", "counter")[1].splitlines()
+    assert lines[1] == f"the latest complete one, from which `run -s` continues: {checkpoint.uri}"
+    assert lines[2].endswith("chk-4")
+
+
 def test_a_restarting_job_is_listed_with_cause_and_count(run, start):
     handle = start()
     handle.job.history.attempt_failed(RuntimeError("Traceback:\nKeyError: 'x'"), 100)
@@ -245,6 +267,11 @@ def test_a_restarting_job_is_listed_with_cause_and_count(run, start):
     lines = run("list")[1].splitlines()
     assert lines[2].endswith("(RESTARTING)")
     assert lines[3] == "    restart 1, because of KeyError: 'x'"
+    handle.enter(JobStatus.RUNNING)
+    lines = run("list")[1].splitlines()
+    assert lines[2].endswith("(RUNNING)")
+    assert lines[3].startswith("    restart 1 at 20")
+    assert lines[3].endswith(" was because of KeyError: 'x'")
 
 
 def test_what_the_functions_of_a_job_do(run, start):

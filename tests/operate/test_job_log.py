@@ -58,6 +58,20 @@ def test_the_end_and_why(handle, caplog):
     assert caplog.messages[0].endswith(" s: the disk is full")
 
 
+def test_the_end_names_the_exception_and_not_the_traceback(handle, caplog):
+    text = (
+        "Traceback (most recent call last):\n"
+        '  File "/job.py", line 13, in parse\n'
+        "    return float(amount)\n"
+        "           ^^^^^^^^^^^^^\n"
+        "ValueError: could not convert string to float: '12,50'\n"
+        "in operator 'parse', added at /job.py:18 (task parse (1/2))\n"
+        "while it worked on 'a;12,50'"
+    )
+    handle.enter(JobStatus.FAILED, RuntimeError(text))
+    assert caplog.messages[0].endswith(" s: ValueError: could not convert string to float: '12,50'")
+
+
 def test_states_with_the_cause_of_restarts(handle, caplog):
     history = handle.job.history
     history.begins()

@@ -7,7 +7,7 @@ import pickle
 import pytest
 
 from pyflink_on_spark._compat.own_frames import user_traceback
-from pyflink_on_spark._runtime.diagnosis.failure import SubtaskFailure, bounded_repr
+from pyflink_on_spark._runtime.diagnosis.failure import SubtaskFailure, bounded_repr, gist_of
 from pyflink_on_spark.datastream import KeyedProcessFunction
 from tests.runtime.rounds import results
 
@@ -37,6 +37,21 @@ def test_the_users_own_traceback_comes_first_then_operator_place_and_element():
     assert "in operator 'Map', added at " in message
     assert "test_failure.py" in message.split("added at ")[1]
     assert lines[-1] == "while it worked on 0"
+
+
+def test_the_gist_names_the_exception():
+    class Odd(Exception):
+        pass
+
+    def odd(value):
+        raise Odd("first\nsecond")
+
+    divided = message_of(lambda s: s.map(fails, None), [0])
+    assert gist_of(divided).startswith("ZeroDivisionError: ")
+    assert gist_of(message_of(lambda s: s.map(odd), [0])).endswith("Odd: first")
+    assert "'x'" in gist_of(message_of(lambda s: s.map(int), ["x"]))
+    assert gist_of("a headline\nand more") == "a headline"
+    assert gist_of("") == ""
 
 
 def test_the_operator_that_failed_is_named_not_one_around_it():

@@ -202,7 +202,9 @@ class Host:
                     self._data.wake()
         except (HostLost, TimeoutError) as error:
             if not self._closed:
-                sys.stderr.write(f"host {self._number} ends: {error}\n")
+                closed = isinstance(error.__cause__, EOFError)
+                why = "its attempt is over, or the driver is gone" if closed else error
+                sys.stderr.write(f"host {self._number} ends: {why}\n")
                 sys.stderr.flush()
                 _leave(1)
 

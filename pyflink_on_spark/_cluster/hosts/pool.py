@@ -22,7 +22,7 @@ from pyflink_on_spark._cluster.transport.network_settings import NetworkSettings
 from pyflink_on_spark._cluster.transport.rpc import HEARTBEAT, SAMPLE, HostLost, RpcConnection
 from pyflink_on_spark._compat.errors import CheckpointError
 from pyflink_on_spark._job.attempts.split_distribution import SplitDistribution
-from pyflink_on_spark._job.checkpoints.hosts import HostSnapshot
+from pyflink_on_spark._job.checkpoints.hosts import HostSnapshot, SlowCheckpoint
 from pyflink_on_spark._runtime.checkpoints.snapshot_writer import WHOLE
 from pyflink_on_spark._runtime.diagnosis.failure import SubtaskFailure
 from pyflink_on_spark._runtime.task.progress import TaskProgress
@@ -35,6 +35,7 @@ _LOOK_SECONDS = 0.2
 _PEER_SECONDS = 5.0
 _TELL_SECONDS = 30.0
 _SAMPLE_SECONDS = 5.0
+_STUCK_SAMPLES, _STUCK_SECONDS = 3, 0.3
 _LONGEST_LOOK_SECONDS = 1.0
 _LEAST_START_SECONDS = 20.0
 """A Python process takes some seconds to start on a busy machine."""
@@ -390,7 +391,25 @@ class HostPool:
                 number: host.call("snapshot", *order, {} if number else positions)
                 for number, host in self._hosts.items()
             }
-        return self._results(futures, f"write checkpoint {checkpoint_id}", timeout)
+        try:
+            return self._results(futures, f"write checkpoint {checkpoint_id}", timeout)
+        except TimeoutError as error:
+            raise SlowCheckpoint(self._stuck()) from error
+
+    def _stuck(self) -> str:
+        """The functions that stay with an element, for people; empty if none is seen."""
+        stuck = (
+            each
+            for samples in self.sample(_STUCK_SAMPLES, _STUCK_SECONDS)
+            for each in samples.current
+            if each.unchanged
+        )
+        return "; ".join(
+            f"{each.stack.operator or each.stack.task!r}, subtask {each.stack.subtask}, "
+            f"is at {each.element} in {each.stack.frames[-1]}"
+            for each in stuck
+            if each.stack.frames
+        )
 
     def committables(self) -> list[Any]:
         """Return, once, what sinks have prepared: pairs of a sink's number and a thing."""

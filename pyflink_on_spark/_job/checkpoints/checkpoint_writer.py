@@ -12,7 +12,7 @@ from typing import Any
 
 from pyflink_on_spark._compat.errors import CheckpointError
 from pyflink_on_spark._job.checkpoints.checkpoint_settings import CheckpointSettings
-from pyflink_on_spark._job.checkpoints.hosts import Hosts, HostSnapshot
+from pyflink_on_spark._job.checkpoints.hosts import Hosts, HostSnapshot, SlowCheckpoint
 from pyflink_on_spark._job.submission.job import CheckpointRecord, JobHistory
 from pyflink_on_spark._runtime.checkpoints.checkpoint import (
     METADATA,
@@ -242,9 +242,11 @@ class CheckpointWriter:
         except TimeoutError as error:
             self._discard(place, late=True)
             hosts.notify_checkpoint_aborted(number)
+            known = isinstance(error, SlowCheckpoint) and str(error)
+            stuck = f". Meanwhile {error}" if known else ""
             raise CheckpointError(
                 f"checkpoint {number} was aborted after {self._settings.timeout} ms, "
-                "which is its timeout (execution.checkpointing.timeout)"
+                f"which is its timeout (execution.checkpointing.timeout){stuck}"
             ) from error
         except (CheckpointError, SubtaskFailure) as error:
             self._discard(place, late=isinstance(error, SubtaskFailure))

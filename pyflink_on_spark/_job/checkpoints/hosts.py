@@ -24,6 +24,10 @@ class HostSnapshot:
     committables: list[Any]
 
 
+class SlowCheckpoint(TimeoutError):
+    """Hosts have not written a checkpoint in time; the text says what holds them up, if known."""
+
+
 class Hosts(Protocol):
     """The processes that have the subtasks of an attempt; each has some slots."""
 

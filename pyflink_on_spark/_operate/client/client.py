@@ -15,6 +15,7 @@ from pyflink_on_spark._compat.errors import PyFlinkOnSparkError
 from pyflink_on_spark._operate.server.rest.control import operation_status
 from pyflink_on_spark._operate.server.unix_socket import UnixConnection
 from pyflink_on_spark._operate.view.job_records import ELSEWHERE, JobRecord, JobRecords, lives
+from pyflink_on_spark._operate.view.lost_jobs import with_loss
 from pyflink_on_spark.common import JobStatus
 
 _SECONDS = 10.0
@@ -202,7 +203,7 @@ class RemoteJob:
             told = self._records.archived(self.id)
             if path not in told:
                 raise
-            return told[path]
+            return with_loss(path, told[path], self.record, told)
 
     def log(self) -> str:
         """The end of the log of a driver that is not detached.

@@ -36,6 +36,7 @@ from pyflink_on_spark._operate.server.rest.routing import (
 )
 from pyflink_on_spark._operate.view.job_records import LOST, JobRecord, JobRecords
 from pyflink_on_spark._operate.view.jobs import UnknownJob
+from pyflink_on_spark._operate.view.lost_jobs import with_loss
 from pyflink_on_spark.common import JobStatus
 
 _METHODS = ("GET", "POST", "PUT", "PATCH", "DELETE")
@@ -158,10 +159,9 @@ class DispatchedJobsRoutes:
         if path.endswith("/metrics"):
             return Answer([])
         kept = self._records.archived(record.id)
-        if path in kept:
-            return Answer(_of_the_end(path, kept[path], record))
-        if path in _UNKEPT:
-            return Answer(_of_the_end(path, _UNKEPT[path], record))
+        if path in kept or path in _UNKEPT:
+            told = with_loss(path, kept.get(path, _UNKEPT.get(path)), record, kept)
+            return Answer(_of_the_end(path, told, record))
         raise RestError(NOT_FOUND, f"The job {record.id} has ended, and {path} was not kept.")
 
     def _record(self, job_id: str) -> JobRecord:
@@ -216,12 +216,6 @@ def _state(record: JobRecord) -> str:
     return JobStatus.FAILED.name if record.state == LOST else record.state
 
 
-def _cause(record: JobRecord) -> str | None:
-    if record.state == LOST:
-        return f"the driver (process {record.pid}) has ended without a word"
-    return record.cause
-
-
 def _times(record: JobRecord) -> dict[str, int]:
     ended = record.ended if record.ended is not None else -1
     lasted = ended - record.started if ended >= 0 else 0
@@ -236,7 +230,7 @@ def _summary(record: JobRecord) -> dict[str, Any]:
         "state": state,
         "last-modification": record.ended or record.started,
         "tasks": task_counts(state, record.subtasks),
-        "cause": _cause(record),
+        "cause": record.cause,
         **_times(record),
     }
 
@@ -246,16 +240,6 @@ def _of_the_end(path: str, kept: Any, record: JobRecord) -> Any:
     state = _state(record)
     if path == "/status":
         return {"status": state}
-    if path == "/exceptions" and record.state == LOST:
-        history = kept["exceptionHistory"]
-        lost = {
-            "exceptionName": _cause(record),
-            "stacktrace": f"{_cause(record)}: it was killed, or its machine was lost",
-            "timestamp": record.ended,
-        }
-        entries = [lost, *history["entries"]]
-        told = {"root-exception": lost["stacktrace"], "timestamp": record.ended}
-        return {**kept, **told, "exceptionHistory": {**history, "entries": entries}}
     if path:
         return kept
     about = {"jid": record.id, "name": record.name, "state": state, "now": record.ended or 0}

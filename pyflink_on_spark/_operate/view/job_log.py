@@ -18,6 +18,7 @@ from pyflink_on_spark._job.submission.job import (
 from pyflink_on_spark._operate.view.jobs import OperatedJob
 from pyflink_on_spark._options.own import HEARTBEAT
 from pyflink_on_spark._options.secrets import masked_text
+from pyflink_on_spark._runtime.diagnosis.failure import gist_of
 from pyflink_on_spark._runtime.elements.bundle import MAX_WATERMARK
 from pyflink_on_spark.common import JobStatus
 
@@ -65,7 +66,11 @@ class JobLog(JobListener):
         elif status.is_globally_terminal_state():
             self._ended.set()
             seconds = self._operated.duration / 1000
-            why = f": {masked_text(_first_line(error))}" if status is JobStatus.FAILED else ""
+            why = (
+                f": {masked_text(gist_of(str(error)) or repr(error))}"
+                if status is JobStatus.FAILED
+                else ""
+            )
             _log.info("%s is %s after %.1f s%s", self._name, status.name, seconds, why)
 
     def checkpoint_ended(self, checkpoint: CheckpointRecord) -> None:
@@ -131,10 +136,6 @@ def restarts_of(history: JobHistory) -> str:
         return ""
     cause = history.failures[-1].gist
     return f"restarts: {history.attempt}, the last one because of {cause}"
-
-
-def _first_line(error: BaseException | None) -> str:
-    return next(iter(str(error).splitlines()), "") or repr(error)
 
 
 _LINES = 500

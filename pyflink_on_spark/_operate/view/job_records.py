@@ -39,7 +39,7 @@ class JobRecord:
         state: a ``JobStatus`` name; while the job runs, only the driver knows better.
         ended: when it ended.
         log: the log file of a detached job.
-        cause: of a job that has failed, the last line of its error.
+        cause: of a job that has failed, the line of its error that names the exception.
         operations: the results of savepoints by their request, for who asks late.
         subtasks: how many the job has.
     """
@@ -185,7 +185,8 @@ class JobRecords:
 
     def _lost(self, record: JobRecord) -> JobRecord:
         """Note that a driver is gone, and remove its socket."""
-        lost = replace(record, state=LOST, ended=round(time.time() * 1000))
+        why = f"the driver (process {record.pid}) has ended without a word"
+        lost = replace(record, state=LOST, ended=round(time.time() * 1000), cause=why)
         with contextlib.suppress(OSError):
             self.write(lost)
             Path(record.socket).unlink()

@@ -308,12 +308,13 @@ def gist_of(text: str) -> str:
         text: of any error; below that of a subtask are its place and its element.
     """
     lines = [line for line in text.splitlines() if line.strip()]
+    if not lines or not lines[0].startswith("Traceback"):
+        return lines[0] if lines else ""
     ends = [number for number, line in enumerate(lines) if _PLACE.fullmatch(line)]
     lines = lines[: ends[-1]] if ends else lines
     frames = [number for number, line in enumerate(lines) if _FRAME.match(line)]
     below = lines[frames[-1] :] if frames else lines[-1:]
-    told = (line for line in below if not line.startswith("  "))
-    return next(told, lines[-1] if lines else "")
+    return next((line for line in below if not line.startswith("  ")), lines[-1])
 
 
 def _place(culprit: Culprit | None, subtask: str) -> str:

@@ -17,7 +17,7 @@ from pyspark.sql import SparkSession
 from pyflink_on_spark._cluster.transport.network_settings import NetworkSettings
 from pyflink_on_spark._cluster.transport.result_channel import Channel, ResultServer
 from pyflink_on_spark._cluster.transport.rpc import HostLost
-from pyflink_on_spark._compat.errors import JobCancelledError, JobExecutionError
+from pyflink_on_spark._compat.errors import CheckpointError, JobCancelledError, JobExecutionError
 from pyflink_on_spark._job.attempts.restarts import check_may_restart, restart_strategy
 from pyflink_on_spark._job.checkpoints.commits import CommitTimeoutError
 from pyflink_on_spark._job.submission.job import Job
@@ -133,6 +133,8 @@ def job_error(job_name: str, error: BaseException, tasks: Iterable[str] = ()) ->
         return JobExecutionError(str(error))
     if isinstance(error, HostLost):
         return JobExecutionError(f"the job {job_name!r} failed: {_LOST}{_ran(tasks)} ({error})")
+    if isinstance(error, CheckpointError):
+        return JobExecutionError(f"the job {job_name!r} failed: {error}")
     told = JobExecutionError(_text(job_name, str(error) or repr(error), tasks))
     told.spark_error = error
     return told

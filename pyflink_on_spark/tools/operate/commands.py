@@ -29,6 +29,7 @@ from pyflink_on_spark._operate.view.job_records import (
     jobs_folder,
     lives,
 )
+from pyflink_on_spark._operate.view.lost_jobs import checkpoint_of_lost
 from pyflink_on_spark.common import JobStatus
 from pyflink_on_spark.tools.operate.run_options import UsageError, without_cluster
 from pyflink_on_spark.tools.operate.submit import find_server
@@ -82,29 +83,37 @@ def _list(arguments: list[str], records: Records) -> int:
     if options.all:
         ended = [(r, state) for r, state in jobs if _over(state)]
         shown = ended[-options.limit :]
-        _print_jobs("Terminated Jobs", shown, "No terminated jobs.", _end_of)
+        end_of = functools.partial(_end_of, records=records)
+        _print_jobs("Terminated Jobs", shown, "No terminated jobs.", end_of)
         if len(shown) < len(ended):
             print(f"{len(ended) - len(shown)} more have ended before: list -a --limit 0")
     return 0
 
 
 def _restarts_of(record: JobRecord, state: str, records: Records) -> str:
-    """The cause of a restart; empty for a job that does not restart."""
-    if state != JobStatus.RESTARTING.name:
+    """The number of restarts and the last cause; empty for a job that has not restarted."""
+    if state not in {JobStatus.RESTARTING.name, JobStatus.RUNNING.name}:
         return ""
     with contextlib.suppress(OperationError):
         job = RemoteJob(record, records)
         count = next(iter(job.get("/metrics?get=numRestarts")), {"value": "?"})["value"]
+        if str(count) == "0":
+            return ""
         failures = job.get("/exceptions")["exceptionHistory"]["entries"]
-        cause = failures[0]["exceptionName"] if failures else "unknown"
-        return f"restart {count}, because of {cause}"
+        last = failures[0] if failures else {"exceptionName": "unknown", "timestamp": None}
+        if state == JobStatus.RESTARTING.name:
+            return f"restart {count}, because of {last['exceptionName']}"
+        moment = f" at {_time(last['timestamp'], _MOMENT)}" if last["timestamp"] else ""
+        return f"restart {count}{moment} was because of {last['exceptionName']}"
     return ""
 
 
-def _end_of(record: JobRecord, state: str) -> str:
-    """The cause of a failure, and the place of the log."""
+def _end_of(record: JobRecord, state: str, records: Records) -> str:
+    """The cause of a failure, the place of the log, and where a killed job can continue."""
     log = record.log if state in {LOST, JobStatus.FAILED.name} else None
-    return "; ".join(each for each in (record.cause, log and f"log: {log}") if each)
+    found = checkpoint_of_lost(records.archived(record.id)) if state == LOST else None
+    told = (record.cause, log and f"log: {log}", found and f"latest checkpoint: {found}")
+    return "; ".join(each for each in told if each)
 
 
 def _print_jobs(
@@ -260,6 +269,8 @@ def _checkpoints(arguments: list[str], records: Records) -> int:
     )
     if (restored := told["latest"]["restored"]) is not None:
         print(f"began with {restored['id']}: {restored['external_path']}")
+    if job.record.state == LOST and (found := checkpoint_of_lost(records.archived(job.id))):
+        print(f"the latest complete one, from which `run -s` continues: {found}")
     for each in told["history"]:
         print("  ".join(_columns(each)))
     return 0
@@ -272,11 +283,13 @@ def _exceptions(arguments: list[str], records: Records) -> int:
     options = parser.parse_args(arguments)
     job = find_job(options.job, records)
     entries = job.get("/exceptions")["exceptionHistory"]["entries"]
-    print(f"{job.record.name} ({job.id}) is {job.state()}: {len(entries)} failures")
+    failures = "1 failure" if len(entries) == 1 else f"{len(entries)} failures"
+    print(f"{job.record.name} ({job.id}) is {job.state()}: {failures}")
     shown = entries[: options.n or None]
     for each in shown:
         print(f"\n{_time(each['timestamp'], _MOMENT)}  {each['exceptionName']}")
-        print(textwrap.indent(each["stacktrace"].rstrip(), "    "))
+        if each["stacktrace"].strip() != each["exceptionName"]:
+            print(textwrap.indent(each["stacktrace"].rstrip(), "    "))
     if len(shown) < len(entries):
         print(f"\n{len(entries) - len(shown)} more: exceptions {options.job} -n 0")
     return 0
