@@ -145,6 +145,20 @@ def test_a_server_elsewhere_gets_the_script_itself(server, script, capfd, monkey
     assert [file.name[33:] for file in (server_folder() / "scripts").iterdir()] == ["a_job.py"]
 
 
+@pytest.mark.parametrize(
+    ("token", "why"),
+    [(None, "what answers there asks for a token"), ("old", "the token is not that server's")],
+)
+def test_without_the_token_nothing_runs_elsewhere(server, monkeypatch, token, why):
+    monkeypatch.delenv("PYFLINK_ON_SPARK_TOKEN", raising=False)
+    if token is not None:
+        monkeypatch.setenv("PYFLINK_ON_SPARK_TOKEN", token)
+    monkeypatch.setattr(submitting, "running_server", lambda: None)
+    port = server.record.url.rpartition(":")[2]
+    with pytest.raises(UsageError, match=f"{why}; set PYFLINK_ON_SPARK_TOKEN"):
+        find_server(parse(["-m", f"127.0.0.1:{port}", "job.py"]))
+
+
 def test_an_address_without_a_server(home, monkeypatch):
     monkeypatch.delenv("PYFLINK_ON_SPARK_TOKEN", raising=False)
     options = parse(["-m", "jobmanager:8081", "job.py"])

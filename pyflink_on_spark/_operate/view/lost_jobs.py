@@ -1,4 +1,4 @@
-"""What is to be said of a job whose driver was killed."""
+"""The end of a job whose driver was killed, and the checkpoint from which it continues."""
 
 from __future__ import annotations
 

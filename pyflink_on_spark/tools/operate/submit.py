@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import http.client
+import json
 import os
 import socket
 import sys
@@ -21,13 +22,22 @@ from pyflink_on_spark._job.submission.base_configuration import (
 from pyflink_on_spark._operate.client.client import Door, OperationError, content_of
 from pyflink_on_spark._operate.server.rest.server import is_loopback
 from pyflink_on_spark._operate.view.jobs import INITIALIZING
-from pyflink_on_spark._operate.view.server_record import known_token, running_server
+from pyflink_on_spark._operate.view.server_record import (
+    TOKEN_VARIABLE,
+    known_token,
+    running_server,
+)
 from pyflink_on_spark.common import JobStatus
 from pyflink_on_spark.tools.operate.run import check_script
 from pyflink_on_spark.tools.operate.run_options import RunOptions, UsageError
 
 _LOOK_SECONDS = 0.1
 _BEGIN_SECONDS = 60.0
+_PROBE_SECONDS = 2.0
+_TOKEN = (
+    f"set {TOKEN_VARIABLE}. The server keeps the token that it has made in "
+    "~/.pyflink-on-spark/serve/HOST/token of the user who runs it"
+)
 _INTERRUPTED = 130
 _BEGINNING = {JobStatus.CREATED.name, INITIALIZING}
 
@@ -67,12 +77,17 @@ def find_server(options: RunOptions) -> FoundServer | None:
         return FoundServer(Door(record.url, record.token), here=True)
     set_base_configuration(options.configuration)
     token = known_token(base_configuration())
-    if token is None or _port(parts.netloc) is None:
+    if _port(parts.netloc) is None or (token is None and not _asks_for_token(address)):
         options.notes.append(f"-m {options.jobmanager}: {options.no_server}")
         return None
+    if token is None:
+        raise UsageError(f"-m {options.jobmanager}: what answers there asks for a token; {_TOKEN}")
     door = Door(address, token)
     try:
-        taking = door.told("GET", "/config")["features"]["web-submit"]
+        reply = door.ask("GET", "/config")
+        if reply.status == http.client.FORBIDDEN:
+            raise UsageError(f"-m {options.jobmanager}: the token is not that server's; {_TOKEN}")
+        taking = content_of(reply)["features"]["web-submit"]
     except (OSError, http.client.HTTPException, OperationError) as error:
         raise UsageError(
             f"-m {options.jobmanager}: {error}; `serve` starts the server that takes scripts, and "
@@ -81,6 +96,15 @@ def find_server(options: RunOptions) -> FoundServer | None:
     if not taking:
         raise UsageError(f"-m {options.jobmanager}: what answers there takes no scripts")
     return FoundServer(door, here=False)
+
+
+def _asks_for_token(address: str) -> bool:
+    """True if a server of jobs answers there and refuses who sends no token."""
+    try:
+        reply = Door(address).ask("GET", "/config", seconds=_PROBE_SECONDS)
+        return reply.status == http.client.FORBIDDEN and "token" in str(json.loads(reply.content))
+    except (OSError, http.client.HTTPException, ValueError):
+        return False
 
 
 def _port(place: str) -> int | None:

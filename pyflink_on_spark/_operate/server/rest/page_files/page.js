@@ -26,8 +26,9 @@ async function send(path, method, body, read = (answer) => answer.json(), header
   if (token) headers.Authorization = `Bearer ${token}`;
   const answer = await fetch(path, {method, headers, body});
   if (answer.status === 403) {
-    const given = await question("Which token?", "This server shows its jobs to those who know it.",
-      "Token", "");
+    const given = await question("Which token?", `${token ? "The token that this page has sent is " +
+      "not the server's. " : ""}The server keeps the one that it has made in ` +
+      "~/.pyflink-on-spark/serve/HOST/token of the user who runs it.", "Token", "");
     if (given) {
       sessionStorage.setItem("token", given);
       return send(path, method, body, read, headers);
