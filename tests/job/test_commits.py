@@ -238,6 +238,14 @@ def test_the_log_names_a_commit_that_lasts(commits, sinks, caplog, monkeypatch, 
     assert PassingTimer.running == []
 
 
+def test_what_is_awaited_is_noted_while_it_lasts(sinks):
+    noted = []
+    commits = Commits(sinks, note=noted.append)
+    checkpoint(commits, 7, ("one", 1))
+    what = "the sink Visible to commit checkpoint 7"
+    assert noted == [what, None]
+
+
 def test_a_commit_that_fails_is_waited_for_no_longer(commits, sinks, monkeypatch):
     monkeypatch.setattr("pyflink_on_spark._job.checkpoints.commits.Timer", PassingTimer)
     sinks["one"].fails = True

@@ -274,6 +274,18 @@ def test_a_restarting_job_is_listed_with_cause_and_count(run, start):
     assert lines[3].endswith(" was because of KeyError: 'x'")
 
 
+def test_a_job_that_stands_still_says_what_the_driver_waits_for(run, start):
+    history = start().job.history
+    now = history.times[JobStatus.RUNNING]
+    history.waiting = ("the sink Files to commit checkpoint 7", now + 60_000)
+    assert run("list")[1].splitlines()[3] == "-" * 62
+    history.waiting = (history.waiting[0], now - 60_000)
+    text = "    the driver waits for the sink Files to commit checkpoint 7, since "
+    assert run("list")[1].splitlines()[3].startswith(text)
+    history.waits(None)
+    assert run("list")[1].splitlines()[3] == "-" * 62
+
+
 def test_what_the_functions_of_a_job_do(run, start):
     handle = start()
     moves = Stack("map", 1, "", ("here (job.py:3)",))

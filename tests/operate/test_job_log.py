@@ -113,6 +113,16 @@ def test_a_heartbeat(handle):
     )
 
 
+def test_the_heart_of_a_job_whose_driver_waits(handle):
+    """Its figures are those of the time before."""
+    handle.progress = JobProgress("counter", 0, 4, (TaskProgress("read", 2, 9, None, 0, 0, 250.0),))
+    handle.job.history.waiting = ("the sink Files to commit checkpoint 7", 948_000)
+    assert handle.log.heartbeat() == (
+        "'counter' is RUNNING; the driver waits for the sink Files to commit checkpoint 7, "
+        "since 52 s"
+    )
+
+
 def test_hearts_beat_until_the_end(caplog):
     caplog.set_level(logging.INFO, "pyflink_on_spark.job")
     made = job(configuration={"pyflink-on-spark.log.heartbeat-interval": "1 ms"})

@@ -34,17 +34,21 @@ class ForeignWait:
 
     Args:
         what: what is awaited, for people.
+        note: takes what is awaited, and None at the end.
     """
 
-    def __init__(self, what: str) -> None:
+    def __init__(self, what: str, note: Callable[[str | None], None] | None = None) -> None:
         self._what, self._waited, self._over = what, 0.0, False
+        self._note = note or _note_nothing
 
     def __enter__(self) -> None:
+        self._note(self._what)
         self._tell_after(_TELL_SECONDS)
 
     def __exit__(self, *_: object) -> None:
         self._over = True
         self._timer.cancel()
+        self._note(None)
 
     def _tell_after(self, seconds: float) -> None:
         self._waited += seconds
@@ -56,6 +60,10 @@ class ForeignWait:
         if not self._over:
             _log.warning("the driver waits for %s, since %.0f s", self._what, self._waited)
             self._tell_after(self._waited)
+
+
+def _note_nothing(what: str | None) -> None:
+    """Nobody asks what is awaited."""
 
 
 _COMMITS_AGAIN = "A job that is restored from the last checkpoint commits again."
@@ -79,12 +87,19 @@ class Commits(Generic[Key]):
         sinks: the job's, by whatever the things that they prepare are named with.
         limit: after how long a commit of a sink fails, in s; 0 for never.
         of_checkpoints: whether the job has checkpoints; without them it has one commit, at the end.
+        note: takes the commit that is awaited, and None at its end.
     """
 
     def __init__(
-        self, sinks: Mapping[Key, Sink], limit: float = 0.0, *, of_checkpoints: bool = True
+        self,
+        sinks: Mapping[Key, Sink],
+        limit: float = 0.0,
+        *,
+        of_checkpoints: bool = True,
+        note: Callable[[str | None], None] | None = None,
     ) -> None:
         self._sinks, self._limit, self._of_checkpoints = sinks, limit, of_checkpoints
+        self._note = note
         self.timed_out = False
         """True once a sink has not committed in time."""
         self._completed: list[tuple[Key, Any]] = []
@@ -166,7 +181,7 @@ class Commits(Generic[Key]):
         self._resumed = False
 
     def _wait_for(self, name: str, call: Callable[[], object]) -> None:
-        with ForeignWait(name):
+        with ForeignWait(name, self._note):
             if not self._limit:
                 call()
                 return
@@ -227,13 +242,19 @@ class SnapshotCommits(Commits[str]):
         operators: all of the job.
         sinks: the sinks by number, which hosts name them with.
         limit: after how long a commit of a sink fails, in s; 0 for never.
+        note: takes the commit that is awaited, and None at its end.
     """
 
     def __init__(
-        self, operators: Iterable[OperatorPlan], sinks: Mapping[int, Sink], limit: float = 0.0
+        self,
+        operators: Iterable[OperatorPlan],
+        sinks: Mapping[int, Sink],
+        limit: float = 0.0,
+        note: Callable[[str | None], None] | None = None,
     ) -> None:
         self._names = sink_names(operators)
-        super().__init__({self._names[number]: sink for number, sink in sinks.items()}, limit)
+        named = {self._names[number]: sink for number, sink in sinks.items()}
+        super().__init__(named, limit, note=note)
 
     def named(self, prepared: Iterable[tuple[int, Any]]) -> Committables:
         """Return the committables under the names of their sinks."""

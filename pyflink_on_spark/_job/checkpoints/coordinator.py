@@ -120,7 +120,7 @@ class CheckpointCoordinator:
         self._clock = clock
         self._history = history or JobHistory(clock)
         limit = COMMIT_TIMEOUT.read(settings.configuration) / 1000
-        self._commits = SnapshotCommits(operators, sinks, limit)
+        self._commits = SnapshotCommits(operators, sinks, limit, self._history.waits)
         self._owners = layout_of(operators, sources, of_sources)
         if settings.directory is not None and settings.interval is not None:
             self._commits.check_durable()
@@ -519,7 +519,7 @@ class CheckpointCoordinator:
         )
         self._confirm_ownership()
         committables = self._commits.of_snapshots(written.answers)
-        with ForeignWait(f"the files of {place.shown}"):
+        with ForeignWait(f"the files of {place.shown}", self._history.waits):
             metadata = self._writer.complete(
                 self._number, place, written, committables, savepoint=savepoint
             )

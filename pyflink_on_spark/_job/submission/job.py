@@ -124,6 +124,8 @@ class JobHistory:
         """The checkpoint that the job began with."""
         self.attempt = 0
         """How often the job has started again."""
+        self.waiting: tuple[str, int] | None = None
+        """The thing in another system that the driver waits for, and since when (ms)."""
         self.initialized: int | None = None
         """When processes first began to open functions and to restore state (ms)."""
 
@@ -157,6 +159,10 @@ class JobHistory:
     def begins(self) -> None:
         """Note that the job waits for the processes that run it."""
         self._notify("job_begins")
+
+    def waits(self, what: str | None) -> None:
+        """Note that the driver waits for something in another system; None for no longer."""
+        self.waiting = None if what is None else (what, self._clock.now())
 
     def initializes(self) -> None:
         """Note that processes open functions and restore state."""

@@ -23,6 +23,7 @@ from pyflink_on_spark._runtime.elements.bundle import MAX_WATERMARK
 from pyflink_on_spark.common import JobStatus
 
 _log = logging.getLogger("pyflink_on_spark.job")
+_WORTH_TELLING = 5.0
 _package_log = logging.getLogger("pyflink_on_spark")
 
 
@@ -93,6 +94,8 @@ class JobLog(JobListener):
             seconds = self._now() - operated.since / 1000
             restarts = f" | {told}" if (told := restarts_of(history)) else ""
             return f"{self._name} is {operated.state} for {seconds:,.0f} s{restarts}"
+        if told := wait_of(history, self._now()):
+            return f"{self._name} is RUNNING; {told}"
         if progress is None or progress.attempt != history.attempt:
             return f"{self._name} is RUNNING, and its tasks have not reported yet"
         lags = [
@@ -128,6 +131,20 @@ class JobLog(JobListener):
     def _beat(self, seconds: float) -> None:
         while not self._ended.wait(seconds):
             _log.info("%s", self.heartbeat())
+
+
+def wait_of(history: JobHistory, now: float) -> str:
+    """The call to another system that the driver waits for; empty for a wait of a few seconds.
+
+    Args:
+        history: of the job.
+        now: the time, in s since the epoch.
+    """
+    waiting = history.waiting
+    seconds = 0.0 if waiting is None else now - waiting[1] / 1000
+    if waiting is None or seconds < _WORTH_TELLING:
+        return ""
+    return f"the driver waits for {waiting[0]}, since {seconds:.0f} s"
 
 
 def restarts_of(history: JobHistory) -> str:

@@ -19,7 +19,7 @@ class BatchJob(RunningJob):
 
     def __init__(self, job: Job, server: GivesServer) -> None:
         super().__init__(job, server)
-        self._prepared = PreparedCommits(job.sinks, job.settings.configuration)
+        self._prepared = PreparedCommits(job.sinks, job.settings.configuration, job.history.waits)
 
     def cancel(self) -> None:
         """End the job and wait until it has ended; nothing happens when it is over."""

@@ -48,11 +48,17 @@ class PreparedCommits:
     Args:
         sinks: the job's sinks by number.
         configuration: of the job; it may limit how long a commit takes.
+        note: takes the commit that is awaited, and None at its end.
     """
 
-    def __init__(self, sinks: Mapping[int, Sink], configuration: Mapping[str, str]) -> None:
+    def __init__(
+        self,
+        sinks: Mapping[int, Sink],
+        configuration: Mapping[str, str],
+        note: Callable[[str | None], None] | None = None,
+    ) -> None:
         limit = COMMIT_TIMEOUT.read(configuration) / 1000
-        self._commits = Commits(sinks, limit, of_checkpoints=False)
+        self._commits = Commits(sinks, limit, of_checkpoints=False, note=note)
         self._told: set[bytes] = set()
         self._aborted = False
         self._lock = threading.Lock()

@@ -76,8 +76,8 @@ def _list(arguments: list[str], records: Records) -> int:
     print("Waiting for response...")
     running = [(r, state) for r, state in jobs if not _over(state)]
     if options.running or not options.scheduled or options.all:
-        restarts = functools.partial(_restarts_of, records=records)
-        _print_jobs("Running/Restarting Jobs", running, "No running jobs.", restarts)
+        troubles = functools.partial(_troubles_of, records=records)
+        _print_jobs("Running/Restarting Jobs", running, "No running jobs.", troubles)
     if options.scheduled or not options.running:
         print("No scheduled jobs.")
     if options.all:
@@ -88,6 +88,14 @@ def _list(arguments: list[str], records: Records) -> int:
         if len(shown) < len(ended):
             print(f"{len(ended) - len(shown)} more have ended before: list -a --limit 0")
     return 0
+
+
+def _troubles_of(record: JobRecord, state: str, records: Records) -> str:
+    """The restarts of a job, and what it waits for; empty for none."""
+    with contextlib.suppress(OperationError):
+        waits = RemoteJob(record, records).get().get("waits-for")
+        return "; ".join(each for each in (_restarts_of(record, state, records), waits) if each)
+    return ""
 
 
 def _restarts_of(record: JobRecord, state: str, records: Records) -> str:

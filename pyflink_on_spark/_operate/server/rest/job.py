@@ -17,6 +17,7 @@ from pyflink_on_spark._operate.server.rest.routing import (
     Router,
 )
 from pyflink_on_spark._operate.server.rest.task import accumulators_of, io_of
+from pyflink_on_spark._operate.view.job_log import wait_of
 from pyflink_on_spark._operate.view.jobs import JobTask, OperatedJob, OperatedJobs
 from pyflink_on_spark._options.restart_strategy import STRATEGY
 from pyflink_on_spark._options.secrets import all_masked
@@ -68,6 +69,7 @@ class JobRoutes:
                 "now": round(time.time() * 1000),
                 "timestamps": job.timestamps,
                 "restarts": job.history.attempt,
+                "waits-for": wait_of(job.history, time.time()) or None,
                 "vertices": _vertices(job),
                 "status-counts": _upper(task_counts(job.state, len(job.tasks))),
                 "plan": plan_of(job.job, job.tasks),

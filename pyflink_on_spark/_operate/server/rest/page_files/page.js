@@ -273,6 +273,8 @@ function heading(told, checkpoints, {exceptionHistory: {entries}}) {
     ["Restarts", number.format(told.restarts)],
     ...(entries.length ? [["Last failure", element("span", {class: "FAILED"},
       entries[0].exceptionName)]] : []),
+    ...(told["waits-for"] ? [["Stands still", element("span", {class: "FAILED"},
+      told["waits-for"])]] : []),
     ["Duration", span(told.duration)],
     ["Last checkpoint", last ? `${last.id}, ${bytes(last.state_size)} in ${
       span(last.end_to_end_duration)}, ${span(told.now - last.latest_ack_timestamp)} ago` : "none"],
