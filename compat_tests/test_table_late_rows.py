@@ -361,3 +361,66 @@ def test_joined_windows(sides):
         ("l", "c", 13, 117000), ("l", "d", 14, 124998),
     ]  # fmt: skip
     assert sides(query, rows) == sorted([(1, 2), (10, 12), (14, None), (3, 2), (9, 7)], key=str)
+
+
+MIXED = [
+    ("a", 1, 3000), ("a", 2, 1000), ("b", 3, 2000), ("a", 4, 2500), ("b", 5, 500), ("a", 6, 4000),
+    ("a", 7, 2500), ("a", 8, 9000), ("b", 9, 6000), ("a", 10, 5500), ("a", 11, 7000),
+    ("b", 12, 8000), ("a", 13, 15000), ("a", 14, 12000), ("b", 15, 14000), ("a", 16, 9999),
+    ("a", 17, 10500), ("a", 18, 30000),
+]  # fmt: skip
+"""Rows out of order, some of which come after windows that end with their slice."""
+WINDOWS = {
+    "TUMBLE(TABLE e, DESCRIPTOR(ts), INTERVAL '5' SECOND)": {
+        "a": [
+            (0, "1,2,4,6,7", "0-1-2-3"), (5000, "8,10,11", "4-5"), (10000, "14,17", "7-8"),
+            (15000, "13", "6"), (30000, "18", "9"),
+        ],
+        "b": [(0, "3,5", "1-2"), (5000, "9,12", "4-6"), (10000, "15", "7")],
+    },
+    "CUMULATE(TABLE e, DESCRIPTOR(ts), INTERVAL '2' SECOND, INTERVAL '6' SECOND)": {
+        "a": [
+            (0, "2", "1"), (0, "2,1,4,7", "1-0-2-3"), (0, "2,1,4,7,6,10", "1-0-2-3-5"),
+            (6000, "11", "5"), (6000, "11,8", "5-4"), (6000, "11,8,16,17", "5-4-8"),
+            (12000, "14", "7"), (12000, "14,13", "7-6"), (12000, "14,13", "7-6"),
+            *[(30000, "18", "9")] * 3,
+        ],
+        "b": [
+            (0, "5", "2"), *[(0, "5,3", "2-1")] * 2, (6000, "9", "4"),
+            *[(6000, "9,12", "4-6")] * 2, *[(12000, "15", "7")] * 2,
+        ],
+    },
+    "SESSION(TABLE e PARTITION BY k, DESCRIPTOR(ts), INTERVAL '2' SECOND)": {
+        "a": [
+            (1000, "1,2,4,6,7,10,8,11,16,14,17", "0-1-2-3-5-4-8-7"), (15000, "13", "6"),
+            (30000, "18", "9"),
+        ],
+        "b": [(500, "3,5", "1-2"), (6000, "9,12", "4-6"), (14000, "15", "7")],
+    },
+}  # fmt: skip
+TEXTS = "LISTAGG(CAST(v AS STRING)), LISTAGG(DISTINCT CAST(v / 2 AS STRING), '-')"
+
+
+@pytest.mark.parametrize("window", WINDOWS)
+def test_lists_of_windows_are_in_the_order_of_slices(late, window):
+    grouped = f"FROM TABLE({window}) GROUP BY k, window_start, window_end"
+    found = late(f"SELECT k, window_start, {TEXTS} {grouped}", MIXED, 5000)
+    # The texts of DISTINCT are in the order of a hash map where PyFlink aggregates in two phases.
+    found = [(*row, sorted(text.split("-"))) for *row, text in added(found)]
+    expected = [
+        (key, *row, sorted(text.split("-")))
+        for key, rows in WINDOWS[window].items()
+        for *row, text in rows
+    ]
+    assert [list(row) for row in found] == sorted(map(list, expected))
+
+
+def test_lists_of_hopping_windows_begin_with_the_last_slice(late):
+    hop = "HOP(TABLE e, DESCRIPTOR(ts), INTERVAL '2' SECOND, INTERVAL '4' SECOND)"
+    grouped = f"FROM TABLE({hop}) GROUP BY window_start, window_end"
+    found = late(f"SELECT window_start, LISTAGG(CAST(v AS STRING)) {grouped}", MIXED, 5000)
+    assert added(found) == [
+        (-2000, "2,5"), (0, "1,3,4,7,2,5"), (2000, "6,10,1,3,4,7"), (4000, "9,11,6,10"),
+        (6000, "8,12,9,11"), (8000, "17,8,12,16"), (10000, "14,17"), (12000, "13,15,14"),
+        (14000, "13,15"), (28000, "18"), (30000, "18"),
+    ]  # fmt: skip

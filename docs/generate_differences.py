@@ -108,6 +108,8 @@ one, change the docstring, then run `python docs/generate_differences.py`.
 - **Intervals.** A result of type `INTERVAL` is a `timedelta` or a number of months; PyFlink fails
   to pass it to Python (PickleException). `(ts1 - ts2) DAY` is not supported: use `TIMESTAMPDIFF`.
   `TIMESTAMPADD` takes `MICROSECOND`, which Flink refuses.
+- **Aggregates that Flink cannot merge** work: `FIRST_VALUE` and `LAST_VALUE` over `HOP`, `CUMULATE`
+  and `SESSION`, `SUM(DISTINCT ...)` and `LISTAGG(DISTINCT ...)` over `HOP`. Flink's planner fails.
 - **Nullability.** A `DECIMAL` that may have more than 38 digits (`p * p` of `DECIMAL(38, 2)`) is
   nullable. In Flink it is NOT NULL if its operands are, and a job fails that has to write NULL.
 - **Views** are resolved when they are created: they read the same table after its name has

@@ -182,7 +182,9 @@ class AggregateCompiler:
 
     def _distinct_merge(self, slots: _Slots, accumulator: str, other: str) -> list[str]:
         seen = f"{accumulator}[{slots.seen}]"
-        add = slots.code.accumulate(slots.of(accumulator), ["item"])
+        count = len(slots.call.args)
+        args = ["item"] if count == 1 else [f"item[{index}]" for index in range(count)]
+        add = slots.code.accumulate(slots.of(accumulator), args)
         return [
             f"for item, count in {other}[{slots.seen}].items():",
             f"    if item in {seen}: {seen}[item] += count",
@@ -199,7 +201,8 @@ class AggregateCompiler:
         change = code.retract if retract else code.accumulate
         lines = change(slots.of(accumulator), args)
         if slots.seen is not None:
-            lines = _distinct(f"{accumulator}[{slots.seen}]", args[0], lines, retract)
+            item = args[0] if len(args) == 1 else joined_tuple(args)
+            lines = _distinct(f"{accumulator}[{slots.seen}]", item, lines, retract)
         if checks:
             lines = [f"if {' and '.join(checks)}:", *indented(lines)]
         return [*before, *lines]

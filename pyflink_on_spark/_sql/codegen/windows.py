@@ -352,6 +352,10 @@ class Slices:
         """Return the end of the first window that has the slice that ends somewhere."""
         return end + (self.offset + self.size - end) % self.step
 
+    def first_slice(self, end: int) -> int:
+        """Return the end of the first slice of the cumulating window that ends somewhere."""
+        return end - 1 - (end - 1 - self.offset) % self.size + self.step
+
     def start_of(self, end: str) -> str:
         """Return the source of the start of the window that ends somewhere."""
         if self.kind is WindowKind.CUMULATE:
@@ -365,13 +369,14 @@ def compile_slices(
     calls: Sequence[AggregateInvocation],
     rows: AggregatedRows,
 ) -> Program:
-    """Return the parts of a window aggregate: ``add, merged, rows``.
+    """Return the parts of a window aggregate: ``add, merged, carried, rows``.
 
     ``add(pairs, use, reached, late)`` adds rows to the accumulators of their slices, of which
     ``use(end)`` gives the dict by key and what notes a key; rows of which the watermark
     (microseconds) has passed all windows are dropped, with a call of ``late()``.
-    ``merged(groups, others, end, ended)`` adds the accumulators of a slice to those of a window,
-    or, without an end, to those of another slice.
+    ``merged(groups, others, end)`` adds the accumulators of a slice to those of a window.
+    ``carried(groups, others)`` moves those of a slice behind those of the first one of a window
+    that cumulates.
     ``rows(groups, end)`` makes the results of a window. An accumulator knows up to where windows
     have ended with it, so that none ends twice after a restart.
 
@@ -422,23 +427,31 @@ def compile_slices(
         f"            acc = groups[key] = [{group or '()'}, reached + 1000{slots}]",
         *indented(change, 2),
         "        note(key)",
-        "def merged(groups, others, end, ended):",
+        "def merged(groups, others, end):",
         "    for key, other in others.items():",
-        "        if end is not None:",
-        "            if other[1] >= end: continue",
-        "            other[1] = end",
-        "            others[key] = other",
+        "        if other[1] >= end: continue",
+        "        other[1] = end",
+        "        others[key] = other",
         "        acc = groups.get(key)",
         "        if acc is None:",
-        f"            acc = groups[key] = [other[0], ended{slots}]",
+        f"            acc = groups[key] = [other[0], 0{slots}]",
+        *(["        acc[2] += other[2]"] if retracting else []),
+        *indented(compiler.merges("acc", "other"), 2),
+        "def carried(groups, others):",
+        "    for key, other in others.items():",
+        "        acc = groups.get(key)",
+        "        if acc is None:",
+        "            groups[key] = other",
+        "            continue",
         *(["        acc[2] += other[2]"] if retracting else []),
         *indented(compiler.merges("acc", "other"), 2),
         "def rows(groups, end):",
         f"    start, time = {slices.start_of('end')}, {moment}",
         "    for acc in groups.values():",
         f"        if acc[1] >= end{' or acc[2] == 0' if retracting else ''}: continue",
+        *(["        acc[1] = end"] if slices.kind is WindowKind.CUMULATE else []),
         f"        yield {joined_tuple([*result, *compiler.values()])}",
         "def parts():",
-        "    return add, merged, rows",
+        "    return add, merged, carried, rows",
     ]
     return Program("\n".join(lines) + "\n", "parts", {**compiler.bindings, **bindings})

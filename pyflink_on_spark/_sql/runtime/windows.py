@@ -220,7 +220,7 @@ _SLICES = "slices"
 class SliceAggregateOperator(WindowOperator):
     """Adds each row to one slice, and the slices of a window to each other when it ends.
 
-    The slices of cumulating windows also have what was in the slices before them.
+    The first slice of cumulating windows has, as in Flink, what was in those that have ended.
 
     Args:
         program: what ``compile_slices`` returns.
@@ -230,13 +230,18 @@ class SliceAggregateOperator(WindowOperator):
     def __init__(self, program: Program, slices: Slices) -> None:
         super().__init__(not slices.by_clock, slices.zone)
         self._program, self._slices = program, slices
-        self._ended_before = 0
 
     def open(self, context: OperatorContext) -> None:
         """Compile the functions, and find the state."""
         super().open(context)
-        self._add, self._merged, self._rows = self._load(self._program, context)()
+        functions = self._load(self._program, context)()
+        self._add, self._merged, self._carried, self._rows = functions
         self._groups = self._state(context, _SLICES)
+        self._results = {
+            WindowKind.HOP: self._hop,
+            WindowKind.CUMULATE: self._cumulate,
+            WindowKind.TUMBLE: self._tumble,
+        }
         self._kept: set[Any] = set(self._groups.namespaces())
         self._due: set[Any] = set()
         for end in self._kept:
@@ -249,6 +254,12 @@ class SliceAggregateOperator(WindowOperator):
 
     def _use(self, end: int) -> tuple[Any, Callable[[Any], object]]:
         # A slice whose own window has ended still counts for later ones.
+        if end - _MICROS <= self._reached and self._slices.kind is WindowKind.CUMULATE:
+            steps = (self._reached + _MICROS - end) // self._slices.step + 1
+            self._due.add(end + steps * self._slices.step)
+            end = self._slices.first_slice(end)
+            self._kept.add(end)
+            return self._groups.namespace(end)
         if end not in self._kept or self._slices.kind is not WindowKind.HOP:
             self._kept.add(end)
             self._due.update(self._windows(end))
@@ -271,35 +282,38 @@ class SliceAggregateOperator(WindowOperator):
             if end - _MICROS > reached:
                 break
             self._due.discard(end)
-            if self._slices.kind is WindowKind.HOP:
-                yield from self._hop(end)
-            else:
-                yield from self._last(end)
-        self._ended_before = reached + _MICROS
+            yield from self._results[self._slices.kind](end)
 
     def _hop(self, end: int) -> Iterator[Any]:
         slices = self._slices
         first = end - slices.size + slices.length
         merged: dict[Any, Any] = {}
-        for each in range(first, end + 1, slices.length):
+        for each in range(end, first - 1, -slices.length):  # the order of Flink, for lists
             if each in self._kept:
-                self._merged(merged, self._groups.namespace(each)[0], end, 0)
+                self._merged(merged, self._groups.namespace(each)[0], end)
                 self._groups.note_all(each)
         yield from self._rows(merged, end)
         for each in range(first, first + slices.step, slices.length):
             self._forget(each)
 
-    def _last(self, end: int) -> Iterator[Any]:
-        """Yield the results of the only window that ends with a slice."""
-        slices = self._slices
-        groups, _ = self._groups.namespace(end)
-        yield from self._rows(groups, end)
-        following = end + slices.step
-        if slices.kind is WindowKind.CUMULATE and (end - slices.offset) % slices.size:
-            added, _ = self._use(following)
-            self._merged(added, groups, None, self._ended_before)
-            self._groups.note_all(following)
+    def _tumble(self, end: int) -> Iterator[Any]:
+        yield from self._rows(self._groups.namespace(end)[0], end)
         self._forget(end)
+
+    def _cumulate(self, end: int) -> Iterator[Any]:
+        slices = self._slices
+        first = slices.first_slice(end)
+        groups = self._groups.namespace(first)[0]
+        self._kept.add(first)
+        if end != first and end in self._kept:
+            self._carried(groups, self._groups.namespace(end)[0])
+            self._forget(end)
+        yield from self._rows(groups, end)
+        if (end - slices.offset) % slices.size:
+            self._groups.note_all(first)
+            self._due.add(end + slices.step)
+        else:
+            self._forget(first)
 
     def _forget(self, end: int) -> None:
         if end in self._kept:
