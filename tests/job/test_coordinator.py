@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import logging
 import os
+import resource
 import threading
 from pathlib import Path
 
@@ -242,6 +243,24 @@ def test_the_last_checkpoint_is_made_again_as_long_as_that_is_tolerated(world):
     world.hosts.fails = None
     assert world.coordinator.finish(world.hosts)
     assert (world.hosts.aborted, world.hosts.completed) == ([1], [2])
+
+
+@pytest.fixture
+def full_disk():
+    """Each file of this process may be empty, and no longer."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (0, hard))
+    yield
+    resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+
+
+def test_a_disk_that_takes_only_empty_files_is_noticed_before_the_job_begins(tmp_path, full_disk):
+    world = World(tmp_path)
+    with pytest.raises(CheckpointError, match=r"cannot write checkpoints to .* File too large"):
+        world.coordinator.probe()
+    with pytest.raises(CheckpointError, match=r"cannot write a savepoint to .* File too large"):
+        world.coordinator.savepoint_folder(tmp_path.as_uri())
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_an_aborted_checkpoint_names_the_function_that_holds_it_up(tmp_path):

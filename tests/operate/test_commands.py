@@ -15,6 +15,7 @@ import pytest
 from pyflink_on_spark._job.submission.job import CheckpointRecord
 from pyflink_on_spark._operate.view.job_records import JobRecord
 from pyflink_on_spark._operate.view.jobs import OperatedJob
+from pyflink_on_spark._operate.view.lost_jobs import checkpoint_of_lost
 from pyflink_on_spark._runtime.checkpoints.checkpoint import complete
 from pyflink_on_spark._runtime.checkpoints.checkpoint_files import folder
 from pyflink_on_spark._runtime.task.stacks import Current, Samples, Stack
@@ -239,14 +240,15 @@ def test_a_driver_that_is_killed_leaves_its_last_failure(start, records):
 
 
 def test_a_killed_job_says_from_where_it_continues(run, start, records, driver, tmp_path):
-    handle = start()
-    with handle.job.history.checkpoint(
-        4, f"{tmp_path.as_uri()}/checkpoints/chk-4", savepoint=False
-    ):
+    handle = start(configuration={"execution.checkpointing.dir": tmp_path.as_uri()})
+    history, mine = handle.job.history, tmp_path / id_of(handle)
+    history.restored_from(3, "file:/sp/savepoint-3", savepoint=True)
+    with history.checkpoint(4, f"{mine.as_uri()}/chk-4", savepoint=False):
         pass
     driver.archive(driver.jobs.all()[0])  # and the checkpoint after it is not told any more
-    saved(tmp_path / "checkpoints" / "chk-5", False)
-    checkpoint = folder((tmp_path / "checkpoints" / "chk-5").as_uri())
+    assert checkpoint_of_lost(records.archived(id_of(handle))) == "file:/sp/savepoint-3"
+    saved(mine / "chk-5", False)
+    checkpoint = folder((mine / "chk-5").as_uri())
     process = subprocess.Popen([sys.executable, "-c", ""])
     process.wait()
     records.write(replace(records.all()[0], pid=process.pid, socket="/nowhere"))
@@ -256,8 +258,9 @@ def test_a_killed_job_says_from_where_it_continues(run, start, records, driver, 
     assert out.startswith(f"counter ({id_of(handle)}) is LOST: 1 failure\n")
     assert f"`run -s {checkpoint.uri} SCRIPT` continues from its latest checkpoint" in out
     lines = run("checkpoints", "counter")[1].splitlines()
-    assert lines[1] == f"the latest complete one, from which `run -s` continues: {checkpoint.uri}"
-    assert lines[2].endswith("chk-4")
+    assert lines[1] == "began with 3: file:/sp/savepoint-3"
+    assert lines[2] == f"the latest complete one, from which `run -s` continues: {checkpoint.uri}"
+    assert lines[3].endswith("chk-4")
 
 
 def test_a_restarting_job_is_listed_with_cause_and_count(run, start):

@@ -118,6 +118,16 @@ def test_what_a_driver_has_left(asked, start, records, driver):
     assert asked(f"{root}/stop", "POST")[0] == 409
 
 
+def test_running_jobs_are_listed_with_what_troubles_them(asked, start):
+    history = start().job.history
+    assert "cause" not in asked("/jobs/overview")[1]["jobs"][0]
+    history.attempt_failed(RuntimeError("Traceback:\nKeyError: 'x'"), 100)
+    history.waiting = ("the sink Files to commit checkpoint 7", 0)
+    cause = asked("/jobs/overview")[1]["jobs"][0]["cause"]
+    assert cause.startswith("restart 1 at 20")
+    assert " was because of KeyError: 'x'; the driver waits for the sink Files" in cause
+
+
 def test_a_lost_driver_is_told_as_a_failure(asked, records):
     job = lost(records)
     (told,) = asked("/jobs/overview")[1]["jobs"]

@@ -111,7 +111,8 @@ def telling(what: str) -> Iterator[None]:
         _log.warning("%s could not be removed: %s", what, error)
 
 
-_PROBE = "_probe"
+_PROBE, _PROBED = "_probe", bytes(4096)
+"""A full disk still takes empty files."""
 
 
 @dataclass(frozen=True)
@@ -180,11 +181,11 @@ class CheckpointWriter:
             return
         home = self._folder(f"{self._settings.directory}/{self._job_id}")
         try:
-            home.write(_PROBE, b"")
-            home.remove(_PROBE)
-            if not home.names():
-                home.remove()
+            home.write(_PROBE, _PROBED)
+            _remove_probe(home)
         except OSError as error:
+            with contextlib.suppress(OSError):
+                _remove_probe(home)
             raise CheckpointError(
                 f"cannot write checkpoints to {home.shown}, which execution.checkpointing.dir "
                 f"names: {error}"
@@ -208,8 +209,10 @@ class CheckpointWriter:
         name = f"savepoint-{self._job_id[:6]}-{uuid.uuid4().hex[:12]}"
         place = self._folder(f"{parent.rstrip('/')}/{name}")
         try:
-            place.write(_PROBE, b"")
+            place.write(_PROBE, _PROBED)
         except OSError as error:
+            with contextlib.suppress(OSError):
+                place.remove()
             raise CheckpointError(f"cannot write a savepoint to {place.shown}: {error}") from error
         with telling(place.shown):
             place.remove()
@@ -322,3 +325,10 @@ class CheckpointWriter:
 def _file(answer: HostSnapshot) -> StateFile:
     assert isinstance(answer.state, StateFile)
     return answer.state
+
+
+def _remove_probe(home: Folder) -> None:
+    """Remove the probe, and the folder if it was made for that."""
+    home.remove(_PROBE)
+    if not home.names():
+        home.remove()

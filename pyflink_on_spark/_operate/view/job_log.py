@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 import logging
 import threading
 import time
@@ -145,6 +146,24 @@ def wait_of(history: JobHistory, now: float) -> str:
     if waiting is None or seconds < _WORTH_TELLING:
         return ""
     return f"the driver waits for {waiting[0]}, since {seconds:.0f} s"
+
+
+def trouble_of(operated: OperatedJob, now: float) -> str | None:
+    """The last restart of a job that runs, and what its driver waits for; None for neither.
+
+    Args:
+        operated: the job.
+        now: the time, in s since the epoch.
+    """
+    history, restart = operated.history, ""
+    failures = history.failures
+    if history.attempt and failures and operated.state == JobStatus.RESTARTING.name:
+        restart = f"restart {history.attempt}, because of {failures[-1].gist}"
+    elif history.attempt and failures:
+        moment = datetime.datetime.fromtimestamp(failures[-1].time / 1000, datetime.UTC)
+        when = f"{moment:%Y-%m-%d %H:%M:%S} UTC"
+        restart = f"restart {history.attempt} at {when} was because of {failures[-1].gist}"
+    return "; ".join(each for each in (restart, wait_of(history, now)) if each) or None
 
 
 def restarts_of(history: JobHistory) -> str:

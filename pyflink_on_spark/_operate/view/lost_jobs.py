@@ -6,28 +6,29 @@ from collections.abc import Mapping
 from typing import Any
 
 from pyflink_on_spark._operate.view.job_records import LOST, JobRecord
+from pyflink_on_spark._options.checkpointing import DIRECTORY
 from pyflink_on_spark._runtime.checkpoints.checkpoint import latest_checkpoint
 
 
 def checkpoint_of_lost(archived: Mapping[str, Any]) -> str | None:
-    """The path of the latest complete checkpoint of a job; None if none is found.
+    """The path of the latest complete checkpoint of a job, or of the one that it began with.
 
     What a killed driver has told last is some seconds old, and a checkpoint of that time may be
-    replaced by now. So the folder is looked at.
+    replaced by now. So the folder is looked at. None if nothing is found.
 
     Args:
         archived: what was kept of the job.
     """
-    history = archived.get("/checkpoints", {}).get("history", [])
-    paths = [
-        str(each["external_path"])
-        for each in history
-        if each.get("external_path") and not each["is_savepoint"]
-    ]
+    config = archived.get("/config", {})
+    options = config.get("execution-config", {}).get("user-config", {})
+    directory = DIRECTORY.read(options)
+    restored = archived.get("/checkpoints", {}).get("latest", {}).get("restored")
+    first = None if restored is None else restored["external_path"]
     try:
-        return latest_checkpoint(paths[0].rpartition("/")[0]) if paths else None
+        found = latest_checkpoint(f"{directory}/{config['jid']}") if directory else None
     except Exception:  # noqa: BLE001 - a file system may raise anything, and needs a configuration
         return None
+    return found or first
 
 
 def with_loss(path: str, kept: Any, record: JobRecord, archived: Mapping[str, Any]) -> Any:

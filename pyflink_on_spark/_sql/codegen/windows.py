@@ -375,7 +375,7 @@ def compile_slices(
     ``use(end)`` gives the dict by key and what notes a key; rows of which the watermark
     (microseconds) has passed all windows are dropped, with a call of ``late()``.
     ``merged(groups, others, end)`` adds the accumulators of a slice to those of a window.
-    ``carried(groups, others)`` moves those of a slice behind those of the first one of a window
+    ``carried(groups, others)`` puts those of a slice after those of the first one of a window
     that cumulates.
     ``rows(groups, end)`` makes the results of a window. An accumulator knows up to where windows
     have ended with it, so that none ends twice after a restart.

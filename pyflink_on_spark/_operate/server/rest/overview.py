@@ -6,6 +6,7 @@ import os
 import platform
 import sys
 import threading
+import time
 import traceback
 from collections import Counter
 from collections.abc import Callable, Mapping
@@ -20,14 +21,14 @@ from pyflink_on_spark._operate.server.rest.routing import (
     RestError,
     Router,
 )
-from pyflink_on_spark._operate.view.job_log import LogTail
+from pyflink_on_spark._operate.view.job_log import LogTail, trouble_of
 from pyflink_on_spark._operate.view.jobs import (
     INITIALIZING,
     TASK_MANAGER,
     OperatedJob,
     OperatedJobs,
 )
-from pyflink_on_spark._options.secrets import all_masked
+from pyflink_on_spark._options.secrets import all_masked, masked_text
 from pyflink_on_spark.common import JobStatus
 from pyflink_on_spark.version import __version__
 
@@ -144,6 +145,7 @@ def slots_of(job: OperatedJob) -> int:
 
 
 def _summary(job: OperatedJob) -> dict[str, Any]:
+    trouble = None if job.over else trouble_of(job, time.time())
     return {
         "jid": job.id,
         "name": job.job.name,
@@ -153,6 +155,7 @@ def _summary(job: OperatedJob) -> dict[str, Any]:
         "state": job.state,
         "last-modification": max(job.history.times.values()),
         "tasks": task_counts(job.state, subtasks_of(job)),
+        **({} if trouble is None else {"cause": masked_text(trouble)}),
     }
 
 
