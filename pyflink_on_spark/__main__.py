@@ -92,8 +92,8 @@ def _check_word(command: str, options: RunOptions) -> None:
 
 def _run_script(command: str, options: RunOptions, arguments: list[str]) -> int:
     from pyflink_on_spark.tools.operate import detach
+    from pyflink_on_spark.tools.operate.commands import find_server, submit
     from pyflink_on_spark.tools.operate.run import check_script, configure, run_script
-    from pyflink_on_spark.tools.operate.submit import find_server, submit
 
     check_script(options)
     server = find_server(options) if options.log is None else None

@@ -48,7 +48,7 @@ MAY_IMPORT = {
 MAY_IMPORT_PYSPARK = {"_spark"}
 # Modules that import what a string names, which this test cannot follow, and what that is.
 IMPORT_BY_NAME = {
-    "_compat/accidental_names.py": "names that PyFlink's modules have by accident, from anywhere",
+    "_compat/missing_names.py": "names that PyFlink's modules have by accident, from anywhere",
     "_compat/import_hook.py": "the module of the mirror that a script imports as pyflink",
     "_compat/optional_package.py": "an optional library",
     "_connectors/formats/compression.py": "an optional library",

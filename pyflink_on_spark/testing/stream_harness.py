@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, Self
@@ -10,9 +11,10 @@ from pyflink_on_spark._graph.transformation import Aligned
 from pyflink_on_spark._job.submission.job import Job, install_engine, installed_engine
 from pyflink_on_spark._runtime.checkpoints.checkpoint import Restore
 from pyflink_on_spark._runtime.checkpoints.slot_state import SlotState, stateful_operators
+from pyflink_on_spark._runtime.contract.connector import Source, SourceReader
 from pyflink_on_spark._runtime.contract.context import OperatorContext
 from pyflink_on_spark._runtime.diagnosis.failure import SubtaskFailure
-from pyflink_on_spark._runtime.elements.bundle import Bundle, Watermark
+from pyflink_on_spark._runtime.elements.bundle import Bundle, ChannelStatus, Watermark
 from pyflink_on_spark._runtime.elements.immutability import deserialize, serialize
 from pyflink_on_spark._runtime.elements.keys import unwrap_key
 from pyflink_on_spark._runtime.state.snapshot import KeyGroupState
@@ -27,7 +29,6 @@ from pyflink_on_spark.datastream import (
     OutputTag,
     StreamExecutionEnvironment,
 )
-from pyflink_on_spark.testing.feed import Feed, FeedSource
 from pyflink_on_spark.testing.local_hosts import LocalHosts
 from pyflink_on_spark.testing.local_job import with_state
 from pyflink_on_spark.testing.manual_clock import ManualClock
@@ -39,6 +40,7 @@ from pyflink_on_spark.testing.output import (
     Record,
     SideRecord,
 )
+from pyflink_on_spark.testing.same_process import SameProcess
 
 
 class _ObservedBuilder(SubtaskBuilder):
@@ -431,3 +433,51 @@ def _plain_errors() -> Iterator[None]:
         place = str(failure).rsplit("\nin ", 1)[-1]
         cause.add_note(f"in {place}")
         raise cause from cause.__cause__
+
+
+class Feed(SameProcess):
+    """The bundles and events that were pushed and not read yet."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.waiting: deque[Bundle | Watermark | ChannelStatus] = deque()
+        self.ended = False
+
+
+class FeedSource(Source):
+    """Reads a feed, in one subtask.
+
+    Args:
+        feed: where a test puts elements and watermarks.
+    """
+
+    timestamped = True
+    parallel = False
+
+    def __init__(self, feed: Feed) -> None:
+        self._feed = feed
+
+    def splits(self, parallelism: int) -> list[Any]:
+        """Return the only split."""
+        return [None]
+
+    def reader(
+        self, splits: Sequence[Any], restored: Sequence[Any] | None, context: OperatorContext
+    ) -> SourceReader:
+        """Return a reader of the feed."""
+        return _FeedReader(self._feed)
+
+
+class _FeedReader(SourceReader):
+    def __init__(self, feed: Feed) -> None:
+        self._feed = feed
+
+    @property
+    def ended(self) -> bool:  # type: ignore[override]
+        return self._feed.ended and not self._feed.waiting
+
+    def poll(self) -> Bundle | Watermark | ChannelStatus | None:
+        return self._feed.waiting.popleft() if self._feed.waiting else None
+
+    def snapshot(self) -> list[Any]:
+        return []

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from pyflink_on_spark._compat.accidental_names import _NAMES_OF
 from pyflink_on_spark._compat.import_hook import own_name
+from pyflink_on_spark._compat.missing_names import _NAMES_OF
 
 MODULES = json.loads(Path(__file__).with_name("pyflink_modules.json").read_text(encoding="utf-8"))
 

@@ -8,9 +8,8 @@ import pytest
 
 from pyflink_on_spark._filesystem import schemes
 from pyflink_on_spark._filesystem.local_files import LOCAL
-from pyflink_on_spark._filesystem.location import locate
+from pyflink_on_spark._filesystem.location import S3Options, locate, storage_options
 from pyflink_on_spark._filesystem.schemes import Scheme
-from pyflink_on_spark._filesystem.storage_options import S3Options, storage_options
 from pyflink_on_spark._runtime.checkpoints.checkpoint_files import folder
 from pyflink_on_spark.common import Encoder
 from pyflink_on_spark.datastream.connectors.file_system import FileSink, FileSource, StreamFormat

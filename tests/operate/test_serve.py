@@ -33,8 +33,8 @@ from pyflink_on_spark._operate.view.server_record import (
 )
 from pyflink_on_spark._options.yaml_text import parse_yaml
 from pyflink_on_spark.tools.operate import submit as submitting
+from pyflink_on_spark.tools.operate.commands import find_server, submit
 from pyflink_on_spark.tools.operate.run_options import UsageError, parse
-from pyflink_on_spark.tools.operate.submit import find_server, submit
 from pyflink_on_spark.tools.serve.command import Server, _parser
 
 JOB = """

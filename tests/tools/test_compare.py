@@ -7,9 +7,8 @@ import sys
 
 import pytest
 
-from pyflink_on_spark.tools.compare.command import main
+from pyflink_on_spark.tools.compare.command import Comparison, main
 from pyflink_on_spark.tools.compare.difference import Reading, difference
-from pyflink_on_spark.tools.compare.report import Comparison
 from pyflink_on_spark.tools.compare.run import Run, run
 
 

@@ -6,17 +6,29 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from pyflink_on_spark._graph.transformation import Transformation
+from pyflink_on_spark._graph.transformation import Edge, Transformation
+from pyflink_on_spark._options.table import IDLE_TIMEOUT
+from pyflink_on_spark._runtime.contract.connector import WatermarkRule
+from pyflink_on_spark._runtime.contract.operator import Operator
 from pyflink_on_spark._sql.binder.expressions import convert
 from pyflink_on_spark._sql.binder.unique_keys import has_one_row, unique_key
+from pyflink_on_spark._sql.codegen.rows import compile_values
 from pyflink_on_spark._sql.depth import at_any_depth
 from pyflink_on_spark._sql.errors import TableError, not_yet
 from pyflink_on_spark._sql.plan import nodes as logical
-from pyflink_on_spark._sql.plan.changes import ChangeKinds
+from pyflink_on_spark._sql.plan.changes import DELETE, INSERT, ChangeKinds
 from pyflink_on_spark._sql.plan.expressions import InputRef, Typed, input_refs, substitute
 from pyflink_on_spark._sql.plan.match import Match as LogicalMatch
 from pyflink_on_spark._sql.plan.nodes import Expand as LogicalExpand
-from pyflink_on_spark._sql.plan.nodes import Node, Over, Schema, SemiJoin, TemporalJoin
+from pyflink_on_spark._sql.plan.nodes import (
+    FromChangelog,
+    Node,
+    Over,
+    Schema,
+    SemiJoin,
+    TemporalJoin,
+    ToChangelog,
+)
 from pyflink_on_spark._sql.plan.time_conditions import time_bounds, window_join, windows_of
 from pyflink_on_spark._sql.planner import joins, scans
 from pyflink_on_spark._sql.planner.aggregates import (
@@ -24,22 +36,23 @@ from pyflink_on_spark._sql.planner.aggregates import (
     FlatAggregate,
     GroupAggregate,
 )
-from pyflink_on_spark._sql.planner.calc import Correlate, Expand, calc
-from pyflink_on_spark._sql.planner.changelogs import ChangesFromRows, ChangesToRows
+from pyflink_on_spark._sql.planner.calc import Calc, Correlate, Expand, calc, shown_expression
 from pyflink_on_spark._sql.planner.match_recognize import Match
+from pyflink_on_spark._sql.planner.meanings import Columns
 from pyflink_on_spark._sql.planner.over import over_aggregate
 from pyflink_on_spark._sql.planner.physical import GraphBuilder, PhysicalNode, RowStream
 from pyflink_on_spark._sql.planner.pruning import pruned
 from pyflink_on_spark._sql.planner.python_calls import (
+    PythonVectorized,
     has_python_call,
     outer_join_refused,
     split_condition,
     with_python_calls,
     with_staged_columns,
 )
+from pyflink_on_spark._sql.planner.scans import SourceScan
 from pyflink_on_spark._sql.planner.shared_nodes import Digests
 from pyflink_on_spark._sql.planner.sorting import sort, top_n
-from pyflink_on_spark._sql.planner.watermarks import watermark_assigner
 from pyflink_on_spark._sql.planner.windows import (
     RowWindowAggregate,
     SessionTable,
@@ -48,6 +61,8 @@ from pyflink_on_spark._sql.planner.windows import (
     WindowTableFunction,
     sliced_query,
 )
+from pyflink_on_spark._sql.runtime.rows import ChangesFromRowsOperator, ChangesToRowsOperator
+from pyflink_on_spark._sql.runtime.watermarks import NoteTimes, RowWatermarks, WatermarkOperator
 from pyflink_on_spark._sql.settings import QuerySettings
 from pyflink_on_spark._sql.syntax.queries import JoinKind
 from pyflink_on_spark._sql.syntax.statements import ColumnKind
@@ -512,3 +527,178 @@ def plan(sinks: Sequence[Node], settings: QuerySettings) -> PlannedQuery:
     builder = GraphBuilder(settings)
     streams = tuple(map(builder.translate, nodes))
     return PlannedQuery(tuple(builder.added), streams, nodes)
+
+
+_KINDS = {INSERT: ChangeKinds.INSERT, DELETE: ChangeKinds.DELETE}
+
+
+class ChangesToRows(PhysicalNode):
+    """Gives each change as a row.
+
+    Args:
+        source: the input.
+        node: the logical node.
+    """
+
+    name = "ProcessTableFunction"
+
+    def __init__(self, source: PhysicalNode, node: ToChangelog) -> None:
+        super().__init__(node.schema, source)
+        self.node = node
+
+    def produces(self, inputs: tuple[ChangeKinds, ...]) -> ChangeKinds:
+        """Rows are inserted only."""
+        return ChangeKinds.INSERT
+
+    def needs_update_before(self, port: int, wanted: bool) -> bool:
+        """Each change is a row."""
+        return True
+
+    def translate(self, inputs: tuple[RowStream, ...], builder: GraphBuilder) -> RowStream:
+        """Add the operator."""
+        (source,) = inputs
+        codes = {kind: code for code, kind in self.node.codes}
+        operator = ChangesToRowsOperator(codes, source.changelog)
+        return RowStream(builder.aligned(self.name, source.edges, operator), changelog=False)
+
+    def origins(self, inputs: tuple[Columns, ...]) -> Columns:
+        """Return the columns of the input after that of the kind."""
+        return (f"TO_CHANGELOG({self.node.codes})", *inputs[0])
+
+    def details(self) -> dict[str, str]:
+        """Return the codes and the columns."""
+        codes = ", ".join(code for code, _ in self.node.codes)
+        return {"invocation": f"TO_CHANGELOG({codes})", "select": ", ".join(self.schema.names)}
+
+
+class ChangesFromRows(PhysicalNode):
+    """Gives the change that each row stands for.
+
+    Args:
+        source: the input.
+        node: the logical node.
+    """
+
+    name = "ProcessTableFunction"
+
+    def __init__(self, source: PhysicalNode, node: FromChangelog) -> None:
+        super().__init__(node.schema, source)
+        self.node = node
+
+    def accepts(self, port: int) -> ChangeKinds:
+        """Rows that are inserted."""
+        return ChangeKinds.INSERT
+
+    def produces(self, inputs: tuple[ChangeKinds, ...]) -> ChangeKinds:
+        """Return the kinds that there are codes for."""
+        found = ChangeKinds.INSERT
+        for _, kind in self.node.codes:
+            found |= _KINDS.get(kind, ChangeKinds.UPDATE)
+        return found
+
+    def translate(self, inputs: tuple[RowStream, ...], builder: GraphBuilder) -> RowStream:
+        """Add the operator."""
+        (source,) = inputs
+        operator = ChangesFromRowsOperator(
+            self.node.column,
+            dict(self.node.codes),
+            changelog=self.changelog,
+            before=self.emits_update_before,
+        )
+        return RowStream(builder.aligned(self.name, source.edges, operator), self.changelog)
+
+    def origins(self, inputs: tuple[Columns, ...]) -> Columns:
+        """Return the columns of the input without that of the kind."""
+        columns = inputs[0]
+        return (*columns[: self.node.column], *columns[self.node.column + 1 :])
+
+    def details(self) -> dict[str, str]:
+        """Return the codes and the columns."""
+        codes = ", ".join(code for code, _ in self.node.codes)
+        return {"invocation": f"FROM_CHANGELOG({codes})", "select": ", ".join(self.schema.names)}
+
+
+class WatermarkAssigner(PhysicalNode):
+    """Makes watermarks of a column.
+
+    Args:
+        schema: the columns.
+        source: the input.
+        rowtime: the name of the rowtime attribute.
+        watermark: what is computed for each row.
+        whole_deletes: whether a row that is deleted has all its values, and not its key alone.
+    """
+
+    name = "WatermarkAssigner"
+
+    def __init__(
+        self,
+        schema: Schema,
+        source: PhysicalNode,
+        rowtime: str,
+        watermark: Typed,
+        whole_deletes: bool = True,
+    ) -> None:
+        super().__init__(schema, source)
+        self.rowtime, self.watermark, self._whole_deletes = rowtime, watermark, whole_deletes
+
+    def translate(self, inputs: tuple[RowStream, ...], builder: GraphBuilder) -> RowStream:
+        """Let the source make the watermarks of its splits if it can; else add what makes them."""
+        (source,) = inputs
+        settings = builder.settings
+        program = compile_values(self.watermark, len(self.schema), settings.time_zone)
+        timeout = IDLE_TIMEOUT.read(settings.configuration) or None
+        marks = RowWatermarks(program, source.changelog, self._whole_deletes)
+        operator: Operator
+        scan = _scan(self.inputs[0], source.edges)
+        if scan is not None and scan.source is not None and scan.source.takes_noted_times:
+            rule = WatermarkRule(0, timeout, noted=True)
+            scan.source = scan.source.with_watermarks(rule)
+            operator = NoteTimes(marks)
+        else:
+            operator = WatermarkOperator(marks, timeout)
+        return RowStream(builder.aligned(self.name, source.edges, operator), source.changelog)
+
+    def details(self) -> dict[str, str]:
+        """Return the column and the watermark."""
+        shown = shown_expression(self.watermark, self.schema.names)
+        return {"rowtime": self.rowtime, "watermark": shown}
+
+
+def watermark_assigner(
+    schema: Schema, source: PhysicalNode, column: int, watermark: Typed
+) -> PhysicalNode:
+    """Return a node whose rows have watermarks.
+
+    The watermarks of a table that only says what a row is now come of its rows as they are read,
+    not of the changes to them.
+
+    Args:
+        schema: the columns.
+        source: the input.
+        column: the position of the rowtime attribute.
+        watermark: what is computed for each row.
+    """
+    rowtime = schema.names[column]
+    normalize, computed = source, None
+    if isinstance(source, Calc) and source.condition is None:
+        (normalize,), computed = source.inputs, source.projection
+    if not isinstance(normalize, ChangelogNormalize):
+        return WatermarkAssigner(schema, source, rowtime, watermark)
+    if computed is not None:
+        watermark = substitute(watermark, computed)
+    (read,) = normalize.inputs
+    assigner = WatermarkAssigner(read.schema, read, rowtime, watermark, whole_deletes=False)
+    return calc(source.schema, ChangelogNormalize(assigner, normalize.key), None, computed)
+
+
+def _scan(node: PhysicalNode, edges: tuple[Edge, ...]) -> Transformation | None:
+    """Return the source of a stream if the same subtasks make the rows of it, one by one."""
+    while isinstance(node, Calc | PythonVectorized):
+        (node,) = node.inputs
+    if not isinstance(node, SourceScan):
+        return None
+    (edge,) = edges
+    while edge.upstream.source is None:
+        (edge,) = edge.upstream.edges
+    return edge.upstream

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from operator import attrgetter, itemgetter
 from typing import Any
 
 from pyflink_on_spark._compat.recorded import note_recorded
 from pyflink_on_spark._compat.renamed_parameters import renamed
-from pyflink_on_spark._connectors.builtin.driver_sinks import PrintSink
-from pyflink_on_spark._graph.transformation import Edge
+from pyflink_on_spark._connectors.builtin.driver_sinks import CollectSink, PrintSink
+from pyflink_on_spark._graph.transformation import Aligned, Edge
 from pyflink_on_spark._runtime.contract.partitioners import Partitioner as RuntimePartitioner
 from pyflink_on_spark._runtime.operators.boundary import IdentityOperator
 from pyflink_on_spark._runtime.operators.process import ProcessOperator
@@ -26,20 +26,22 @@ from pyflink_on_spark._runtime.operators.timestamps import AssignTimestamps
 from pyflink_on_spark._runtime.user_code.user_function import UserFunction
 from pyflink_on_spark.common import WatermarkStrategy
 from pyflink_on_spark.common.typeinfo import (
+    BasicArrayTypeInfo,
+    ObjectArrayTypeInfo,
     PickledBytesTypeInfo,
+    PrimitiveArrayTypeInfo,
     RowTypeInfo,
     TupleTypeInfo,
     TypeInformation,
     Types,
 )
-from pyflink_on_spark.datastream.data_stream.collecting import collect
+from pyflink_on_spark.datastream.data_stream.closeable_iterator import CloseableIterator
 from pyflink_on_spark.datastream.data_stream.flow import (
     Flow,
     add_operator,
     declared_type,
     user_function,
 )
-from pyflink_on_spark.datastream.data_stream.key_types import check_key_type
 from pyflink_on_spark.datastream.data_stream.partitioned_stream import (
     BAD_KEY_SELECTOR,
     PartitionedStream,
@@ -390,3 +392,48 @@ class DataStream(PartitionedStream):
 def _plain(stream: DataStream) -> DataStream:
     values = getattr(stream, "_values", None)
     return stream if values is None else values()
+
+
+def collect(stream: Any, job_name: str | None) -> CloseableIterator:
+    """Run what leads to a stream without a key, and return its elements while the job runs."""
+    environment = stream._flow.environment
+    channel = "collect"
+    beside = environment._forget()
+    edges = tuple(
+        replace(edge, collected=True, unfused=edge.united or edge.partitioner is not None)
+        for edge in stream._flow.edges
+    )
+    collected = type(stream)(replace(stream._flow, edges=edges))
+    collected._end(
+        "Data stream collect sink", CollectSink(channel), aligned=Aligned.INPUT, single=True
+    )
+    elements = environment._collect(job_name, channel, beside)
+    return CloseableIterator(elements, stream.get_type())
+
+
+_ARRAYS = (BasicArrayTypeInfo, ObjectArrayTypeInfo, PrimitiveArrayTypeInfo)
+
+
+def check_key_type(key_type: TypeInformation) -> None:
+    """Refuse arrays, and tuples and rows that contain them: Flink cannot hash them.
+
+    Raises:
+        TypeError: it is no type.
+        ValueError: if the type has one.
+    """
+    if not isinstance(key_type, TypeInformation):
+        raise TypeError(f"key_type must be None or a TypeInformation, not {key_type!r}")
+    arrays = list(_arrays_in(key_type))
+    if arrays:
+        raise ValueError(
+            f"Type {key_type} cannot be used as key. Contained UNSUPPORTED key types: "
+            f"{', '.join(map(str, arrays))}. A key of bytes needs no type: leave key_type out."
+        )
+
+
+def _arrays_in(found: TypeInformation) -> Iterator[TypeInformation]:
+    if isinstance(found, _ARRAYS):
+        yield found
+    elif isinstance(found, (RowTypeInfo, TupleTypeInfo)):
+        for field in found.get_field_types():
+            yield from _arrays_in(field)

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterable, Iterator
-from typing import Any
+from typing import Any, Self
 
+from pyflink_on_spark._compat.unsupported import Gap, raise_unsupported
+from pyflink_on_spark._connectors.builtin.collection import CollectionSource
 from pyflink_on_spark._graph.execution_plan import execution_plan_json
 from pyflink_on_spark._graph.stream_graph import GraphSettings, StreamGraph
 from pyflink_on_spark._graph.transformation import Transformation
@@ -15,17 +17,221 @@ from pyflink_on_spark._job.submission.job import JobHandle, current_engine
 from pyflink_on_spark._job.submission.translation import translate
 from pyflink_on_spark._job.submission.unexecuted import UNEXECUTED
 from pyflink_on_spark._options import checkpointing, execution, pipeline, python
+from pyflink_on_spark._options.checkpointing import SAVEPOINT_DIRECTORY
 from pyflink_on_spark._options.notes import note_without_effect
 from pyflink_on_spark._options.registry import check_own_keys, options_of
-from pyflink_on_spark.common import Configuration, ExecutionConfig, JobClient, JobExecutionResult
-from pyflink_on_spark.datastream.checkpoint_config import CheckpointConfig
-from pyflink_on_spark.datastream.stream_execution_environment.checkpoints import (
-    Checkpointing,
+from pyflink_on_spark._options.state import CHANGELOG
+from pyflink_on_spark._runtime.contract.connector import WatermarkRule
+from pyflink_on_spark._runtime.types import ConversionError, plain_error, source_converter
+from pyflink_on_spark.common import (
+    Configuration,
+    ExecutionConfig,
+    JobClient,
+    JobExecutionResult,
+    WatermarkStrategy,
 )
+from pyflink_on_spark.common._java_handles import own_handle
+from pyflink_on_spark.common.restart_strategy import RestartStrategyConfiguration
+from pyflink_on_spark.common.typeinfo import PickledBytesTypeInfo, TypeInformation, Types
+from pyflink_on_spark.datastream.checkpoint_config import CheckpointConfig
+from pyflink_on_spark.datastream.checkpointing_mode import CheckpointingMode
+from pyflink_on_spark.datastream.connectors.file_system import FileSource, StreamFormat
+from pyflink_on_spark.datastream.data_stream import DataStream
+from pyflink_on_spark.datastream.data_stream.flow import add_operator
+from pyflink_on_spark.datastream.state_backend import read_state_backend, write_state_backend
 from pyflink_on_spark.datastream.stream_execution_environment.dependencies import Dependencies
-from pyflink_on_spark.datastream.stream_execution_environment.handle import EnvironmentHandle
-from pyflink_on_spark.datastream.stream_execution_environment.sources import Sources
+from pyflink_on_spark.datastream.stream_execution_environment.settings import GeneralSettings
 from pyflink_on_spark.serializers import PickleSerializer
+
+
+class Sources(GeneralSettings):
+    """The part of an environment that makes streams of sources."""
+
+    def from_collection(
+        self, collection: list[Any], type_info: TypeInformation | None = None
+    ) -> DataStream:
+        """Make a stream of the elements of a collection; it has one subtask.
+
+        Args:
+            collection: copied at once.
+            type_info: the type of the elements; untyped if not given.
+
+        Raises:
+            ValueError: an element is not of the type.
+            AttributeError: an element is not of the type, and that is a date, a time or an instant.
+            TypeError: an element is not of the type, and that has no fields; or it cannot be
+                pickled; or the type is ``Types.PICKLED_BYTE_ARRAY()``.
+        """
+        elements: Iterable[Any] = collection
+        if type_info is not None:
+            elements = _converted(collection, type_info)
+        source = CollectionSource(elements, type_info)
+        return self._from_runtime_source(source, "Collection Source", type_info)
+
+    def from_source(
+        self,
+        source,
+        watermark_strategy: WatermarkStrategy,
+        source_name: str,
+        type_info: TypeInformation | None = None,
+    ) -> DataStream:
+        """Make a stream of a source.
+
+        Args:
+            source: for example a FileSource or a NumberSequenceSource.
+            watermark_strategy: how watermarks are made of the source's own timestamps; a
+                TimestampAssigner in it has no effect here, as in PyFlink.
+            source_name: the operator's name.
+            type_info: the type of the elements, if it is not the source's own.
+        """
+        runtime_source = getattr(source, "_source", None)
+        if runtime_source is None:
+            raise TypeError(f"{type(source).__name__} is not a source that can be read from")
+        runtime_source = runtime_source.with_watermarks(self._watermark_rule(watermark_strategy))
+        declared = type_info or runtime_source.produced_type
+        return self._from_runtime_source(runtime_source, source_name, declared)
+
+    def add_source(
+        self,
+        source_func,
+        source_name: str = "Custom Source",
+        type_info: TypeInformation | None = None,
+    ) -> DataStream:
+        """Make a stream of an old-style source, for example a FlinkKafkaConsumer."""
+        return self.from_source(
+            source_func, WatermarkStrategy.no_watermarks(), source_name, type_info
+        )
+
+    def create_input(self, input_format, type_info: TypeInformation | None = None) -> DataStream:
+        """Make a stream of an input format.
+
+        Args:
+            input_format: from ``datastream.formats``.
+            type_info: the type of the elements, if it is not the format's own.
+        """
+        return self.from_source(
+            input_format, WatermarkStrategy.no_watermarks(), "Custom File source", type_info
+        )
+
+    def read_text_file(self, file_path: str, charset_name: str = "UTF-8") -> DataStream:
+        """Make a stream of the lines of a file or folder (removed in Flink 2)."""
+        text = StreamFormat.text_line_format(charset_name)
+        source = FileSource.for_record_stream_format(text, file_path).build()
+        name = "Custom File Source"
+        return self.from_source(source, WatermarkStrategy.no_watermarks(), name, Types.STRING())
+
+    def _watermark_rule(self, strategy: WatermarkStrategy) -> WatermarkRule:
+        spec = strategy._spec
+        delay = None if spec.kind == "none" else spec.bound_ms
+        return WatermarkRule(delay, spec.idle_timeout_ms)
+
+    def _from_runtime_source(
+        self, source: Any, name: str, type_info: TypeInformation | None
+    ) -> DataStream:
+        declared = Types.PICKLED_BYTE_ARRAY() if type_info is None else type_info
+        parallelism = self._explicit_parallelism() if source.parallel else 1
+        flow = add_operator(
+            self,  # type: ignore[arg-type]
+            name,
+            None,
+            (),
+            declared,
+            source=source,
+            parallel=source.parallel,
+            parallelism=parallelism,
+        )
+        return DataStream(flow)
+
+
+def _converted(collection: Iterable[Any], type_info: TypeInformation) -> list[Any]:
+    """Return elements in the form that functions see; raise Python's own errors, as PyFlink."""
+    elements = list(collection)
+    if elements and isinstance(type_info, PickledBytesTypeInfo):
+        raise TypeError(
+            "from_collection() reads no elements as PICKLED_BYTE_ARRAY: leave type_info out for "
+            "elements of any type"
+        )
+    try:
+        return list(map(source_converter(type_info), elements))
+    except ConversionError as error:
+        raise plain_error(error) from None
+
+
+class Checkpointing(GeneralSettings):
+    """The part of an environment that sets what outlives a failure."""
+
+    def get_checkpoint_config(self) -> CheckpointConfig:
+        """Return the checkpoint config, a view of the configuration."""
+        return CheckpointConfig(self._configuration)
+
+    def enable_checkpointing(self, interval: int, mode: CheckpointingMode | None = None) -> Self:
+        """Checkpoint the job every ``interval`` ms."""
+        config = self.get_checkpoint_config()
+        config.set_checkpoint_interval(interval)
+        if mode is not None:
+            config.set_checkpointing_mode(mode)
+        return self
+
+    def get_checkpoint_interval(self) -> int:
+        """Return the time between checkpoints in ms; -1 if there are none."""
+        return self.get_checkpoint_config().get_checkpoint_interval()
+
+    def get_checkpointing_mode(self) -> CheckpointingMode:
+        """Return the guarantee of checkpoints."""
+        return self.get_checkpoint_config().get_checkpointing_mode()
+
+    def get_checkpointing_consistency_mode(self) -> CheckpointingMode:
+        """Return the guarantee of checkpoints."""
+        return self.get_checkpointing_mode()
+
+    def is_unaligned_checkpoints_enabled(self) -> bool:
+        """True if unaligned checkpoints are enabled and the mode is EXACTLY_ONCE."""
+        return self.get_checkpoint_config().is_unaligned_checkpoints_enabled()
+
+    def is_force_unaligned_checkpoints(self) -> bool:
+        """True if unaligned checkpoints are forced."""
+        return self.get_checkpoint_config().is_force_unaligned_checkpoints()
+
+    def enable_changelog_state_backend(self, enabled: bool) -> Self:
+        """Ask for changes of state to be logged, or not."""
+        self._configuration._write(CHANGELOG, enabled)
+        return self
+
+    def is_changelog_state_backend_enabled(self) -> bool | None:
+        """True if changes of state are to be logged; None if this is not set."""
+        if not self._configuration._is_set(CHANGELOG):
+            return None
+        return self._configuration._read(CHANGELOG)
+
+    def set_state_backend(self, state_backend) -> Self:
+        """Choose where state is kept (removed in Flink 2)."""
+        write_state_backend(self._configuration, state_backend)
+        return self
+
+    def get_state_backend(self):
+        """Return where state is kept; None if nothing was chosen (removed in Flink 2)."""
+        return read_state_backend(self._configuration)
+
+    def set_restart_strategy(
+        self, restart_strategy_configuration: RestartStrategyConfiguration
+    ) -> Self:
+        """Choose what to do when the job fails (removed in Flink 2)."""
+        self.get_config().set_restart_strategy(restart_strategy_configuration)
+        return self
+
+    def get_restart_strategy(self) -> RestartStrategyConfiguration:
+        """Return the strategy for restarts after failures (removed in Flink 2)."""
+        return self.get_config().get_restart_strategy()
+
+    def set_default_savepoint_directory(self, directory: str) -> Self:
+        """Set where savepoints are written if nothing else is said."""
+        self._configuration._write(SAVEPOINT_DIRECTORY, directory)
+        return self
+
+    def get_default_savepoint_directory(self) -> str | None:
+        """Return where savepoints are written if nothing else is said."""
+        return self._configuration._read(SAVEPOINT_DIRECTORY)
+
 
 DEFAULT_JOB_NAME = "Flink Streaming Job"
 _numbers = itertools.count()
@@ -238,3 +444,25 @@ def _no_batch(source: Transformation) -> str:
 
 def _print_lines(lines: list[str]) -> None:
     console.write("\n".join(lines))
+
+
+class EnvironmentHandle:
+    """Holds an environment's configuration, for ``get_j_env_configuration``.
+
+    Args:
+        configuration: the environment's.
+    """
+
+    def __init__(self, configuration: Configuration) -> None:
+        call = "StreamExecutionEnvironment(j_stream_execution_environment)"
+        self.configuration = own_handle(configuration, Configuration, call)
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        raise_unsupported(
+            f"_j_stream_execution_environment.{name}",
+            kind=Gap.NEVER,
+            reason="it is a method of a Java object",
+            instead="Use the methods of StreamExecutionEnvironment.",
+        )

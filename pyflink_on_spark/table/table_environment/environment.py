@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from pyflink_on_spark._compat.renamed_parameters import renamed
+from pyflink_on_spark._compat.unsupported import Gap, unsupported_class
 from pyflink_on_spark._options import python
 from pyflink_on_spark._options.execution import BATCH, RUNTIME_MODE
 from pyflink_on_spark._sql.errors import TableError, ValidationError, as_sentence
@@ -37,7 +38,8 @@ from pyflink_on_spark.table.environment_settings import EnvironmentSettings
 from pyflink_on_spark.table.explain_detail import ExplainDetail
 from pyflink_on_spark.table.expression import Expression
 from pyflink_on_spark.table.expression.parts import constant
-from pyflink_on_spark.table.module import ModuleEntry
+from pyflink_on_spark.table.model_descriptor import ModelDescriptor
+from pyflink_on_spark.table.module import Module, ModuleEntry
 from pyflink_on_spark.table.plan_reference import PlanReference
 from pyflink_on_spark.table.result_kind import ResultKind
 from pyflink_on_spark.table.statement_set import StatementSet
@@ -47,13 +49,58 @@ from pyflink_on_spark.table.table_descriptor import TableDescriptor
 from pyflink_on_spark.table.table_environment.catalogs import Catalogs
 from pyflink_on_spark.table.table_environment.former_methods import FormerMethods
 from pyflink_on_spark.table.table_environment.jobs import Jobs
-from pyflink_on_spark.table.table_environment.refusals import NeedsFlink, NotYet
 from pyflink_on_spark.table.table_result import TableResult
 from pyflink_on_spark.table.udf import AggregateFunction, UserDefinedFunctionWrapper
 from pyflink_on_spark.table.udf.decorators import defined
 
 if TYPE_CHECKING:
     import pandas
+
+
+@unsupported_class(
+    kind=Gap.NOT_YET,
+    reason="SQL cannot call models",
+    instead="Call models in Python functions, or store them in a Catalog.",
+    known_as="TableEnvironment",
+)
+class NotYet:
+    """Methods that may come later."""
+
+    def create_model(
+        self,
+        model_path: str,
+        model_descriptor: ModelDescriptor,
+        ignore_if_exists: bool | None = False,
+    ): ...
+
+    def create_temporary_model(
+        self,
+        model_path: str,
+        model_descriptor: ModelDescriptor,
+        ignore_if_exists: bool | None = False,
+    ): ...
+
+
+@unsupported_class(
+    kind=Gap.NEVER,
+    reason="Java's functions and modules need Flink itself",
+    instead="Write functions in Python.",
+    known_as="TableEnvironment",
+)
+class NeedsFlink:
+    """Methods that need Flink itself."""
+
+    def load_module(self, module_name: str, module: Module): ...
+
+    def create_java_temporary_system_function(self, name: str, function_class_name: str): ...
+
+    def create_java_function(
+        self, path: str, function_class_name: str, ignore_if_exists: bool | None = None
+    ): ...
+
+    def create_java_temporary_function(self, path: str, function_class_name: str): ...
+
+    def register_java_function(self, name: str, function_class_name: str): ...
 
 
 class FunctionDependencies:

@@ -5,19 +5,20 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from pyflink_on_spark._compat.recorded import note_former
-from pyflink_on_spark._sql.errors import TableError
+from pyflink_on_spark._sql.errors import TableError, ValidationError
 from pyflink_on_spark._sql.parser import parse_path, parse_statement
 from pyflink_on_spark._sql.plan.catalog_objects import CatalogTable, CatalogView
 from pyflink_on_spark._sql.session.session import Session
 from pyflink_on_spark._sql.syntax import statements as syntax
 from pyflink_on_spark.common import JobExecutionResult
-from pyflink_on_spark.table.connected_columns import ConnectedColumns
 from pyflink_on_spark.table.descriptors import (
     ConnectorDescriptor,
     ConnectTableDescriptor,
     StreamTableDescriptor,
 )
 from pyflink_on_spark.table.explain_detail import ExplainDetail
+from pyflink_on_spark.table.expression import Expression
+from pyflink_on_spark.table.expressions import col
 from pyflink_on_spark.table.schema import Schema
 from pyflink_on_spark.table.sinks import TableSink
 from pyflink_on_spark.table.sources import TableSource
@@ -28,6 +29,7 @@ from pyflink_on_spark.table.table_pipeline import TablePipeline
 
 if TYPE_CHECKING:
     from pyflink_on_spark.table.udf import UserDefinedFunctionWrapper
+
 
 _BUFFERED = "use execute_insert, or a StatementSet"
 
@@ -241,3 +243,82 @@ def former_config(
 
 def _quoted(name: str) -> str:
     return name if name.isidentifier() else f"`{name}`"
+
+
+_PROPERTIES = frozenset(
+    {
+        "name", "data-type", "from", "proctime", "rowtime.timestamps.type",
+        "rowtime.timestamps.from", "rowtime.watermarks.type", "rowtime.watermarks.delay",
+    }
+)  # fmt: skip
+
+
+class ConnectedColumns:
+    """The columns of a table, of which some are called otherwise in its records.
+
+    Args:
+        properties: ``schema.0.name``, ``schema.0.data-type`` and so on.
+
+    Raises:
+        ValidationError: there are none.
+    """
+
+    def __init__(self, properties: dict[str, str]) -> None:
+        by_number: dict[int, dict[str, str]] = {}
+        for key, value in properties.items():
+            number, _, name = key.removeprefix("schema.").partition(".")
+            assert name in _PROPERTIES
+            by_number.setdefault(int(number), {})[name] = value
+        if not by_number:
+            raise ValidationError("A table needs columns: call with_schema(Schema().field(...)).")
+        self._columns = [by_number[number] for number in sorted(by_number)]
+
+    @property
+    def renames(self) -> bool:
+        """True if a column has another name than its field of the records."""
+        return any(_field(column) != column["name"] for column in self._columns)
+
+    def selection(self) -> list[Expression]:
+        """Return the columns of the table, of the fields of the records."""
+        return [col(_field(column)).alias(column["name"]) for column in self._columns]
+
+    def schema(self) -> Schema:
+        """Return the fields of the records, with time attributes.
+
+        Raises:
+            ValidationError: a time attribute is incomplete.
+        """
+        builder = Schema.new_builder()
+        for column in self._columns:
+            if column.get("proctime") == "true":
+                builder.column_by_expression(column["name"], "PROCTIME()")
+            elif "rowtime.timestamps.type" in column:
+                self._add_rowtime(builder, column)
+            else:
+                builder.column(_field(column), column["data-type"])
+        return builder.build()
+
+    def _add_rowtime(self, builder: Schema.Builder, column: dict[str, str]) -> None:
+        name = _field(column)
+        if column["rowtime.timestamps.type"] == "from-source":
+            builder.column_by_metadata(name, "TIMESTAMP_LTZ(3)", "timestamp", True)
+        else:
+            builder.column(name, "TIMESTAMP(3)")
+        kind = column.get("rowtime.watermarks.type")
+        if kind is None:
+            raise ValidationError(
+                f"The rowtime attribute '{column['name']}' needs watermarks: call "
+                "watermarks_periodic_bounded(delay) of Rowtime, for example."
+            )
+        if kind == "from-source":
+            builder.watermark(name, "SOURCE_WATERMARK()")
+            return
+        delay = int(column.get("rowtime.watermarks.delay", "1"))
+        seconds, millis = divmod(delay, 1000)
+        interval = f"INTERVAL '{seconds}.{millis:03}' SECOND({max(len(str(seconds)), 2)}, 3)"
+        builder.watermark(name, f"`{name}` - {interval}")
+
+
+def _field(column: dict[str, str]) -> str:
+    """Return the name of a column's field in the records."""
+    return column.get("rowtime.timestamps.from", column.get("from", column["name"]))

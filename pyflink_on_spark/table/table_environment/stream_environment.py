@@ -2,10 +2,40 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
-from pyflink_on_spark._sql.plan.nodes import Node
-from pyflink_on_spark.common.typeinfo import TypeInformation
+from pyflink_on_spark._sql.binder.expressions import invoke
+from pyflink_on_spark._sql.binder.projections import project
+from pyflink_on_spark._sql.binder.relations import with_computed, with_watermarks
+from pyflink_on_spark._sql.binder.tables import TableDescription, resolve_schema
+from pyflink_on_spark._sql.errors import ValidationError
+from pyflink_on_spark._sql.functions.library import builtin_functions
+from pyflink_on_spark._sql.plan.catalog_objects import ResolvedSchema
+from pyflink_on_spark._sql.plan.changes import ChangeKinds
+from pyflink_on_spark._sql.plan.expressions import InputRef, Typed
+from pyflink_on_spark._sql.plan.nodes import (
+    AssignWatermarks,
+    ExternalRows,
+    ExternalScan,
+    Node,
+    Project,
+)
+from pyflink_on_spark._sql.plan.nodes import Schema as RowSchema
+from pyflink_on_spark._sql.runtime.records import FromRecords, ToRecords
+from pyflink_on_spark._sql.session.session import Session
+from pyflink_on_spark._sql.syntax import expressions as syntax
+from pyflink_on_spark._sql.syntax.statements import ColumnDefinition, ColumnKind
+from pyflink_on_spark._sql.types import logical
+from pyflink_on_spark._sql.types.api_types import fields_of, from_type_info
+from pyflink_on_spark._sql.types.logical import Root, Time
+from pyflink_on_spark.common.typeinfo import (
+    ExternalTypeInfo,
+    RowTypeInfo,
+    TupleTypeInfo,
+    TypeInformation,
+)
 from pyflink_on_spark.datastream import DataStream, StreamExecutionEnvironment
 from pyflink_on_spark.table.changelog_mode import ChangelogMode
 from pyflink_on_spark.table.environment_settings import EnvironmentSettings
@@ -15,13 +45,13 @@ from pyflink_on_spark.table.table import Table
 from pyflink_on_spark.table.table_config import TableConfig
 from pyflink_on_spark.table.table_environment.environment import TableEnvironment
 from pyflink_on_spark.table.table_environment.former_methods import former_config
-from pyflink_on_spark.table.table_environment.from_streams import declared_schema, stream_node
 from pyflink_on_spark.table.table_environment.to_streams import (
     append_stream,
     changelog_stream,
     data_stream,
     retract_stream,
 )
+from pyflink_on_spark.table.text_expressions import parse_expressions
 
 
 class StreamTableEnvironment(TableEnvironment):
@@ -160,3 +190,278 @@ class StreamTableEnvironment(TableEnvironment):
 
     def _stream_node(self, stream: DataStream, fields: tuple[Any, ...]) -> Node:
         return stream_node(self._session, stream, fields, ChangelogMode.insert_only()._mode)
+
+
+_ROWTIME = "rowtime"
+_TIMESTAMP = "timestamp of the element"
+
+
+@dataclass(frozen=True)
+class _Elements:
+    """The elements of a stream as rows."""
+
+    stream: DataStream
+    schema: RowSchema
+    atomic: bool
+    mode: Any
+
+    def scan(self, timestamps: bool, key: tuple[int, ...] | None = None) -> ExternalScan:
+        """Return the node that gives the rows; with the timestamps as a last column.
+
+        Args:
+            timestamps: whether there is such a column.
+            key: the positions of the primary key, or None.
+        """
+        operator = FromRecords(
+            self.schema,
+            atomic=self.atomic,
+            timestamp=timestamps,
+            changelog=self.mode.changes is not ChangeKinds.INSERT,
+        )
+        flow = self.stream._flow
+        name = f"*anonymous_datastream_source${flow.edges[0].upstream.number}*"
+        rows = ExternalRows(name, flow.edges, operator, self.mode.changes, self.mode.before, key)
+        schema = self.schema
+        if timestamps:
+            kind = logical.timestamp_ltz(3)
+            schema = RowSchema((*schema.names, _TIMESTAMP), (*schema.types, kind))
+        return ExternalScan(schema, rows)
+
+
+def stream_node(
+    session: Session, stream: DataStream, fields_or_schema: Sequence[Any], mode: Any
+) -> Node:
+    """Return the plan that reads a stream.
+
+    Args:
+        session: knows functions.
+        stream: the stream.
+        fields_or_schema: expressions, or one Schema, or nothing.
+        mode: which changes there are.
+
+    Raises:
+        ValidationError: the stream has no such fields.
+    """
+    elements = _elements(stream, mode)
+    if not fields_or_schema:
+        return elements.scan(timestamps=False)
+    if isinstance(fields_or_schema[0], Schema):
+        return _by_schema(session, elements, fields_or_schema[0]._description)
+    if len(fields_or_schema) == 1 and isinstance(fields_or_schema[0], str):
+        fields_or_schema = parse_expressions(fields_or_schema[0])
+    if not all(isinstance(field, Expression) for field in fields_or_schema):
+        raise TypeError("the fields of a stream are Expressions, or they are one Schema")
+    return _by_expressions(elements, [field._unresolved for field in fields_or_schema])
+
+
+def _elements(stream: DataStream, mode: Any) -> _Elements:
+    type_info = stream.get_type()
+    inner = type_info._type_info if isinstance(type_info, ExternalTypeInfo) else type_info
+    if isinstance(inner, RowTypeInfo | TupleTypeInfo):
+        return _Elements(stream, _of_table(stream) or RowSchema(*fields_of(inner)), False, mode)
+    kind = from_type_info(inner)
+    if kind.root is not Root.RAW and type(inner).__name__ in {"BasicTypeInfo", "InstantTypeInfo"}:
+        kind = kind.with_nullable(False)
+    return _Elements(stream, RowSchema(("f0",), (kind,)), True, mode)
+
+
+def _of_table(stream: DataStream) -> RowSchema | None:
+    """Return the columns of the table that a stream comes from without a change, if it does."""
+    operators = [edge.upstream.operator for edge in stream._flow.edges]
+    schemas = {op.fields if isinstance(op, ToRecords) else None for op in operators}
+    return schemas.pop() if len(schemas) == 1 else None
+
+
+# -- with a Schema -------------------------------------------------------------------------------
+
+
+def declared_schema(
+    session: Session, stream: DataStream, fields_or_schema: Sequence[Any]
+) -> ResolvedSchema | None:
+    """Return the columns that a Schema declares for a stream; None if there is no Schema.
+
+    As in Flink a Schema with other columns than the stream's fields, or in another order, is a
+    selection of columns: nobody knows any more how they are made, nor their watermark.
+    """
+    if not fields_or_schema or not isinstance(fields_or_schema[0], Schema):
+        return None
+    elements = _elements(stream, ChangelogMode.insert_only()._mode)
+    description = fields_or_schema[0]._description
+    if _selects(description, elements.schema.names):
+        return None
+    return _as_written(_resolved(session, elements, description)[0], description)
+
+
+def _selects(description: TableDescription, fields: tuple[str, ...]) -> bool:
+    """True if the columns differ from the stream's fields, followed by computed ones."""
+    stored = [column for column in description.columns if column.kind is ColumnKind.PHYSICAL]
+    others = [column.name for column in description.columns if column not in stored]
+    names = [column.name for column in description.columns]
+    return bool(stored) and names != [*fields, *others]
+
+
+def _as_written(schema: ResolvedSchema, description: TableDescription) -> ResolvedSchema:
+    """Return the same columns with their expressions in the program's own words."""
+    spans = {
+        column.name: column.expression.span
+        for column in description.columns
+        if column.expression is not None
+    }
+    columns = tuple(
+        replace(column, text=str(span)) if (span := spans.get(column.name)) else column
+        for column in schema.columns
+    )
+    mark = schema.watermark
+    span = description.watermarks[0].expression.span if description.watermarks else None
+    if mark is not None and span is not None:
+        mark = replace(mark, text=str(span))
+    return replace(schema, columns=columns, watermark=mark)
+
+
+def _resolved(
+    session: Session, elements: _Elements, description: TableDescription
+) -> tuple[ResolvedSchema, ResolvedSchema]:
+    """Return the columns of a table, without and with the stream's fields that are no columns."""
+    physical = [c for c in description.columns if c.kind is ColumnKind.PHYSICAL]
+    if not physical:
+        own = tuple(
+            ColumnDefinition(name, ColumnKind.PHYSICAL, kind)
+            for name, kind in zip(elements.schema.names, elements.schema.types)
+        )
+        description = replace(description, columns=own + description.columns)
+    # Computed columns may use fields of the stream that are no columns themselves.
+    declared = {column.name for column in description.columns}
+    hidden = tuple(
+        ColumnDefinition(name, ColumnKind.PHYSICAL, kind)
+        for name, kind in zip(elements.schema.names, elements.schema.types)
+        if name not in declared
+    )
+    visible = len(description.columns)
+    description = replace(description, columns=description.columns + hidden)
+    resolved = resolve_schema(description, session.functions)
+    return replace(resolved, columns=resolved.columns[:visible]), resolved
+
+
+def _by_schema(session: Session, elements: _Elements, description: TableDescription) -> Node:
+    declared, resolved = _resolved(session, elements, description)
+    metadata = resolved.of_kind(ColumnKind.METADATA)
+    for column in metadata:
+        if (column.metadata_key or column.name) != _ROWTIME:
+            raise ValidationError(
+                f"Invalid metadata key '{column.metadata_key or column.name}' in column "
+                f"'{column.name}': the metadata of a stream is called 'rowtime'."
+            )
+    stored = [_stored(column, elements) for column in resolved.of_kind(ColumnKind.PHYSICAL)]
+    key = None
+    if resolved.primary_key is not None:
+        key = tuple(elements.schema.names.index(name) for name in resolved.primary_key)
+    scan = elements.scan(bool(metadata), key)
+    last = len(elements.schema)
+    columns: list[Typed] = [*stored]
+    columns += [InputRef(scan.schema.types[last], last) for _ in metadata]
+    names = (*resolved.physical.names, *(column.name for column in metadata))
+    table = with_computed(project(scan, columns, names), resolved)
+    node = with_watermarks(_without_copies(table, scan), resolved)
+    visible = len(declared.columns)
+    if visible == len(resolved.columns):
+        return node
+    kept = [InputRef(kind, index) for index, kind in enumerate(node.schema.types[:visible])]
+    return project(node, kept, node.schema.names[:visible])
+
+
+def _without_copies(node: Node, scan: ExternalScan) -> Node:
+    """Return the columns of a stream; if they are just its fields, what reads the stream."""
+    below = node
+    while isinstance(below, Project) and _is_copy(below):
+        below = below.input
+    return replace(scan, schema=node.schema) if below is scan else node
+
+
+def _is_copy(node: Project) -> bool:
+    below = node.input.schema
+    return node.schema.names == below.names and all(
+        isinstance(column, InputRef) and column.index == place
+        for place, column in enumerate(node.expressions)
+    )
+
+
+def _stored(column: Any, elements: _Elements) -> Typed:
+    schema = elements.schema
+    if column.name not in schema.names:
+        raise ValidationError(
+            f"Unable to find a field named '{column.name}' in the physical data type derived from "
+            f"the given type information for schema declaration. Make sure that the type "
+            f"information is not a generic raw type. Currently available fields are: "
+            f"[{', '.join(schema.names)}]"
+        )
+    index = schema.names.index(column.name)
+    kind = schema.types[index]
+    wanted = column.type.plain()
+    if not _same_values(kind, wanted):
+        raise ValidationError(
+            f"column '{column.name}' is declared as {wanted}, but the stream's field is {kind}"
+        )
+    return InputRef(replace(wanted, time=None), index)
+
+
+def _same_values(kind: Any, wanted: Any) -> bool:
+    if kind.root is not wanted.root:
+        return kind.root in logical.CHARACTERS and wanted.root in logical.CHARACTERS
+    if kind.root in {Root.TIMESTAMP, Root.TIMESTAMP_LTZ, Root.TIME, Root.VARCHAR, Root.VARBINARY}:
+        return True
+    return kind.children != () or kind.same_values(wanted)
+
+
+# -- with expressions ----------------------------------------------------------------------------
+
+
+def _by_expressions(elements: _Elements, fields: list[syntax.Expression]) -> Node:
+    schema = elements.schema
+    parts = [_field(field) for field in fields]
+    by_name = any(source in schema.names for source, _, time in parts if time is None)
+    scan = elements.scan(timestamps=any(time is Time.ROWTIME for _, _, time in parts))
+    columns: list[Typed] = []
+    position = 0
+    for source, _, time in parts:
+        if time is Time.ROWTIME:
+            kind = replace(logical.timestamp(3), time=Time.ROWTIME)
+            columns.append(InputRef(kind, len(schema)))
+        elif time is Time.PROCTIME:
+            columns.append(invoke(builtin_functions()["PROCTIME"], []))
+        else:
+            index = _index(schema, source, position, by_name)
+            columns.append(InputRef(schema.types[index].with_nullable(True), index))
+            position += 1
+    names = tuple(name for _, name, _ in parts)
+    node: Node = project(scan, columns, names)
+    for index, (_, _, time) in enumerate(parts):
+        if time is Time.ROWTIME:
+            node = AssignWatermarks(node.schema, node, index, None)
+    return node
+
+
+def _field(field: syntax.Expression) -> tuple[str, str, Time | None]:
+    """Return the field of the stream, the name of the column, and which time it is."""
+    name = None
+    if isinstance(field, syntax.Alias):
+        name, field = field.names[0], field.operand
+    if isinstance(field, syntax.Call) and field.name in {"ROWTIME", "PROCTIME"}:
+        source, _, _ = _field(field.args[0])
+        return source, name or source, Time(field.name)
+    if not isinstance(field, syntax.Name):
+        raise ValidationError("Field reference expression expected for the columns of a stream.")
+    return field.parts[0], name or field.parts[0], None
+
+
+def _index(schema: RowSchema, source: str, position: int, by_name: bool) -> int:
+    if by_name:
+        if source not in schema.names:
+            raise ValidationError(
+                f"{source} is not a field of type {', '.join(schema.names)}. Expected: one of these"
+            )
+        return schema.names.index(source)
+    if position >= len(schema):
+        raise ValidationError(
+            f"there are more columns than fields of the stream, which has {len(schema)}"
+        )
+    return position

@@ -5,13 +5,19 @@ from __future__ import annotations
 import argparse
 import json
 import sys
+import time
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from pyflink_on_spark._graph.execution_plan import execution_plan_json
 from pyflink_on_spark._job.submission.job import Job
+from pyflink_on_spark._runtime.contract.plan import JobSettings, VertexPlan
+from pyflink_on_spark._runtime.elements.clock import SystemClock
+from pyflink_on_spark._runtime.operators.function_loop import FusableOperator, loop_texts
+from pyflink_on_spark._runtime.task.subtask_builder import SubtaskBuilder, SubtaskContext
 from pyflink_on_spark.tools.commands import parser_of, split_at_dashes
-from pyflink_on_spark.tools.plan.code import code_of
 from pyflink_on_spark.tools.plan.diagram import Arrow, Box, Diagram, Role, diagram_of
 from pyflink_on_spark.tools.plan.recording import recorded_jobs
 from pyflink_on_spark.tools.plan.svg import svg_of
@@ -129,3 +135,40 @@ def _shown(jobs: list[Job], form: str) -> str:
         return json.dumps(plans[0] if len(plans) == 1 else plans, indent=2)
     diagrams = list(map(diagram_of, jobs))
     return svg_of(diagrams) if form == "svg" else "\n\n\n".join(map(text_of, diagrams))
+
+
+def code_of(job: Job) -> str:
+    """The loops of a job's chains as text, in the order of the flow.
+
+    User functions are loaded, but not opened.
+
+    Args:
+        job: a recorded job.
+    """
+    chains = [
+        text
+        for stage in job.stages
+        for vertex in stage.vertices
+        for text in _chains(vertex, job.settings)
+    ]
+    return "\n\n\n".join(chains)
+
+
+def _chains(vertex: VertexPlan, settings: JobSettings) -> Iterator[str]:
+    context = SubtaskContext(vertex, 0, settings, SystemClock(), lambda channel: _to_nobody)
+    builder = SubtaskBuilder(context, _to_nobody, time.monotonic)
+    built = builder.build()
+    for plan, opened_with in built.contexts:
+        if isinstance(plan.operator, FusableOperator):
+            plan.operator.open(replace(opened_with, opens_functions=False))
+    for described, chain in zip(builder.vertex.chains, built.chains, strict=True):
+        names = dict.fromkeys(operator.name for operator in described.operators)
+        shown = " -> ".join(name for name in names if not name.startswith("_"))
+        timed = described.source is None or described.source.timestamped
+        loops = list(loop_texts(chain.operators, timed))
+        if loops:
+            yield "\n".join([f"# {shown}", *loops])
+
+
+def _to_nobody(_: Any) -> None:
+    """Drop what nobody receives."""

@@ -13,8 +13,8 @@ from pyflink_on_spark._connectors.jdbc.config import (
     JdbcSinkConfig,
 )
 from pyflink_on_spark._connectors.jdbc.database import JdbcError
+from pyflink_on_spark._connectors.jdbc.find_database import Sqlite
 from pyflink_on_spark._connectors.jdbc.sink import JdbcWriter
-from pyflink_on_spark._connectors.jdbc.sqlite import Sqlite
 from pyflink_on_spark.common import Row
 from tests.connectors.jdbc.jobs import PAIR
 from tests.connectors.rabbitmq.proxy import Proxy
