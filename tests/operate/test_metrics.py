@@ -15,7 +15,7 @@ import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
 from pyflink_on_spark._compat.errors import EnvironmentSetupError, UnsupportedFlinkFeature
-from pyflink_on_spark._operate.metrics import opentelemetry, prometheus, text_reporters
+from pyflink_on_spark._operate.metrics import opentelemetry, prometheus, reporters
 from pyflink_on_spark._operate.metrics.reporters import Reporters
 from pyflink_on_spark._operate.metrics.samples import samples_of
 from pyflink_on_spark._operate.metrics.settings import ReporterSettings, reporters_of
@@ -208,7 +208,7 @@ def test_what_is_no_port(text):
 
 def test_the_log(operated, caplog):
     caplog.set_level(logging.INFO, "pyflink_on_spark.metrics")
-    text_reporters.log_all(lambda: samples_of(operated))
+    reporters.log_all(lambda: samples_of(operated))
     (told,) = caplog.messages
     host, name = socket.gethostname(), operated.job.name
     assert f"\n{host}.jobmanager.{name}.lastCheckpointSize: 123\n" in told
@@ -221,14 +221,14 @@ def test_statsd(operated):
         server.settimeout(10)
         options = {"host": "127.0.0.1", "port": str(server.getsockname()[1])}
         settings = ReporterSettings("mine", "StatsD", 10, options)
-        text_reporters.statsd(settings, lambda: samples_of(operated))()
+        reporters.statsd(settings, lambda: samples_of(operated))()
         told = server.recv(65_536).decode()
     assert ".lastCheckpointSize:123|g" in told
     assert "ExternalPath" not in told
 
 
 def test_long_reports_are_cut_between_lines(operated):
-    parts = list(text_reporters.datagrams(list(samples_of(operated)) * 20))
+    parts = list(reporters.datagrams(list(samples_of(operated)) * 20))
     assert len(parts) > 1
     assert all(len(part) < 1_500 for part in parts)
     assert all(line.endswith(b"|g") for part in parts for line in part.split(b"\n"))

@@ -9,9 +9,8 @@ import textwrap
 
 import pytest
 
-from pyflink_on_spark.tools.check import modules
 from pyflink_on_spark.tools.check.command import main
-from pyflink_on_spark.tools.check.script import examine
+from pyflink_on_spark.tools.check.script import examine, missing_modules
 from pyflink_on_spark.tools.check.verdict import Status
 
 SETUP = """
@@ -192,7 +191,7 @@ def test_missing_modules_and_those_beside_the_script(tmp_path, capsys):
 
 
 def test_packages_have_the_names_that_pip_knows():
-    [(name, verdict)] = modules.missing("cv2.aruco", 0)
+    [(name, verdict)] = missing_modules("cv2.aruco", 0)
     assert name == "cv2"
     assert "pip install opencv-python," in verdict.advice
 

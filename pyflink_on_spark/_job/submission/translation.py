@@ -7,8 +7,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from pyflink_on_spark._graph.physical_graph import PhysicalNode, build_physical_graph
-from pyflink_on_spark._graph.sinks import place_sinks
-from pyflink_on_spark._graph.stages import plan_stages
+from pyflink_on_spark._graph.stages import place_sinks, plan_stages
 from pyflink_on_spark._graph.state_names import demand_uids
 from pyflink_on_spark._graph.stream_graph import GraphSettings, StreamGraph
 from pyflink_on_spark._graph.transformation import Transformation

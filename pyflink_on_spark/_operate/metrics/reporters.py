@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import logging
+import re
+import socket
 import threading
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 
-from pyflink_on_spark._operate.metrics import opentelemetry, prometheus, text_reporters
+from pyflink_on_spark._operate.metrics import opentelemetry, prometheus
 from pyflink_on_spark._operate.metrics.samples import Sample, samples_of
 from pyflink_on_spark._operate.metrics.settings import (
     GATEWAY,
@@ -72,10 +74,10 @@ class Reporters:
         if settings.kind == GATEWAY:
             return prometheus.push(settings, self.collect)
         if settings.kind == LOG:
-            return lambda: text_reporters.log_all(self.collect)
+            return lambda: log_all(self.collect)
         if settings.kind == OTEL:
             return opentelemetry.otlp(settings, self.collect)
-        return text_reporters.statsd(settings, self.collect)
+        return statsd(settings, self.collect)
 
 
 def _repeat(report: Callable[[], None], settings: ReporterSettings) -> None:
@@ -90,3 +92,50 @@ def _repeat(report: Callable[[], None], settings: ReporterSettings) -> None:
             failed = True
         else:
             failed = False
+
+
+_metrics_log = logging.getLogger("pyflink_on_spark.metrics")
+_STATSD_PORT = 8125
+_RESERVED = re.compile(r"[:|@\n]")
+_LONGEST_DATAGRAM = 1400
+Collect = Callable[[], Iterable[Sample]]
+
+
+def log_all(collect: Collect) -> None:
+    """Log all metrics in one record, as Flink's slf4j reporter does."""
+    lines = [f"{sample.identifier}: {sample.value}" for sample in collect()]
+    if lines:
+        _metrics_log.info("Metrics report\n%s", "\n".join(lines))
+
+
+def statsd(settings: ReporterSettings, collect: Collect) -> Callable[[], None]:
+    """Return the function that sends the metrics to StatsD, as gauges.
+
+    Raises:
+        ValueError: the port is no number.
+    """
+    port = int(settings.options.get("port", _STATSD_PORT))
+    target = settings.options.get("host", "localhost"), port
+
+    def send() -> None:
+        family, kind, protocol, _, address = socket.getaddrinfo(*target, type=socket.SOCK_DGRAM)[0]
+        with socket.socket(family, kind, protocol) as connection:
+            for datagram in datagrams(collect()):
+                connection.sendto(datagram, address)
+
+    return send
+
+
+def datagrams(samples: Iterable[Sample]) -> Iterable[bytes]:
+    """Yield the lines of metrics that are numbers, as many in a datagram as fit."""
+    waiting = b""
+    for sample in samples:
+        if isinstance(sample.value, str):
+            continue
+        line = f"{_RESERVED.sub('-', sample.identifier)}:{sample.value}|g".encode()
+        if waiting and len(waiting) + len(line) >= _LONGEST_DATAGRAM:
+            yield waiting
+            waiting = b""
+        waiting = b"\n".join(filter(None, (waiting, line)))
+    if waiting:
+        yield waiting

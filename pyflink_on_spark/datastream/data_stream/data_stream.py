@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from operator import attrgetter, itemgetter
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pyflink_on_spark._compat.recorded import note_recorded
 from pyflink_on_spark._compat.renamed_parameters import renamed
 from pyflink_on_spark._connectors.builtin.driver_sinks import CollectSink, PrintSink
 from pyflink_on_spark._graph.transformation import Aligned, Edge
 from pyflink_on_spark._runtime.contract.partitioners import Partitioner as RuntimePartitioner
+from pyflink_on_spark._runtime.operators.async_wait import AsyncWaitOperator
 from pyflink_on_spark._runtime.operators.boundary import IdentityOperator
 from pyflink_on_spark._runtime.operators.process import ProcessOperator
 from pyflink_on_spark._runtime.operators.stateless import (
@@ -55,6 +56,10 @@ from pyflink_on_spark.datastream.functions import (
     ProcessFunction,
 )
 from pyflink_on_spark.datastream.output_tag import OutputTag
+
+if TYPE_CHECKING:
+    from pyflink_on_spark.datastream.functions import AsyncFunction, AsyncRetryStrategy
+
 
 KEY_BY_NAME = "_stream_key_by_map_operator"
 PAIRS_NAME = "_keyed_stream_pairs_operator"
@@ -375,8 +380,6 @@ class DataStream(PartitionedStream):
         ordered: bool,
         retry_strategy: Any = None,
     ) -> DataStream:
-        from pyflink_on_spark.datastream.data_stream.async_wait import async_wait
-
         return async_wait(
             self, async_function, timeout_ms, capacity, output_type, ordered, retry_strategy
         )
@@ -437,3 +440,40 @@ def _arrays_in(found: TypeInformation) -> Iterator[TypeInformation]:
     elif isinstance(found, (RowTypeInfo, TupleTypeInfo)):
         for field in found.get_field_types():
             yield from _arrays_in(field)
+
+
+def async_wait(
+    stream: DataStream,
+    async_function: AsyncFunction,
+    timeout_ms: int,
+    capacity: int,
+    output_type: TypeInformation | list[Any] | None,
+    ordered: bool,
+    retry_strategy: AsyncRetryStrategy | None = None,
+) -> DataStream:
+    """Let an asynchronous function work on a stream's elements, several at a time.
+
+    Args:
+        stream: the stream; a keyed one gives rows of key and element.
+        async_function: the function.
+        timeout_ms: how long all attempts for an element may take; 0 for no limit.
+        capacity: how many elements may be in flight in each subtask.
+        output_type: the type of the results; untyped if not given.
+        ordered: whether results come in the order of the elements.
+        retry_strategy: whether and when to try again; never if not given.
+
+    Raises:
+        ValueError: if ``capacity`` is less than 1.
+        TypeError: if the function or the strategy cannot be pickled.
+    """
+    if capacity < 1:
+        raise ValueError(f"The capacity must be at least 1, not {capacity}: nothing could start.")
+    operator = AsyncWaitOperator(
+        UserFunction.of(async_function),
+        timeout_ms,
+        capacity,
+        ordered,
+        None if retry_strategy is None else UserFunction.of(retry_strategy),
+        keyed=hasattr(stream, "_origin_stream"),
+    )
+    return stream._then("async wait operator", operator, declared_type(output_type))

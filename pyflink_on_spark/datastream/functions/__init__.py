@@ -26,7 +26,10 @@ from pyflink_on_spark.datastream.functions.element_functions import (
     CoMapFunction,
     FilterFunction,
     FlatMapFunction,
+    KeySelector,
     MapFunction,
+    NullByteKeySelector,
+    Partitioner,
     ReduceFunction,
 )
 from pyflink_on_spark.datastream.functions.internal_window_functions import (
@@ -41,11 +44,6 @@ from pyflink_on_spark.datastream.functions.internal_window_functions import (
     InternalSingleValueProcessWindowFunction,
     InternalSingleValueWindowFunction,
     InternalWindowFunction,
-)
-from pyflink_on_spark.datastream.functions.keys_and_partitions import (
-    KeySelector,
-    NullByteKeySelector,
-    Partitioner,
 )
 from pyflink_on_spark.datastream.functions.process_functions import (
     CoProcessFunction,

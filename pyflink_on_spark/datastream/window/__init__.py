@@ -24,16 +24,6 @@ from pyflink_on_spark.datastream.window.assigner import (
     SessionWindowTimeGapExtractor,
     WindowAssigner,
 )
-from pyflink_on_spark.datastream.window.continuous_triggers import (
-    ContinuousEventTimeTrigger,
-    ContinuousProcessingTimeTrigger,
-    Min,
-)
-from pyflink_on_spark.datastream.window.count_assigners import (
-    CountSlidingWindowAssigner,
-    CountTumblingWindowAssigner,
-    GlobalWindows,
-)
 from pyflink_on_spark.datastream.window.operation import WindowOperationDescriptor
 from pyflink_on_spark.datastream.window.serializers import (
     CountWindowSerializer,
@@ -47,6 +37,9 @@ from pyflink_on_spark.datastream.window.session_assigners import (
     ProcessingTimeSessionWindows,
 )
 from pyflink_on_spark.datastream.window.time_assigners import (
+    CountSlidingWindowAssigner,
+    CountTumblingWindowAssigner,
+    GlobalWindows,
     SlidingEventTimeWindows,
     SlidingProcessingTimeWindows,
     TumblingEventTimeWindows,
@@ -54,8 +47,11 @@ from pyflink_on_spark.datastream.window.time_assigners import (
 )
 from pyflink_on_spark.datastream.window.trigger import Trigger, TriggerResult
 from pyflink_on_spark.datastream.window.triggers import (
+    ContinuousEventTimeTrigger,
+    ContinuousProcessingTimeTrigger,
     CountTrigger,
     EventTimeTrigger,
+    Min,
     NeverTrigger,
     ProcessingTimeTrigger,
     PurgingTrigger,

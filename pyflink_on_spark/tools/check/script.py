@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import ast
 import contextlib
+import functools
+import importlib.util
+import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from pathlib import Path
 from types import FunctionType
 
-from pyflink_on_spark.tools.check import mirror, modules, tables, texts
+from pyflink_on_spark.tools.check import mirror, tables, texts
 from pyflink_on_spark.tools.check.absent import jars_in, verdict_on_module
 from pyflink_on_spark.tools.check.called import never_runs, uncalled
 from pyflink_on_spark.tools.check.findings import Findings
@@ -29,6 +33,7 @@ from pyflink_on_spark.tools.check.values import (
     Value,
     join,
 )
+from pyflink_on_spark.tools.check.verdict import Status, Verdict
 
 
 def annotated(annotation: ast.expr, value_of: Callable[[ast.expr], Value]) -> Value:
@@ -283,12 +288,12 @@ class _Walk(Notes):
         """Note a module that is neither beside the script nor installed."""
         if mirror.is_pyflink(name) and not level:
             return
-        own = modules.own_module(self._findings.path, name, level)
+        own = own_module(self._findings.path, name, level)
         if own is not None:
             if own.is_file() and own not in self._findings.own_modules:
                 self._findings.own_modules.append(own)
         elif self._modules_needed:
-            for missing, verdict in modules.missing(name, level):
+            for missing, verdict in missing_modules(name, level):
                 self._findings.add(missing, verdict, line)
 
     def _with(self, statement: ast.With | ast.AsyncWith) -> None:
@@ -638,3 +643,68 @@ def _is_fallback(handler: ast.ExceptHandler) -> bool:
         for node in ast.walk(part)
     )
     return caught and not ends
+
+
+_FOLDERS_ABOVE = 4
+_PACKAGES = {
+    "bs4": "beautifulsoup4",
+    "cv2": "opencv-python",
+    "dateutil": "python-dateutil",
+    "dotenv": "python-dotenv",
+    "kafka": "kafka-python",
+    "PIL": "pillow",
+    "psycopg2": "psycopg2-binary",
+    "sklearn": "scikit-learn",
+    "yaml": "pyyaml",
+}
+"""The packages whose modules have another name."""
+
+
+def missing_modules(name: str, level: int) -> Iterator[tuple[str, Verdict]]:
+    """Yield the module that an import needs if it is not installed, or relative.
+
+    Args:
+        name: the module, without the dots of a relative import.
+        level: how many dots there are.
+    """
+    top = name.partition(".")[0]
+    if level:
+        dotted = "." * level + name
+        yield dotted, _verdict("Put its file beside the script.")
+    elif not _is_installed(top):
+        package = _PACKAGES.get(top, top)
+        yield (
+            top,
+            _verdict(f"pip install {package}, or give the script's own module with --pyFiles."),
+        )
+
+
+def own_module(script: str, name: str, level: int = 0) -> Path | None:
+    """Return the file or folder of a module beside the script or in a folder above; or None."""
+    folder = Path(script).absolute().parent
+    folders = [folder, *list(folder.parents)[:_FOLDERS_ABOVE]]
+    if level:
+        folders = folders[level - 1 : level]
+    parts = name.split(".") if name else []
+    for each in folders:
+        place = each.joinpath(*parts) if level else each.joinpath(parts[0])
+        file = place.with_name(f"{place.name}.py") if parts else place
+        if parts and file.is_file():
+            return file
+        if place.is_dir() and (level or any(place.rglob("*.py"))):
+            return place
+    return None
+
+
+def _verdict(advice: str) -> Verdict:
+    return Verdict(Status.MISSING, "The module is neither beside the script nor installed.", advice)
+
+
+@functools.cache
+def _is_installed(top: str) -> bool:
+    if top in sys.stdlib_module_names:
+        return True
+    try:
+        return importlib.util.find_spec(top) is not None
+    except (ImportError, ValueError):
+        return False

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+import pickle
+from collections.abc import Callable, Hashable, Iterable, Iterator
 from itertools import islice
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from weakref import ref
 
+from pyflink_on_spark._runtime.elements.immutability import deserialize, serialize
+from pyflink_on_spark._runtime.elements.keys import Key
 from pyflink_on_spark._runtime.state.disk.database import Change, EntryDatabase
-from pyflink_on_spark._runtime.state.disk.table import decode_key, encode_key
 from pyflink_on_spark._runtime.state.settings import DiskSettings
-
-if TYPE_CHECKING:
-    from pyflink_on_spark._runtime.state.disk.table import DiskNamespace, DiskTable
+from pyflink_on_spark._runtime.state.table import Place, StateTable
 
 _SMALLEST_GENERATION = 128
 _FIRST_GENERATION = 250
@@ -61,8 +61,6 @@ class DiskStore:
 
     def table(self, kind: str, track: bool) -> DiskTable:
         """Return a new table of a state."""
-        from pyflink_on_spark._runtime.state.disk.table import DiskTable
-
         return DiskTable(kind, track, self)
 
     def new_number(self) -> int:
@@ -196,3 +194,309 @@ def _to_write(references: list[ref[DiskNamespace]]) -> Iterator[Change | None]:
         namespace = reference()
         if namespace is not None:
             yield from namespace.to_write()
+
+
+def encode_key(key: Any) -> tuple[bytes, bytes | None]:
+    """Return the stored form of a key, and its pickle where that form is not the whole key."""
+    kind = type(key)
+    if kind is str:
+        return b"s" + key.encode("utf-8", "surrogatepass"), None
+    if kind is int:
+        return b"i%d" % key, None
+    if kind is bytes:
+        return b"b" + key, None
+    if kind is Key:
+        return b"k" + repr(key.identity).encode("utf-8", "surrogatepass"), serialize(key)
+    return b"o" + serialize(key), None
+
+
+def decode_key(encoded: bytes, original: bytes | None) -> Any:
+    """Return a key."""
+    if original is not None:
+        return pickle.loads(original)
+    kind, content = encoded[:1], encoded[1:]
+    if kind == b"s":
+        return content.decode("utf-8", "surrogatepass")
+    if kind == b"i":
+        return int(content)
+    if kind == b"b":
+        return content
+    return pickle.loads(content)
+
+
+_UNKNOWN = object()
+_MANY = 200
+_ORDERED_TYPES = {str, bytes, int}
+
+
+class DiskNamespace:
+    """Entries by key. None stands for an entry that is known not to be there.
+
+    Args:
+        store: where the entries are that are not in memory.
+    """
+
+    __slots__ = (
+        "__weakref__",
+        "_count",
+        "_has_rows",
+        "_old",
+        "_store",
+        "_stored",
+        "_young",
+        "number",
+    )
+
+    def __init__(self, store: DiskStore) -> None:
+        self._store = store
+        self.number = store.new_number()
+        self._count = 0
+        self._has_rows = False
+        self._young: dict[Any, Any] = {}
+        self._old: dict[Any, Any] = {}
+        # Of each entry in memory: a hash of what the database has, or None if it has nothing.
+        self._stored: dict[Any, int | None] = {}
+
+    def __del__(self) -> None:
+        if self._has_rows:
+            self._store.release(self.number)
+
+    def get(self, key: Any, default: Any = None) -> Any:
+        """Return an entry."""
+        value = self._young.get(key, _UNKNOWN)
+        if value is _UNKNOWN:
+            value = self._fetched(key)
+        return default if value is None else value
+
+    def __getitem__(self, key: Any) -> Any:
+        value = self.get(key)
+        if value is None:
+            raise KeyError(key)
+        return value
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        known = self._young.get(key, _UNKNOWN)
+        if known is _UNKNOWN:
+            known = self._fetched(key)
+        self._count += (value is not None) - (known is not None)
+        self._young[key] = value
+
+    def __delitem__(self, key: Any) -> None:
+        if self.get(key) is None:
+            raise KeyError(key)
+        self[key] = None
+
+    def __contains__(self, key: Any) -> bool:
+        return self.get(key) is not None
+
+    def __len__(self) -> int:
+        return self._count
+
+    def __iter__(self) -> Iterator[Any]:
+        return (key for key, _ in self.items())
+
+    def setdefault(self, key: Any, default: Any) -> Any:
+        """Return an entry; set it first if it is not there."""
+        value = self.get(key)
+        if value is None:
+            value = self[key] = default
+        return value
+
+    def pop(self, key: Any, default: Any = None) -> Any:
+        """Remove and return an entry."""
+        value = self.get(key)
+        if value is None:
+            return default
+        self[key] = None
+        return value
+
+    def update(self, entries: dict[Any, Any]) -> None:
+        """Set entries."""
+        for key, value in entries.items():
+            self[key] = value
+
+    def load(self, entries: dict[Any, Any]) -> None:
+        """Set entries as ``update`` does, but most of many straight in the database."""
+        if len(entries) >= _MANY:
+            number, stored = self.number, self._stored
+            added = self._store.load(
+                (number, *encode_key(key), serialize(value))
+                for key, value in entries.items()
+                if key not in stored and value is not None
+            )
+            if added is not None:
+                self._count += added
+                self._has_rows = True
+                entries = {k: v for k, v in entries.items() if k in stored or v is None}
+        self.update(entries)
+
+    def clear(self) -> None:
+        """Remove all entries."""
+        for key in list(self):
+            self[key] = None
+
+    def items(self) -> Iterator[tuple[Any, Any]]:
+        """Yield the entries; entries may change meanwhile, which may be seen or not."""
+        if self._count:
+            in_memory = dict.fromkeys((*self._young, *self._old))
+            yield from self._present((key, None) for key in in_memory)
+            if self._has_rows:
+                for page in self._store.rows(self.number):
+                    yield from self._present(row for row in page if row[0] not in in_memory)
+
+    def _present(self, rows: Iterable[tuple[Any, bytes | None]]) -> Iterator[tuple[Any, Any]]:
+        """Yield the entries that exist; the values in memory may be newer than the rows."""
+        for key, content in rows:
+            value = self._young.get(key, _UNKNOWN)
+            if value is _UNKNOWN:
+                value = self._old.get(key, _UNKNOWN)
+            if value is _UNKNOWN:
+                value = self._read(key)[0] if content is None else deserialize(content)
+            if value is not None:
+                yield key, value
+
+    def values(self) -> Iterator[Any]:
+        """Yield the values."""
+        return (value for _, value in self.items())
+
+    # -- for the store --------------------------------------------------------------------------
+
+    @property
+    def cached(self) -> int:
+        """The number of entries in memory."""
+        return len(self._stored)
+
+    @property
+    def old(self) -> int:
+        """The number of entries in the old generation."""
+        return len(self._old)
+
+    def to_write(self) -> Iterator[Change | None]:
+        """Yield for each entry of the old generation its row, when its turn comes.
+
+        None stands for nothing. The keys are in order, so that slices of them are neighbours in
+        the database.
+        """
+        number, stored = self.number, self._stored
+        for key in _in_order(self._old):
+            before = stored[key]
+            if key in self._young:
+                yield None
+                continue
+            value = self._old[key]
+            content = None if value is None else serialize(value)
+            now = None if content is None else hash(content)
+            if now == before:
+                yield None
+                continue
+            stored[key] = now
+            self._has_rows = True
+            yield number, *encode_key(key), content
+
+    def forget_old(self) -> None:
+        """Forget the old generation, which was written."""
+        for key in self._old:
+            if key not in self._young:
+                del self._stored[key]
+        self._old = {}
+
+    def grow_old(self) -> None:
+        """Make the young generation the old one."""
+        self._old, self._young = self._young, {}
+
+    def _fetched(self, key: Any) -> Any:
+        """Return an entry that is not young; it is then."""
+        self._store.make_room()
+        value = self._old.get(key, _UNKNOWN)
+        if value is _UNKNOWN:
+            value, self._stored[key] = self._read(key)
+        if not self._young:
+            self._store.grows(self)
+        self._young[key] = value
+        return value
+
+    def _read(self, key: Any) -> tuple[Any, int | None]:
+        """Return an entry as it is in the database, and the hash of it."""
+        content = self._store.find(self.number, key) if self._has_rows else None
+        return (None, None) if content is None else (deserialize(content), hash(content))
+
+
+def _in_order(entries: dict[Any, Any]) -> list[Any]:
+    """Return keys, neighbours in the database next to each other."""
+    if len(kinds := set(map(type, entries))) == 1 and kinds <= _ORDERED_TYPES:
+        return sorted(entries)
+    return sorted(entries, key=encode_key)
+
+
+_PART = 2_000
+
+
+class _Namespaces(dict[Hashable, Any]):
+    """All namespaces of a table; a new one is one on disk, whatever is asked for."""
+
+    def __init__(self, store: DiskStore) -> None:
+        super().__init__({None: DiskNamespace(store)})
+        self._store = store
+
+    def __setitem__(self, namespace: Hashable, entries: Any) -> None:
+        found = DiskNamespace(self._store)
+        super().__setitem__(namespace, found)
+        found.update(entries)
+
+    def setdefault(self, namespace: Hashable, entries: Any = None) -> Any:
+        """Return a namespace."""
+        if namespace not in self:
+            self[namespace] = entries or {}
+        return self[namespace]
+
+
+class DiskTable(StateTable):
+    """A table whose namespaces are like dicts, but on disk. The namespaces' names are in memory.
+
+    Args:
+        kind: as a descriptor's ``_kind``, for example ``value``.
+        track: whether to note which entries change.
+        store: where the entries are.
+    """
+
+    __slots__ = ("_store",)
+
+    def __init__(self, kind: str, track: bool, store: DiskStore) -> None:
+        super().__init__(kind, track)
+        self._store = store
+        self.namespaces = _Namespaces(store)
+        self.current = self.namespaces[None]
+
+    def put_all(self, namespace: Hashable, entries: dict[Any, Any]) -> None:
+        """Set entries of any namespace; this is not noted as a change."""
+        self.namespaces.setdefault(namespace, {}).load(entries)  # type: ignore[attr-defined]
+
+    def all_entries(self) -> Iterator[tuple[Hashable, dict[Any, Any]]]:
+        """Yield namespaces and entries by key, some at a time."""
+        for namespace, table in self.namespaces.items():
+            part: dict[Any, Any] = {}
+            for key, value in table.items():
+                part[key] = value
+                if len(part) == _PART:
+                    yield namespace, part
+                    part = {}
+            yield namespace, part
+
+    def size(self) -> int:
+        """Return how many entries there are in memory; those on disk only are not counted."""
+        return sum(table.cached for table in self.namespaces.values())  # type: ignore[attr-defined]
+
+    def entries(self) -> Iterator[tuple[Hashable, Any, Any]]:
+        """Yield namespace, key and value of each entry; entries may change meanwhile.
+
+        Entries on disk are read in order, and do not take the place of others in memory.
+        """
+        for namespace, table in list(self.namespaces.items()):
+            for key, value in table.items():
+                yield namespace, key, value
+
+    def places(self) -> Iterator[Place]:
+        """Yield the place of each entry; entries may change meanwhile."""
+        for namespace, table in list(self.namespaces.items()):
+            for key in table:
+                yield namespace, key
