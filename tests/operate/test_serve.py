@@ -32,7 +32,7 @@ from pyflink_on_spark._operate.view.server_record import (
     write_server,
 )
 from pyflink_on_spark._options.yaml_text import parse_yaml
-from pyflink_on_spark.tools.operate import submit as submitting
+from pyflink_on_spark.tools.operate import commands
 from pyflink_on_spark.tools.operate.commands import find_server, submit
 from pyflink_on_spark.tools.operate.run_options import UsageError, parse
 from pyflink_on_spark.tools.serve.command import Server, _parser
@@ -136,7 +136,7 @@ def test_run_m_has_the_exit_status_of_the_script(server, tmp_path, capfd):
 def test_a_server_elsewhere_gets_the_script_itself(server, script, capfd, monkeypatch):
     port = server.record.url.rpartition(":")[2]
     monkeypatch.setenv("PYFLINK_ON_SPARK_TOKEN", server.record.token)
-    monkeypatch.setattr(submitting, "running_server", lambda: None)
+    monkeypatch.setattr(commands, "running_server", lambda: None)
     options = parse(["-d", "-m", f"127.0.0.1:{port}", str(script)])
     found = find_server(options)
     assert not found.here
@@ -153,7 +153,7 @@ def test_without_the_token_nothing_runs_elsewhere(server, monkeypatch, token, wh
     monkeypatch.delenv("PYFLINK_ON_SPARK_TOKEN", raising=False)
     if token is not None:
         monkeypatch.setenv("PYFLINK_ON_SPARK_TOKEN", token)
-    monkeypatch.setattr(submitting, "running_server", lambda: None)
+    monkeypatch.setattr(commands, "running_server", lambda: None)
     port = server.record.url.rpartition(":")[2]
     with pytest.raises(UsageError, match=f"{why}; set PYFLINK_ON_SPARK_TOKEN"):
         find_server(parse(["-m", f"127.0.0.1:{port}", "job.py"]))
