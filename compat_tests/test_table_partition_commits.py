@@ -85,3 +85,24 @@ def test_changes_in_partitions(tmp_path):
     t_env.execute_sql("INSERT INTO t VALUES (5, 'z')").wait()
     assert sorted(path.name for path in tmp_path.iterdir()) == ["p=x", "p=y", "p=z"]
     assert last(t_env, "SELECT p, n FROM t") == [("x", 2), ("y", 1), ("z", 5)]
+
+
+@pytest.mark.parametrize("fixed", [False, True])
+def test_one_subtask_writes_a_partition(t_env, tmp_path, fixed):
+    t_env.get_config().set("parallelism.default", "2")
+    t_env.execute_sql(
+        "CREATE TABLE numbers (i BIGINT) WITH ('connector' = 'datagen', 'number-of-rows' = '400', "
+        "'fields.i.kind' = 'sequence', 'fields.i.start' = '1', 'fields.i.end' = '400')"
+    )
+    t_env.execute_sql(
+        "CREATE TABLE t (i BIGINT, p BIGINT) PARTITIONED BY (p) WITH ('connector' = 'filesystem', "
+        f"'path' = '{tmp_path}', 'format' = 'csv', 'sink.shuffle-by-partition.enable' = 'true')"
+    )
+    if fixed:
+        t_env.execute_sql("INSERT INTO t PARTITION (p=1) SELECT i FROM numbers").wait()
+    else:
+        t_env.execute_sql("INSERT INTO t SELECT i, MOD(i, 10) / 2 FROM numbers").wait()
+    files = sorted(path.parent.name for path in tmp_path.rglob("part-*"))
+    assert files == (["p=1", "p=1"] if fixed else [f"p={n}" for n in range(5)])
+    rows = query(t_env, "SELECT COUNT(*), SUM(i) FROM t")
+    assert rows[-1] == (400, 80200)

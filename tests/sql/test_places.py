@@ -101,9 +101,6 @@ def test_options_of_files_that_change_nothing_or_are_not_there(t_env):
     table("b", "'source.report-statistics' = 'SOME'")
     with pytest.raises(ValidationError, match="Invalid value for option"):
         t_env.sql_query("SELECT * FROM b")
-    table("c", "'sink.shuffle-by-partition.enable' = 'true'")
-    with pytest.raises(UnsupportedFlinkFeature, match="shuffle-by-partition"):
-        t_env.execute_sql("INSERT INTO c SELECT 1, 'a'")
 
 
 def test_updates_into_files(t_env):

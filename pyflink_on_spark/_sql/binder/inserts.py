@@ -27,6 +27,7 @@ def insert(
     columns: Sequence[Name] = (),
     overwrite: bool = False,
     hints: Mapping[str, str] | None = None,
+    fixed: Sequence[str] = (),
 ) -> Sink:
     """Return the node that writes rows to a table.
 
@@ -38,6 +39,7 @@ def insert(
         columns: which columns the rows have; none for all.
         overwrite: whether what was there before goes.
         hints: options that the query gives for itself.
+        fixed: the partition columns whose values the statement gives.
 
     Raises:
         ValidationError: the rows do not fit, or the connector refuses the table.
@@ -46,7 +48,7 @@ def insert(
     target = table.schema.sink
     if columns:
         node = _by_name(node, columns, target, path)
-    sink = sink_of(path, table, settings, overwrite=overwrite, hints=hints)
+    sink = sink_of(path, table, settings, overwrite=overwrite, hints=hints, fixed=fixed)
     if table.distribution is not None:
         raise TableError(
             f"Table '{path}' is distributed into buckets, but the underlying DynamicTableSink "
@@ -63,6 +65,7 @@ def sink_of(
     *,
     overwrite: bool = False,
     hints: Mapping[str, str] | None = None,
+    fixed: Sequence[str] = (),
 ) -> TableSink:
     """Return the sink of a table.
 
@@ -72,6 +75,7 @@ def sink_of(
         settings: the session's.
         overwrite: whether what was there before goes.
         hints: options that the query gives for itself.
+        fixed: the partition columns whose values the statement gives.
 
     Raises:
         ValidationError: the connector refuses the table.
@@ -79,7 +83,8 @@ def sink_of(
     context = table_context(
         path, table, settings.configuration, settings.time_zone, batch=settings.batch
     )
-    return table_sink(replace(with_hints(context, hints or {}), overwrite=overwrite))
+    context = replace(with_hints(context, hints or {}), overwrite=overwrite, fixed=tuple(fixed))
+    return table_sink(context)
 
 
 def with_partition(

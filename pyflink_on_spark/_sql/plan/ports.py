@@ -33,6 +33,7 @@ class TableContext:
         time_zone: the session's, by name.
         batch: whether the query runs in batch mode.
         overwrite: whether an INSERT replaces what is there.
+        fixed: the partition columns whose values an INSERT gives.
     """
 
     path: ObjectPath
@@ -43,6 +44,7 @@ class TableContext:
     time_zone: str = "UTC"
     batch: bool = False
     overwrite: bool = False
+    fixed: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -107,11 +109,14 @@ class Writing:
         encoder: makes of rows what the sink takes; None if that is rows. Elements are rows, or
             pairs of the kind and the row if ``changelog`` was said.
         parallelism: how many subtasks write; None: as many as the input has.
+        spread_by: the places of columns; one subtask encodes and writes the rows with equal values
+            of them. The encoder then takes pairs of the values and the row.
     """
 
     sink: Sink
     encoder: Operator | None = None
     parallelism: int | None = None
+    spread_by: tuple[int, ...] = ()
 
 
 class TableSink(ABC):

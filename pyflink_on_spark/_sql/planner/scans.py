@@ -10,9 +10,11 @@ from pyflink_on_spark._runtime.contract.flink_tables import Counterpart
 from pyflink_on_spark._sql.errors import Span
 from pyflink_on_spark._sql.plan.catalog_objects import CatalogTable, ObjectPath
 from pyflink_on_spark._sql.plan.changes import ChangeKinds
+from pyflink_on_spark._sql.plan.expressions import InputRef
 from pyflink_on_spark._sql.plan.nodes import ExternalRows, Schema
 from pyflink_on_spark._sql.plan.nodes import Values as LogicalValues
 from pyflink_on_spark._sql.plan.ports import TableSink, TableSource
+from pyflink_on_spark._sql.planner.aggregates import keyed_edges
 from pyflink_on_spark._sql.planner.meanings import Columns, Content, shortened, told_path
 from pyflink_on_spark._sql.planner.physical import GraphBuilder, PhysicalNode, RowStream
 from pyflink_on_spark._sql.runtime.rows import AsInserts, CheckNotNull
@@ -239,9 +241,17 @@ class Sink(PhysicalNode):
         if required:
             check = CheckNotNull(required, source.changelog)
             edges = builder.aligned("ConstraintEnforcer", edges, check)
+        name = f"{self.path.name}[{self.name}]"
+        if writing.encoder is not None and writing.spread_by:
+            keys = [InputRef(target.types[index], index) for index in writing.spread_by]
+            rows = RowStream(edges, source.changelog)
+            edges = keyed_edges(builder, rows, keys, len(target))
+            settings = {} if writing.parallelism is None else {"parallelism": writing.parallelism}
+            edges = builder.operator("Encode", edges, writing.encoder, **settings)
+            builder.write(name, edges, writing.sink, aligned=Aligned.INPUT)
+            return source
         if writing.encoder is not None:
             edges = builder.aligned("Encode", edges, writing.encoder)
-        name = f"{self.path.name}[{self.name}]"
         if writing.parallelism is None:
             builder.write(name, edges, writing.sink, aligned=Aligned.INPUT)
         else:

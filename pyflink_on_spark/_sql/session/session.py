@@ -133,6 +133,7 @@ class Session:
                 columns=columns,
                 overwrite=statement.overwrite,
                 hints=dict(statement.options),
+                fixed=[name for name, _ in statement.partition],
             )
         return replace(made, span=statement.path_span)
 

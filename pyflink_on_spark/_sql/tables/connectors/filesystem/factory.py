@@ -31,7 +31,7 @@ from pyflink_on_spark._filesystem.local_files import LOCAL
 from pyflink_on_spark._runtime.contract.operator import Operator
 from pyflink_on_spark._sql.codegen.program import Program
 from pyflink_on_spark._sql.codegen.rows import compile_value
-from pyflink_on_spark._sql.errors import TableError, ValidationError, not_yet
+from pyflink_on_spark._sql.errors import TableError, ValidationError
 from pyflink_on_spark._sql.plan.changes import ChangeKinds
 from pyflink_on_spark._sql.plan.expressions import Conversion, InputRef
 from pyflink_on_spark._sql.plan.nodes import Schema
@@ -294,8 +294,7 @@ class FilesystemFactory(TableFactory):
         if bulk is None:
             encoder = loaded.encoder(parts.stored, own, context.time_zone)
         options.note((_MONITOR, _PATTERN, _STATISTICS, *_FILES))
-        if options[_SHUFFLE]:
-            not_yet(f"the option '{_SHUFFLE.key}'", None, "Without it there are more files.")
+        by_folder = options[_SHUFFLE] and not set(context.partition_by) <= set(context.fixed)
         check_time_zone(options)
         config = _sink_config(context)
         if options[_COMPACTION] and not context.batch:
@@ -304,7 +303,7 @@ class FilesystemFactory(TableFactory):
         sink: type[TableFileSink] = OverwritingSink if context.overwrite else TableFileSink
         if isinstance(config, PartitionedConfig):
             sink = PartitionSink
-        return _FilesSink(config, encoder, bulk, options[_PARALLELISM], parts, sink)
+        return _FilesSink(config, encoder, bulk, options[_PARALLELISM], parts, sink, by_folder)
 
 
 def _sink_config(context: TableContext) -> FileSinkConfig:
@@ -445,9 +444,11 @@ class _FilesSink(TableSink):
         parallelism: int | None,
         parts: _Partitioning,
         made: type[TableFileSink],
+        by_folder: bool,
     ) -> None:
         self._config, self._encoder, self._bulk = config, encoder, bulk
         self._parallelism, self._parts, self._made = parallelism, parts, made
+        self._by_folder = by_folder
         self.accepts = encoder.accepts
 
     def writing(self, schema: Schema, changelog: bool) -> Writing:
@@ -461,8 +462,11 @@ class _FilesSink(TableSink):
                 self._parts.columns,
                 self._parts.default,
                 changelog,
+                self._by_folder,
             )
-            return Writing(self._made(config), encode, self._parallelism)
+            names = self._parts.names if self._by_folder else ()
+            by = tuple(map(schema.names.index, names))
+            return Writing(self._made(config), encode, self._parallelism, spread_by=by)
         sink = self._made(replace(self._config, buckets=BasePathBuckets(), bulk=bulk))
         if bulk is not None:
             return Writing(sink, None, self._parallelism)

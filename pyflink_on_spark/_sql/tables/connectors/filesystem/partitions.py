@@ -165,6 +165,7 @@ class EncodeWithFolders(Operator):
         columns: the places of the columns that are in the messages.
         default: the name of the folder for no value.
         changelog: whether elements are pairs of the kind and the row.
+        keyed: whether elements come in pairs with keys, which go.
     """
 
     emits_immutable = True
@@ -176,10 +177,11 @@ class EncodeWithFolders(Operator):
         columns: tuple[int, ...],
         default: str,
         changelog: bool,
+        keyed: bool = False,
     ) -> None:
         self._encoder, self._partition = encoder, partition
         self._columns, self._default = columns, default
-        self._changelog = changelog
+        self._changelog, self._keyed = changelog, keyed
         self._takes_kinds = encoder.accepts is not ChangeKinds.INSERT
 
     def open(self, context: OperatorContext) -> None:
@@ -192,6 +194,8 @@ class EncodeWithFolders(Operator):
     def process(self, elements: Iterator[Any]) -> Iterator[Any]:
         """Yield the pairs."""
         folder, columns = "", self._columns
+        if self._keyed:
+            elements = (element for _, element in elements)
         if self._takes_kinds and not self._changelog:
             elements = zip(repeat(INSERT), elements)
 
