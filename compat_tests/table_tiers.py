@@ -16,8 +16,8 @@ FOLDER = Path(__file__).parent
 TIERS = {
     "sources, statements and bridges": (
         "alterations", "catalog_objects", "distributions", "errors", "file_sinks", "formats",
-        "java_errors", "partition_commits", "plans", "schemas", "statements", "streams", "texts",
-        "timestamps",
+        "java_errors", "partition_commits", "partitions", "plans", "schemas", "statements",
+        "streams", "texts", "timestamps",
     ),
     "row by row": (
         "bitmaps", "dsl", "functions", "literals", "newer_functions", "python_functions",

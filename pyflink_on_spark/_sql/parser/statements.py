@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from decimal import Decimal
 
 from pyflink_on_spark._sql.errors import IllegalArgumentError, ValidationError, invalid, not_yet
 from pyflink_on_spark._sql.parser.cursor import Kind, Token
@@ -63,6 +64,8 @@ _LIKE_FEATURES = (
     "ALL", "CONSTRAINTS", "DISTRIBUTION", "GENERATED", "METADATA", "OPTIONS", "PARTITIONS",
     "WATERMARKS",
 )  # fmt: skip
+_NOT_OVERWRITTEN = frozenset({"ALL", "CONSTRAINTS", "DISTRIBUTION", "PARTITIONS"})
+_NUMBERS = frozenset({Kind.INTEGER, Kind.DECIMAL, Kind.DOUBLE})
 _ENFORCED = (
     "Flink doesn't support ENFORCED mode for PRIMARY KEY constraint: a key that is declared "
     "NOT ENFORCED is taken for granted"
@@ -116,6 +119,8 @@ class TableParser(QueryParser):
         elif not self.at("INTO"):
             raise self.unexpected()
         if self.accept("INTO"):
+            if self.token.kind in {Kind.DECIMAL, Kind.DOUBLE}:
+                raise invalid("Bucket count must be a positive integer", self.token.span)
             buckets = self.integer()
             self.expect("BUCKETS")
         return Distribution(kind, columns, buckets)
@@ -207,9 +212,9 @@ class TableParser(QueryParser):
                 feature = self.accept_any(*_LIKE_FEATURES)
                 if feature is None:
                     raise self.unexpected()
-                if action == "OVERWRITING" and feature == "DISTRIBUTION":
+                if action == "OVERWRITING" and feature in _NOT_OVERWRITTEN:
                     raise ValidationError(
-                        "Illegal merging strategy 'OVERWRITING' for 'DISTRIBUTION' option."
+                        f"Illegal merging strategy 'OVERWRITING' for '{feature}' option."
                     )
                 options.append((action, feature))
             self.expect(")")
@@ -337,13 +342,16 @@ class AlterationParser(TableParser):
     def _partition_literal(self) -> tuple[str, str]:
         name = self.name()
         self.expect("=")
+        if self.token.upper == "CAST":
+            raise self.unexpected()
+        sign = self.accept_any("+", "-") or ""
         first = self.token
         value = self.expression()
-        if first.kind is Kind.STRING and isinstance(value, Literal):
+        if first.kind is Kind.STRING and isinstance(value, Literal) and not sign:
             return name, str(value.value)
-        if isinstance(value, Literal) and first.kind is not Kind.WORD:
-            return name, str(value.span)
-        raise IllegalArgumentError(f"not a literal: {value.span}")
+        if isinstance(value, Literal) and first.kind in _NUMBERS:
+            return name, str(Decimal(f"{sign}{value.span}"))
+        raise IllegalArgumentError(f"not a literal: {sign}{value.span}")
 
     def _placed(self, first: Token, path: tuple[str, ...], modify: bool, exists: bool) -> Statement:
         """Read the columns, the watermark and the key of ADD or MODIFY."""

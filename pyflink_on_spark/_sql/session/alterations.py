@@ -281,9 +281,7 @@ def distribute(session: Session, statement: syntax.AlterDistribution) -> None:
     if wanted is None and there is None:
         raise ValidationError(f"Table {path.quoted} does not have a distribution to drop.")
     if statement.modify and there is None:
-        _fail(
-            "The current table does not define any distribution. You might want to add a new one."
-        )
+        _fail("The base table does not define any distribution. You might want to add a new one.")
     if wanted is not None and there is not None and not statement.modify:
         _fail(
             f"The current table has already defined the distribution '{there}'. You can modify it "
@@ -312,7 +310,7 @@ def alter_partitions(session: Session, statement: syntax.AlterPartitions) -> Non
     word = "DROP" if statement.drop else "ADD"
     texts = (f"PARTITION ({_values_text(values)})" for values, _ in statement.partitions)
     told = f"Could not execute ALTER TABLE {path} {word} {' '.join(texts)}"
-    found = session.catalog.find(path)
+    found = session.catalog.database(path).relations.get(path.name)
     place = f"{path.database}.{path.name}"
     if found is None and not statement.drop:
         raise ValidationError(

@@ -270,7 +270,7 @@ def _jars(_session: Session, _statement: syntax.Show) -> Listing:
 def _partitions(session: Session, statement: syntax.Show) -> Listing:
     """Return the partitions that a program has told the catalog, not those of connectors."""
     path = session.catalog.qualify(statement.path)
-    found = session.catalog.find(path)
+    found = session.catalog.database(path).relations.get(path.name)
     place = f"{path.database}.{path.name}"
     if found is None:
         raise ValidationError(
