@@ -14,7 +14,7 @@ from pyflink_on_spark._connectors.iceberg.client import (
     package,
 )
 from pyflink_on_spark._connectors.iceberg.config import IcebergCatalogConfig
-from pyflink_on_spark._sql.catalog import Catalog, Database, Relation
+from pyflink_on_spark._sql.catalog import Annex, Catalog, Database, Relation
 from pyflink_on_spark._sql.errors import ValidationError
 from pyflink_on_spark._sql.plan.catalog_objects import CatalogTable, ResolvedSchema
 from pyflink_on_spark._sql.session.server_objects import (
@@ -160,6 +160,17 @@ class _IcebergDatabase(ServerDatabase):
         with self._outside.opened() as catalog:
             catalog.rename_table((self._name, name), (self._name, new_name))
 
+    def annex(self, name: str) -> Annex:
+        """Raise: the files of a table say which partitions the table has.
+
+        Raises:
+            ValidationError: always.
+        """
+        raise ValidationError(
+            f"The table '{name}' is of Iceberg, whose rows say which partitions there are: ALTER "
+            "TABLE adds and drops none."
+        )
+
 
 class _Tables(ServerObjects[Relation]):
     def __init__(self, outside: _Outside, database: str) -> None:
@@ -171,6 +182,10 @@ class _Tables(ServerObjects[Relation]):
     def __setitem__(self, name: str, value: Relation) -> None:
         if not isinstance(value, CatalogTable):
             refuse_change(TYPE)
+        if value.distribution is not None:
+            raise ValidationError(
+                "A table of Iceberg has no buckets of DISTRIBUTED: write PARTITIONED BY instead"
+            )
         before = self.get(name)
         if before is None:
             self._create(name, value)
