@@ -125,7 +125,9 @@ def _restarts_of(record: JobRecord, state: str, records: Records) -> str:
         if str(count) == "0":
             return ""
         failures = job.get("/exceptions")["exceptionHistory"]["entries"]
-        last = failures[0] if failures else {"exceptionName": "unknown", "timestamp": None}
+        last: dict[str, Any] = {"exceptionName": "unknown", "timestamp": None}
+        if failures:
+            last = failures[0]
         if state == JobStatus.RESTARTING.name:
             return f"restart {count}, because of {last['exceptionName']}"
         moment = f" at {_time(last['timestamp'], _MOMENT)}" if last["timestamp"] else ""
