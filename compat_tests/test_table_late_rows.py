@@ -370,7 +370,7 @@ MIXED = [
     ("a", 17, 10500), ("a", 18, 30000),
 ]  # fmt: skip
 """Rows out of order, some of which come after windows that end with their slice."""
-WINDOWS = {
+LISTS = {
     "TUMBLE(TABLE e, DESCRIPTOR(ts), INTERVAL '5' SECOND)": {
         "a": [
             (0, "1,2,4,6,7", "0-1-2-3"), (5000, "8,10,11", "4-5"), (10000, "14,17", "7-8"),
@@ -398,18 +398,18 @@ WINDOWS = {
         "b": [(500, "3,5", "1-2"), (6000, "9,12", "4-6"), (14000, "15", "7")],
     },
 }  # fmt: skip
-TEXTS = "LISTAGG(CAST(v AS STRING)), LISTAGG(DISTINCT CAST(v / 2 AS STRING), '-')"
+TWO_TEXTS = "LISTAGG(CAST(v AS STRING)), LISTAGG(DISTINCT CAST(v / 2 AS STRING), '-')"
 
 
-@pytest.mark.parametrize("window", WINDOWS)
+@pytest.mark.parametrize("window", LISTS)
 def test_lists_of_windows_are_in_the_order_of_slices(late, window):
     grouped = f"FROM TABLE({window}) GROUP BY k, window_start, window_end"
-    found = late(f"SELECT k, window_start, {TEXTS} {grouped}", MIXED, 5000)
+    found = late(f"SELECT k, window_start, {TWO_TEXTS} {grouped}", MIXED, 5000)
     # The texts of DISTINCT are in the order of a hash map where PyFlink aggregates in two phases.
     found = [(*row, sorted(text.split("-"))) for *row, text in added(found)]
     expected = [
         (key, *row, sorted(text.split("-")))
-        for key, rows in WINDOWS[window].items()
+        for key, rows in LISTS[window].items()
         for *row, text in rows
     ]
     assert [list(row) for row in found] == sorted(map(list, expected))

@@ -500,3 +500,32 @@ def test_a_host_that_opens_functions_for_too_long():
     with pytest.raises(TimeoutError, match="1 of 1 hosts to open their functions"):
         pool.deploy(Deployment(b"", 1, 0, None, ("127.0.0.1", 1, b""), {}))
     wire.close()
+
+
+class BrokenWire:
+    """A connection on which nothing can be sent any more, and something still comes in."""
+
+    def __init__(self):
+        self.asked, self.left = threading.Event(), [(1, "done", "late"), (None, "report", None)]
+
+    def send(self, *message):
+        raise HostLost("the other end is closed")
+
+    def receive(self, timeout):
+        assert self.asked.wait(10)
+        if not self.left:
+            raise HostLost("it has ended")
+        return self.left.pop(0)
+
+
+def test_an_answer_that_comes_after_a_call_could_not_be_sent():
+    wire, reports = BrokenWire(), threading.Condition()
+    host = pool_module._HostConnection(0, None, wire, reports, 10.0, lambda *_: None)
+    host.report = before = HostReport(False, False, ())
+    future = host.call("snapshot")
+    wire.left[1] = (None, "report", HostReport(True, False, ()))
+    wire.asked.set()
+    with reports:
+        assert reports.wait_for(lambda: host.report is not before, 10)
+    with pytest.raises(HostLost, match="the other end is closed"):
+        future.result(10)

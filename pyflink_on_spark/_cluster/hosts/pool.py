@@ -171,7 +171,9 @@ class _HostConnection:
                     self._note(kind, content)
                     continue
                 with self._changed:
-                    future = self._requests.pop(number)
+                    future = self._requests.pop(number, None)
+                    if future is None:  # a call that failed to be sent has ended all others
+                        continue
                     if kind == "done":
                         future.set_result(content)
                     else:
