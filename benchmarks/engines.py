@@ -191,11 +191,11 @@ def kernels(engines: list[str], parallelisms: list[int], rounds: int) -> Iterato
     }
     for job, records in KERNELS.items():
         for contestant in contestants.values():
-            contestant.rate(job, records // 10)
+            contestant.rate(job, records // 10, typed=True)
         found: dict[tuple[str, int], list[float]] = {side: [] for side in sides}
         for _ in range(rounds):
             for side, contestant in contestants.items():
-                found[side].append(contestant.rate(job, records) / 1000)
+                found[side].append(contestant.rate(job, records, typed=True) / 1000)
         rates = [f"{statistics.median(found[side]):,.0f}" for side in sides]
         yield [job.replace("_", " "), f"{records:,}", *rates]
     for contestant in contestants.values():
