@@ -17,7 +17,6 @@ from pyflink_on_spark._runtime.checkpoints.checkpoint_files import Folder
 from pyflink_on_spark._runtime.checkpoints.steps import step
 from pyflink_on_spark._runtime.contract.state_meaning import Meanings, StateMeaning
 from pyflink_on_spark._runtime.elements.immutability import deserialize, serialize
-from pyflink_on_spark._spark.structured.query_settings import UNIQUE_FILES
 from pyflink_on_spark._spark.structured.slot import SlotReport
 
 COMMITTABLES, QUERY, CONTROL = "committables", "query", "control"
@@ -54,7 +53,6 @@ class QueryRun:
         first: the number of the checkpoint that the job began with, or 0.
         levels: how many operators with state the query has.
         meanings: what the state means, as JSON, by the stable name of its owner.
-        format: that of the files of Spark's state store.
     """
 
     job_id: str
@@ -62,7 +60,6 @@ class QueryRun:
     first: int
     levels: int
     meanings: dict[str, Any] = field(default_factory=dict)
-    format: str = "1"
 
     @classmethod
     def of(cls, home: Folder) -> Self:
@@ -98,7 +95,7 @@ class QueryCommits(CheckpointCoordinator):
         self.home, self._prepared = home, home.inside(COMMITTABLES)
         self.first = self._number
         meanings = {name: each.to_json() for name, each in self._owners.meanings.items()}
-        run = QueryRun(self._job_id, self._job_name, self.first, levels, meanings, UNIQUE_FILES)
+        run = QueryRun(self._job_id, self._job_name, self.first, levels, meanings)
         home.write(RUN, json.dumps(asdict(run)).encode())
 
     @property

@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-FORMAT = "spark.sql.streaming.stateStore.checkpointFormatVersion"
-UNIQUE_FILES = "2"
+UNIQUE_FILES = {"spark.sql.streaming.stateStore.checkpointFormatVersion": "2"}
 """The format in which each run of a task has its own files, and a commit names those that count.
 
 In format 1 the second run of a micro-batch writes files of the same names. Some file systems keep
@@ -21,7 +20,7 @@ STORE_SETTINGS = {
     "spark.sql.streaming.stateStore.providerClass": "org.apache.spark.sql.execution.streaming."
     "state.RocksDBStateStoreProvider",
     "spark.sql.streaming.stateStore.rocksdb.changelogCheckpointing.enabled": "true",
-    FORMAT: UNIQUE_FILES,
+    **UNIQUE_FILES,
     "spark.sql.streaming.minBatchesToRetain": "10",
     "spark.sql.streaming.stopTimeout": "120s",
     "spark.sql.streaming.numRecentProgressUpdates": "10",
@@ -31,9 +30,10 @@ _changes = threading.RLock()
 
 @contextlib.contextmanager
 def meanwhile(session: SparkSession, settings: Mapping[str, str]) -> Iterator[None]:
-    """Let a session of the user's have settings, which a query that starts there copies.
+    """Let a session have settings, which a query that starts there copies.
 
-    A query of another session would be unseen by the listeners of this one.
+    A query of another session would be unseen by the listeners of the user's. On Spark Connect
+    there is one session for all, also where state is read.
     """
     with _changes:
         before = session.conf.getAll

@@ -33,7 +33,7 @@ from pyflink_on_spark._spark.structured.batches import (
     committed_batches,
     prepared_things,
 )
-from pyflink_on_spark._spark.structured.query_settings import FORMAT, meanwhile
+from pyflink_on_spark._spark.structured.query_settings import UNIQUE_FILES, meanwhile
 from pyflink_on_spark._spark.structured.slow_start import once_started
 from pyflink_on_spark._spark.structured.state_log import LOG
 
@@ -196,13 +196,13 @@ def write_slots(
         configuration: the job's; says how file systems are reached.
     """
     files: list[StateFile] = []
-    run = QueryRun.of(home)
-    with meanwhile(session, {FORMAT: run.format}):
+    name = QueryRun.of(home).name
+    with meanwhile(session, UNIQUE_FILES):
         for level in range(levels):
             writer = _SlotWriter(level, place.uri, dict(configuration))
             logs = _logs(session, home.inside(QUERY).uri, batch, level)
             written = logs.mapInArrow(writer.__call__, "target INT, file BINARY")
-            rows = once_started(written.collect, run.name)
+            rows = once_started(written.collect, name)
             found = sorted(rows, key=lambda row: row["target"])
             files += [pickle.loads(row["file"]) for row in found]
     return files

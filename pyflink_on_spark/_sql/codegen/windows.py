@@ -403,6 +403,9 @@ def compile_slices(
     if slices.kind is WindowKind.CUMULATE:
         last = f" - 1 - (end - 1 - {slices.offset}) % {slices.size} + {slices.size}"
     slots = "".join(f", {each}" for each in (["0"] if retracting else []) + compiler.initial)
+    merge = indented(compiler.merges("acc", "other"), 2)
+    if retracting:
+        merge.insert(0, "        acc[2] += other[2]")
     result, place = [], 0
     for key in keys:
         if isinstance(key, int):
@@ -435,16 +438,14 @@ def compile_slices(
         "        acc = groups.get(key)",
         "        if acc is None:",
         f"            acc = groups[key] = [other[0], 0{slots}]",
-        *(["        acc[2] += other[2]"] if retracting else []),
-        *indented(compiler.merges("acc", "other"), 2),
+        *merge,
         "def carried(groups, others):",
         "    for key, other in others.items():",
         "        acc = groups.get(key)",
         "        if acc is None:",
         "            groups[key] = other",
         "            continue",
-        *(["        acc[2] += other[2]"] if retracting else []),
-        *indented(compiler.merges("acc", "other"), 2),
+        *merge,
         "def rows(groups, end):",
         f"    start, time = {slices.start_of('end')}, {moment}",
         "    for acc in groups.values():",
