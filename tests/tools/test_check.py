@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import json
 import textwrap
+from typing import Protocol
 
 import pytest
 
@@ -14,8 +15,10 @@ from pyflink_on_spark._compat.unsupported import (
     refuse_java,
     unsupported,
 )
+from pyflink_on_spark.tools.check import mirror
 from pyflink_on_spark.tools.check.command import main
 from pyflink_on_spark.tools.check.script import examine
+from pyflink_on_spark.tools.check.values import CallableValue
 from pyflink_on_spark.tools.check.verdict import Status, judge
 
 SETUP = """
@@ -117,6 +120,35 @@ def test_names_that_do_not_exist():
         "DataStream.frobnicate",
         "DataStream.map(types=...)",
     }
+
+
+def test_a_test_of_an_error_does_not_prevent_a_script_from_running():
+    script = SETUP + "with pytest.raises(TypeError):\n    ds.{0}()"
+    assert not found(script.format("frobnicate"))["DataStream.frobnicate"].called
+    assert found(SETUP + "with open('x'):\n    ds.nothing()")["DataStream.nothing"].called
+
+
+def test_private_modules_of_this_package_are_no_names_of_pyflink():
+    assert found("from pyflink_on_spark._sql.types.logical import INT\nINT.nothing()") == {}
+
+
+def test_members_that_protocols_declare():
+    class Started(Protocol):
+        def start(self) -> None: ...
+
+    member = Started.__dict__["start"]
+    assert mirror.known_owner(Started, Started) is Started
+    assert mirror.member_value(Started, member, Started) == CallableValue(member, Started)
+
+
+def test_markers_of_static_methods_are_not_given_one_argument_too_many():
+    uses = found(
+        """
+        from pyflink.datastream.connectors.elasticsearch import ElasticsearchEmitter
+        ElasticsearchEmitter.static_index("index", "id", "type")
+        """
+    )
+    assert Status.WRONG not in {use.verdict.status for use in uses.values()}
 
 
 def test_what_only_a_subclass_has_is_not_called_unknown():

@@ -41,6 +41,16 @@ def never_runs(statement: ast.If) -> bool:
     return ast.unparse(test) in {"TYPE_CHECKING", "typing.TYPE_CHECKING"}
 
 
+def expects_errors(statement: ast.With | ast.AsyncWith) -> bool:
+    """True if the body of a ``with`` may fail, or is a test of what fails."""
+    opened = [item.context_expr for item in statement.items]
+    called = [ast.unparse(each.func) for each in opened if isinstance(each, ast.Call)]
+    return any(name.rpartition(".")[2] in _EXPECTS_ERRORS for name in called)
+
+
+_EXPECTS_ERRORS = {"raises", "assertRaises", "assertRaisesRegex", "suppress"}
+
+
 def _runs(statement: ast.stmt) -> bool:
     """Return whether a statement of a module does more than to define something."""
     if isinstance(statement, _Definition):

@@ -30,8 +30,9 @@ _ANNOTATED_WITH = {"Optional", "Union"}
 
 
 def is_pyflink(name: str) -> bool:
-    """True for a module of PyFlink, or of this package."""
-    return name.split(".", maxsplit=1)[0] in {REAL, OURS}
+    """True for a module of PyFlink, or a public one of this package."""
+    root, *parts = name.split(".")
+    return root == REAL or (root == OURS and not any(part.startswith("_") for part in parts))
 
 
 def has_import(statement: ast.Import | ast.ImportFrom) -> bool:
@@ -100,7 +101,7 @@ def known_owner(cls: type, declared: type) -> type:
     known = [
         c
         for c in cls.__mro__
-        if issubclass(c, declared) and _is_exported(c.__module__, c.__qualname__)
+        if declared in c.__mro__ and _is_exported(c.__module__, c.__qualname__)
     ]
     return known[-1] if known else cls
 
@@ -113,7 +114,7 @@ def member_value(owner: type, member: Any, receiver: type) -> Value:
         member: as ``find_member`` returns it.
         receiver: the class through which it was reached.
     """
-    if isinstance(member, owner) and isinstance(member, enum.Enum):
+    if isinstance(member, enum.Enum) and type(member) is owner:
         return InstanceValue(owner)
     if isinstance(member, type):
         return value_of(member)

@@ -106,7 +106,7 @@ def _is_bound(called: CallableValue | ClassValue) -> bool:
     function, owner = called.function, called.receiver
     if owner is None:
         return False
-    found = mirror.find_member(owner, getattr(function, "__name__", ""))
+    found = mirror.find_member(owner, getattr(inspect.unwrap(function), "__name__", ""))
     return found is None or not isinstance(found[1], staticmethod)
 
 

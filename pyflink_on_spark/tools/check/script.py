@@ -14,7 +14,7 @@ from types import FunctionType
 
 from pyflink_on_spark.tools.check import mirror, tables, texts
 from pyflink_on_spark.tools.check.absent import jars_in, verdict_on_module
-from pyflink_on_spark.tools.check.called import never_runs, uncalled
+from pyflink_on_spark.tools.check.called import expects_errors, never_runs, uncalled
 from pyflink_on_spark.tools.check.findings import Findings
 from pyflink_on_spark.tools.check.lookup import Lookup
 from pyflink_on_spark.tools.check.mistakes import mistakes_in_call, mistakes_in_method
@@ -301,7 +301,8 @@ class _Walk(Notes):
             value = self._value(item.context_expr)
             if item.optional_vars is not None:
                 self._assign(item.optional_vars, value, None)
-        self._statements(statement.body)
+        with self._unless(expects_errors(statement)):
+            self._statements(statement.body)
 
     def _parts(self, node: ast.AST) -> None:
         """Go through a statement of no special meaning, or a part of one."""
