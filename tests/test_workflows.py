@@ -12,6 +12,7 @@ from ruamel.yaml import YAML
 ROOT = Path(__file__).resolve().parent.parent
 WORKFLOWS = sorted((ROOT / ".github/workflows").glob("*.yml"))
 ENVIRONMENT = re.compile(r"tox -e ([\w-]+)")
+PINNED = re.compile(r"[\w-]+/[\w-]+@[0-9a-f]{40}")
 
 
 def load(workflow):
@@ -40,6 +41,23 @@ def test_a_workflow_calls_what_developers_call(workflow, environments):
         named = ENVIRONMENT.findall(command)
         assert set(named) <= environments, command
         assert named or command in {".ci/run", "python -m pip install tox"} or "test -e" in command
+
+
+@pytest.mark.parametrize("workflow", WORKFLOWS, ids=lambda workflow: workflow.stem)
+def test_actions_are_pinned_by_the_hash_of_their_commit(workflow):
+    steps = [step for job in load(workflow)["jobs"].values() for step in job["steps"]]
+    actions = [step["uses"] for step in steps if "uses" in step]
+    assert actions
+    assert [action for action in actions if not PINNED.fullmatch(action)] == []
+
+
+def test_only_a_tag_is_published():
+    jobs = load(ROOT / ".github/workflows/release.yml")["jobs"]
+    publish = jobs.pop("publish")
+    assert publish["if"] == "startsWith(github.ref, 'refs/tags/v')"
+    assert publish["needs"] == "package"
+    assert publish["permissions"] == {"id-token": "write"}
+    assert all("permissions" not in job for job in jobs.values())
 
 
 def test_there_is_a_workflow_for_each_purpose():
