@@ -14,13 +14,13 @@ import sys
 import time
 from dataclasses import replace
 
-from pyflink_on_spark._job.display.progress import Progress
+from pyflink_on_spark._job.display import Progress
 from pyflink_on_spark._operate.metrics.prometheus import Families
 from pyflink_on_spark._operate.metrics.samples import samples_of
 from pyflink_on_spark._operate.server.job_registry import JobRegistry
 from pyflink_on_spark._operate.server.rest.routing import Request
 from pyflink_on_spark._operate.view.jobs import OperatedJob
-from pyflink_on_spark._runtime.task.progress import StateEntries, TaskProgress
+from pyflink_on_spark._runtime.task.subtask_threads import StateEntries, TaskProgress
 from pyflink_on_spark.common import JobStatus, Types
 from pyflink_on_spark.datastream import StreamExecutionEnvironment
 from pyflink_on_spark.tools.plan.recording import RecordedJob, recording

@@ -88,9 +88,9 @@ def serve(parallelism, engine):
         if engine == "local":
             pyflink_on_spark.testing.install_local_engine()
         elif engine != "auto":
-            from pyflink_on_spark._job.submission import base_configuration
+            from pyflink_on_spark._job.submission import job
 
-            base_configuration.set_base_configuration({"pyflink-on-spark.engine": engine})
+            job.set_base_configuration({"pyflink-on-spark.engine": engine})
     for line in sys.stdin:
         name, records, typed = line.split()
         job = importlib.import_module(f"benchmarks.jobs.{name}")

@@ -67,7 +67,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
     pyflink_on_spark.install()
     if engine == "structured":
-        from pyflink_on_spark._job.submission.base_configuration import set_base_configuration
+        from pyflink_on_spark._job.submission.job import set_base_configuration
 
         set_base_configuration({"pyflink-on-spark.engine": engine})
     if engine == "connect":

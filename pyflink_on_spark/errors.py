@@ -17,7 +17,7 @@ from pyflink_on_spark._compat.errors import (
     PyFlinkOnSparkError,
     UnsupportedFlinkFeature,
 )
-from pyflink_on_spark._connectors.formats.corrupt import CorruptRecordError
+from pyflink_on_spark._connectors.formats.file_format import CorruptRecordError
 from pyflink_on_spark._runtime.types.codec import (
     ConversionAttributeError,
     ConversionError,

@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Any
 
 from pyflink_on_spark._compat.errors import CheckpointError
 from pyflink_on_spark._runtime.checkpoints.checkpoint import latest_checkpoint
-from pyflink_on_spark._runtime.checkpoints.checkpoint_files import folder
+from pyflink_on_spark._runtime.checkpoints.checkpoint_files import folder, signer_of
 from pyflink_on_spark._runtime.checkpoints.contents import (
     CheckpointContents,
     Opaque,
@@ -35,7 +35,6 @@ from pyflink_on_spark._runtime.checkpoints.contents import (
     load_safely,
 )
 from pyflink_on_spark._runtime.checkpoints.savepoint_writer import SavepointWriter
-from pyflink_on_spark._runtime.checkpoints.signature import signer_of
 from pyflink_on_spark._runtime.moved_in.coders import load as load_of_job
 from pyflink_on_spark._runtime.state.moved_in import decoder, unpickled
 from pyflink_on_spark.flink_state import FlinkCheckpoint, is_of_flink

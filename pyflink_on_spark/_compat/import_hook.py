@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from types import ModuleType
 from typing import Any
 
-from pyflink_on_spark._compat.short_tracebacks import install_short_tracebacks
+from pyflink_on_spark._compat.own_frames import install_short_tracebacks
 
 _REAL = "pyflink"
 _OURS = "pyflink_on_spark"

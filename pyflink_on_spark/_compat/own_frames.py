@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import os
+import sys
 import sysconfig
+import traceback
+from dataclasses import dataclass
 from traceback import StackSummary, TracebackException
 from types import TracebackType
+from typing import Any
 
 from pyflink_on_spark._compat.errors import PyFlinkOnSparkError
 
@@ -104,3 +108,68 @@ def _telling_frames(stack: StackSummary, all_frames: bool) -> StackSummary:
         return users_frames(stack)
     frames = [frame for frame in stack if not is_own(frame.filename)]
     return StackSummary.from_list(frames) if frames or not all_frames else stack
+
+
+@dataclass(frozen=True)
+class CallSite:
+    """A place in the user's code: the file, the line from 1, and the function around it."""
+
+    file: str
+    line: int
+    function: str
+
+    def __str__(self) -> str:
+        return f"{self.file}:{self.line}"
+
+
+def capture_call_site() -> CallSite:
+    """Return the innermost place on the stack that is outside this package."""
+    frame = sys._getframe(1)
+    while frame.f_back is not None and is_own(frame.f_code.co_filename):
+        frame = frame.f_back
+    return CallSite(frame.f_code.co_filename, frame.f_lineno, frame.f_code.co_name)
+
+
+def install_short_tracebacks() -> None:
+    """Let the interpreter, or the notebook, show errors of this package without its frames.
+
+    A hook that the program has set itself stays.
+    """
+    shell = _notebook()
+    if shell is not None:
+        shell.set_custom_exc((PyFlinkOnSparkError,), _show_in_notebook)
+    elif sys.excepthook is sys.__excepthook__:
+        sys.excepthook = _show
+
+
+def cut(error: BaseException) -> TracebackType | None:
+    """Return the traceback to show; the causes of the error are dropped if they say nothing.
+
+    Args:
+        error: the error that ended a program.
+    """
+    told = traceback.TracebackException.from_exception(error)
+    if not says_enough(error, told):
+        return error.__traceback__
+    forget_causes(told)
+    if told.__cause__ is None and told.__context__ is None:
+        error.__cause__ = error.__context__ = None
+    return without_own_frames(error.__traceback__)
+
+
+def _show(kind: type[BaseException], error: BaseException, _trace: TracebackType | None) -> None:
+    kept = cut(error)
+    sys.__excepthook__(kind, error.with_traceback(kept), kept)
+
+
+def _show_in_notebook(
+    shell: Any, kind: type[BaseException], error: BaseException, _trace: Any, tb_offset: Any = None
+) -> None:
+    kept = cut(error)
+    shell.showtraceback((kind, error.with_traceback(kept), kept), tb_offset=tb_offset)
+
+
+def _notebook() -> Any:
+    """Return the shell of IPython that this program runs in, or None."""
+    ipython = sys.modules.get("IPython")
+    return None if ipython is None else ipython.get_ipython()

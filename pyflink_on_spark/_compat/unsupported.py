@@ -8,8 +8,8 @@ import inspect
 from collections.abc import Callable
 from typing import Any, NoReturn, TypeVar
 
-from pyflink_on_spark._compat.call_site import capture_call_site
 from pyflink_on_spark._compat.errors import UnsupportedFlinkFeature
+from pyflink_on_spark._compat.own_frames import capture_call_site
 
 C = TypeVar("C", bound=type)
 

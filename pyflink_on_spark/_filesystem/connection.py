@@ -10,8 +10,7 @@ import time
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from pyflink_on_spark._filesystem.schemes import Scheme, uses_arrow
-from pyflink_on_spark._filesystem.session import SessionUse, SshSession
+from pyflink_on_spark._filesystem.file_system import Scheme, SessionUse, SshSession, uses_arrow
 
 # Servers close idle connections after five minutes and more.
 _REST_SECONDS = 30.0

@@ -11,10 +11,9 @@ from typing import Any
 from urllib.parse import unquote
 
 from pyflink_on_spark._filesystem.connection import options_of_uri
-from pyflink_on_spark._filesystem.file_system import FileSystem
+from pyflink_on_spark._filesystem.file_system import FileSystem, find_scheme, uses_arrow
 from pyflink_on_spark._filesystem.local_files import LOCAL
 from pyflink_on_spark._filesystem.remote_files import RemoteFiles
-from pyflink_on_spark._filesystem.schemes import find_scheme, uses_arrow
 from pyflink_on_spark._options import file_systems as options
 
 _SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.\-]*):")

@@ -12,10 +12,14 @@ from functools import partial
 from typing import Any, BinaryIO, cast
 
 from pyflink_on_spark._filesystem.connection import Connection, connection, forget_connection
-from pyflink_on_spark._filesystem.file_system import FileStatus, FileSystem, is_hidden
-from pyflink_on_spark._filesystem.input_file import InputPath
-from pyflink_on_spark._filesystem.schemes import Scheme
-from pyflink_on_spark._filesystem.session import SessionUse
+from pyflink_on_spark._filesystem.file_system import (
+    FileStatus,
+    FileSystem,
+    Scheme,
+    SessionUse,
+    is_hidden,
+)
+from pyflink_on_spark._filesystem.local_files import InputPath
 
 
 @dataclass(frozen=True)

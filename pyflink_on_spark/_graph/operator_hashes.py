@@ -6,8 +6,7 @@ from collections import deque
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from pyflink_on_spark._graph.stream_graph import StreamGraph
-from pyflink_on_spark._graph.transformation import Transformation
+from pyflink_on_spark._graph.stream_graph import StreamGraph, Transformation
 from pyflink_on_spark._runtime.operators.timestamps import AssignTimestamps
 
 _MASK = (1 << 64) - 1

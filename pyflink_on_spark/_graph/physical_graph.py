@@ -2,30 +2,34 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from typing import Any
 
-from pyflink_on_spark._graph.state_names import state_names
-from pyflink_on_spark._graph.stream_graph import StreamEdge, StreamGraph
-from pyflink_on_spark._graph.transformation import Transformation
+from pyflink_on_spark._compat.errors import JobTranslationError
+from pyflink_on_spark._graph.stream_graph import (
+    StreamEdge,
+    StreamGraph,
+    Transformation,
+    display_name,
+)
 from pyflink_on_spark._runtime.contract.operator import Operator
-from pyflink_on_spark._runtime.contract.partitioners import (
+from pyflink_on_spark._runtime.contract.plan import (
     CustomPartitioner,
     ForwardPartitioner,
     HashPartitioner,
+    OperatorPlan,
     Partitioner,
 )
-from pyflink_on_spark._runtime.contract.plan import OperatorPlan
 from pyflink_on_spark._runtime.contract.state_meaning import StateMeaning
-from pyflink_on_spark._runtime.elements.watermark_rhythm import WatermarkRhythm
-from pyflink_on_spark._runtime.operators.batch_keyed import BatchKeyedInput
-from pyflink_on_spark._runtime.operators.boundary import (
+from pyflink_on_spark._runtime.elements.clock import WatermarkRhythm
+from pyflink_on_spark._runtime.operators.rolling import BatchKeyedInput, RollingOperator
+from pyflink_on_spark._runtime.operators.stateless import (
     ConvertOperator,
     CopyMutableOperator,
-)
-from pyflink_on_spark._runtime.operators.rich_function import KeyedFilterOperator
-from pyflink_on_spark._runtime.operators.rolling import RollingOperator
-from pyflink_on_spark._runtime.operators.stateless import (
     FilterOperator,
+    KeyedFilterOperator,
     PartitionOperator,
     SelectKeyOperator,
 )
@@ -286,3 +290,111 @@ def _key_type(node: Transformation) -> object:
     """Return the declared type of the keys by which an operator's input is spread."""
     partitioners = [edge.partitioner for edge in node.edges]
     return next((p.key_type for p in partitioners if isinstance(p, HashPartitioner)), None)
+
+
+def state_names(graph: StreamGraph) -> Mapping[Transformation, str]:
+    """Return the name of each operator's state: the user's, or one by its place in the program.
+
+    Of Python operators that PyFlink fuses, it looks at the first one's uid only. So that of another
+    one counts here, unless it is taken.
+
+    Raises:
+        JobTranslationError: if two operators were given one uid.
+    """
+    names: dict[Transformation, str] = {}
+    fused = _fused(graph)
+    uids: dict[str, Transformation] = {}
+    taken: dict[str, Transformation] = {}
+    for node in graph.nodes:
+        if node not in fused:
+            _take(uids, node.uid, node)
+            _take(taken, node.uid_hash or node.uid, node)
+    for place, node in enumerate(graph.nodes):
+        given = node.uid_hash or node.uid
+        if given and taken.setdefault(given, node) is node:
+            names[node] = given
+        else:
+            names[node] = f"{place}:{node.name}"
+    return names
+
+
+def demand_uids(graph: StreamGraph) -> None:
+    """See that the user has named all operators that can be named; of fused ones, the first.
+
+    Raises:
+        JobTranslationError: if one has neither a uid nor a uid hash.
+    """
+    fused = _fused(graph)
+    for node in graph.nodes:
+        nameless = node.aligned is not None  # added by the API, for keys: nobody can name it
+        if node not in fused and not nameless and not (node.uid_hash or node.uid):
+            raise JobTranslationError(
+                "Auto generated UIDs have been disabled but no UID or hash has been assigned to "
+                f"operator {node.name}: give it one, with uid()"
+            )
+
+
+def _fused(graph: StreamGraph) -> set[Transformation]:
+    return {node for node in graph.nodes if any(map(graph.python_chained, graph.inputs[node]))}
+
+
+def _take(taken: dict[str, Transformation], name: str | None, node: Transformation) -> None:
+    other = taken.setdefault(name, node) if name else node
+    if other is not node:
+        raise JobTranslationError(
+            f'Hash collision on user-specified ID "{name}". Most likely cause is a non-unique ID: '
+            f"the operators {other.name!r} and {node.name!r} both have it. Please check that all "
+            "IDs specified via uid() and set_uid_hash() are unique."
+        )
+
+
+def execution_plan_json(graph: StreamGraph) -> str:
+    """Return the plan: a node for each operator, Python functions that run as one in one node."""
+    groups = _groups(graph)
+    of = {member: group for group in groups for member in group}
+    nodes = [_node(graph, group, of) for group in groups]
+    nodes.sort(key=lambda node: (node["pact"] != "Data Source", node["pact"] == "Data Sink"))
+    return json.dumps({"nodes": nodes}, indent=2)
+
+
+def _groups(graph: StreamGraph) -> list[list[Transformation]]:
+    groups: list[list[Transformation]] = []
+    grouped: set[Transformation] = set()
+    for node in graph.nodes:
+        if node not in grouped:
+            groups.append(graph.python_group(node))
+            grouped.update(groups[-1])
+    return groups
+
+
+def _node(
+    graph: StreamGraph,
+    group: list[Transformation],
+    of: dict[Transformation, list[Transformation]],
+) -> dict[str, Any]:
+    head = group[0]
+    label = ", ".join(display_name(member) for member in group)
+    node: dict[str, Any] = {
+        "id": group[-1].number,
+        "type": label,
+        "pact": _pact(head),
+        "contents": head.description or label,
+        "parallelism": graph.parallelism(head),
+    }
+    predecessors = [
+        {
+            "id": of[edge.edge.upstream][-1].number,
+            "ship_strategy": edge.partitioner.strategy,
+            "side": "second",
+        }
+        for edge in graph.inputs[head]
+    ]
+    if predecessors:
+        node["predecessors"] = predecessors
+    return node
+
+
+def _pact(node: Transformation) -> str:
+    if node.source is not None:
+        return "Data Source"
+    return "Operator" if node.sink is None else "Data Sink"

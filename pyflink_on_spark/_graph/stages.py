@@ -8,9 +8,10 @@ from collections.abc import Callable, Iterable, Iterator
 from pyflink_on_spark._compat.errors import JobTranslationError
 from pyflink_on_spark._graph.physical_graph import PhysicalEdge, PhysicalNode
 from pyflink_on_spark._runtime.contract.connector import Sink
-from pyflink_on_spark._runtime.contract.partitioners import ForwardPartitioner, GlobalPartitioner
 from pyflink_on_spark._runtime.contract.plan import (
     ExchangePlan,
+    ForwardPartitioner,
+    GlobalPartitioner,
     InputChannel,
     LocalPlan,
     OperatorChainPlan,

@@ -7,9 +7,8 @@ from collections.abc import Collection
 
 from pyflink_on_spark._compat.errors import CheckpointError
 from pyflink_on_spark._graph.operator_hashes import flink_ids, operator_hashes
-from pyflink_on_spark._graph.state_names import state_names
-from pyflink_on_spark._graph.stream_graph import StreamGraph, display_name
-from pyflink_on_spark._graph.transformation import Transformation
+from pyflink_on_spark._graph.physical_graph import state_names
+from pyflink_on_spark._graph.stream_graph import StreamGraph, Transformation, display_name
 from pyflink_on_spark._job.submission.job import Job
 from pyflink_on_spark._options.checkpointing import IGNORE_UNCLAIMED
 from pyflink_on_spark._runtime.checkpoints.checkpoint_files import Folder

@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from typing import Any
 
-from pyflink_on_spark._connectors.generator.source import (
+from pyflink_on_spark._connectors.generator import (
     GeneratorSource,
     PerCheckpoint,
     PerSecond,

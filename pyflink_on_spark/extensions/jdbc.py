@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from pyflink_on_spark._connectors.jdbc.exactly_once import ExactlyOnceJdbcSink
+from pyflink_on_spark._connectors.jdbc.sink import ExactlyOnceJdbcSink
 from pyflink_on_spark.common.typeinfo import RowTypeInfo
 from pyflink_on_spark.datastream.connectors.jdbc import (
     JdbcConnectionOptions,

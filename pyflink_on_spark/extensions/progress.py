@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from pyflink_on_spark._runtime.task.progress import JobProgress, TaskProgress
+from pyflink_on_spark._runtime.task.subtask_threads import JobProgress, TaskProgress
 from pyflink_on_spark.common import JobClient
 from pyflink_on_spark.datastream import StreamExecutionEnvironment
 

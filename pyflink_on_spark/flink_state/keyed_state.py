@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from pyflink_on_spark._runtime.moved_in.data_input import DataInput
+from pyflink_on_spark._runtime.moved_in.coders import DataInput
 from pyflink_on_spark.flink_state.metadata import Format
 from pyflink_on_spark.flink_state.serializers import FlinkWindow, Read, Serializer, Void
 from pyflink_on_spark.flink_state.snappy import decompressed

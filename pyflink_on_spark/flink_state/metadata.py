@@ -7,7 +7,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from pyflink_on_spark._runtime.moved_in.data_input import DataInput
+from pyflink_on_spark._runtime.moved_in.coders import DataInput
 
 MAGIC = b"\x49\x60\x67\x2d"
 VERSIONS = range(3, 7)

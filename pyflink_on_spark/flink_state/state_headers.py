@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from pyflink_on_spark._runtime.moved_in.data_input import DataInput
+from pyflink_on_spark._runtime.moved_in.coders import DataInput
 from pyflink_on_spark.flink_state.serializers import Serializer, read_proxied_snapshot
 
 TIMERS = "timers"

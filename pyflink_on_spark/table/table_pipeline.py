@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from pyflink_on_spark._compat.missing_names import missing_name
-from pyflink_on_spark._job.display.progress import console
+from pyflink_on_spark._job.display import console
 from pyflink_on_spark.table.catalog import ObjectIdentifier
 from pyflink_on_spark.table.compiled_plan import CompiledPlan, refuse_tables
 from pyflink_on_spark.table.explain_detail import ExplainDetail

@@ -8,7 +8,7 @@ from itertools import islice
 from typing import Any
 
 from pyflink_on_spark._compat.missing_names import missing_name
-from pyflink_on_spark._job.display.progress import console
+from pyflink_on_spark._job.display import console
 from pyflink_on_spark._sql.session.printing import printed, printed_listing
 from pyflink_on_spark._sql.types.external import row_converter, to_collected
 from pyflink_on_spark.common import JobClient

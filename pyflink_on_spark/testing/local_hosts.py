@@ -8,8 +8,8 @@ from collections import deque
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from pyflink_on_spark._job.attempts.split_distribution import SplitDistribution
-from pyflink_on_spark._job.checkpoints.hosts import HostSnapshot
+from pyflink_on_spark._job.attempts.restarts import SplitDistribution
+from pyflink_on_spark._job.checkpoints.checkpoint_writer import HostSnapshot
 from pyflink_on_spark._runtime.checkpoints.checkpoint import Restore, restored_states
 from pyflink_on_spark._runtime.checkpoints.slot_state import DRIVER, TaskStateSnapshot
 from pyflink_on_spark._runtime.checkpoints.snapshot_writer import WHOLE, SnapshotWriter

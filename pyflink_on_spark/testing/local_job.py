@@ -17,13 +17,11 @@ from pathlib import Path
 from typing import Any
 
 from pyflink_on_spark._compat.errors import CheckpointError, JobCancelledError, JobExecutionError
-from pyflink_on_spark._job.attempts.attempt_control import (
+from pyflink_on_spark._job.attempts.restarts import (
     AttemptControl,
+    NoRestart,
     SavepointRequest,
     check_may_be_saved,
-)
-from pyflink_on_spark._job.attempts.restarts import (
-    NoRestart,
     check_may_restart,
     names_restart_strategy,
     restart_strategy,
@@ -32,13 +30,13 @@ from pyflink_on_spark._job.checkpoints.checkpoint_settings import keyed_operator
 from pyflink_on_spark._job.checkpoints.coordinator import CheckpointCoordinator
 from pyflink_on_spark._job.submission.job import Job
 from pyflink_on_spark._runtime.contract.connector import Source, SourceReader, SplitEnumerator
-from pyflink_on_spark._runtime.contract.context import OperatorContext
+from pyflink_on_spark._runtime.contract.operator import OperatorContext
 from pyflink_on_spark._runtime.contract.plan import OperatorChainPlan, StagePlan, VertexPlan
 from pyflink_on_spark._runtime.diagnosis.failure import Interruption, SubtaskFailure
 from pyflink_on_spark._runtime.elements.bundle import Bundle, ChannelStatus, Watermark
 from pyflink_on_spark._runtime.elements.clock import Clock
 from pyflink_on_spark._runtime.elements.immutability import deserialize_all
-from pyflink_on_spark._runtime.task.key_group_check import with_key_groups
+from pyflink_on_spark._runtime.task.operator_chain import with_key_groups
 from pyflink_on_spark._runtime.user_code.dependencies import (
     DependencyFolder,
     PythonDependencies,

@@ -6,10 +6,8 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from pyflink_on_spark._runtime.contract.context import OperatorContext
-from pyflink_on_spark._runtime.contract.operator import Operator
-from pyflink_on_spark._runtime.elements.bundle import Watermark
-from pyflink_on_spark._runtime.elements.cursor import Cursor, noting
+from pyflink_on_spark._runtime.contract.operator import Operator, OperatorContext
+from pyflink_on_spark._runtime.elements.bundle import Cursor, Watermark, noting
 from pyflink_on_spark._runtime.elements.immutability import deserialize, serialize
 from pyflink_on_spark._runtime.task.watermarks import WatermarkValve
 

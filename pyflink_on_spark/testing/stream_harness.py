@@ -7,16 +7,15 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, Self
 
-from pyflink_on_spark._graph.transformation import Aligned
+from pyflink_on_spark._graph.stream_graph import Aligned
 from pyflink_on_spark._job.submission.job import Job, install_engine, installed_engine
 from pyflink_on_spark._runtime.checkpoints.checkpoint import Restore
 from pyflink_on_spark._runtime.checkpoints.slot_state import SlotState, stateful_operators
 from pyflink_on_spark._runtime.contract.connector import Source, SourceReader
-from pyflink_on_spark._runtime.contract.context import OperatorContext
+from pyflink_on_spark._runtime.contract.operator import OperatorContext
 from pyflink_on_spark._runtime.diagnosis.failure import SubtaskFailure
 from pyflink_on_spark._runtime.elements.bundle import Bundle, ChannelStatus, Watermark
-from pyflink_on_spark._runtime.elements.immutability import deserialize, serialize
-from pyflink_on_spark._runtime.elements.keys import unwrap_key
+from pyflink_on_spark._runtime.elements.immutability import deserialize, serialize, unwrap_key
 from pyflink_on_spark._runtime.state.snapshot import KeyGroupState
 from pyflink_on_spark._runtime.task.subtask import Subtask
 from pyflink_on_spark._runtime.task.subtask_builder import SubtaskBuilder

@@ -8,8 +8,13 @@ from functools import cache
 
 import pytest
 
-from pyflink_on_spark._cluster.transport.handshake import Endpoint, Listener, dial
-from pyflink_on_spark._cluster.transport.identity import Identity, self_signed
+from pyflink_on_spark._cluster.transport.handshake import (
+    Endpoint,
+    Identity,
+    Listener,
+    dial,
+    self_signed,
+)
 from pyflink_on_spark._spark.session.driver_endpoint import _pem
 
 HERE = Endpoint("127.0.0.1", "127.0.0.1")

@@ -13,7 +13,7 @@ from pyflink_on_spark._cluster.transport.data_plane import (
     PeerLost,
 )
 from pyflink_on_spark._cluster.transport.stream import TAG_BYTES
-from pyflink_on_spark._runtime.task.exchange import ChannelRow
+from pyflink_on_spark._runtime.task.exchange_writer import ChannelRow
 from tests.cluster.connections import connected
 
 STAGE = 1

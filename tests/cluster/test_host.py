@@ -16,8 +16,7 @@ from pyflink_on_spark._cluster.hosts import host as host_module
 from pyflink_on_spark._cluster.hosts import pool as pool_module
 from pyflink_on_spark._cluster.hosts.deployment import Deployment
 from pyflink_on_spark._cluster.hosts.pool import HostPool
-from pyflink_on_spark._cluster.transport.handshake import Address
-from pyflink_on_spark._cluster.transport.network_settings import NetworkSettings
+from pyflink_on_spark._cluster.transport.handshake import Address, NetworkSettings
 from pyflink_on_spark._cluster.transport.rpc import HostLost
 from pyflink_on_spark._cluster.transport.stream import PlainStream
 from pyflink_on_spark._compat.errors import CheckpointError

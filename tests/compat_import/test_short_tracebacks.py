@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from pyflink_on_spark._compat import short_tracebacks
+from pyflink_on_spark._compat import own_frames
 from pyflink_on_spark._sql.errors import ValidationError
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -53,7 +53,7 @@ def test_a_hook_of_the_program_stays(monkeypatch):
         raise AssertionError
 
     monkeypatch.setattr(sys, "excepthook", own)
-    short_tracebacks.install_short_tracebacks()
+    own_frames.install_short_tracebacks()
     assert sys.excepthook is own
 
 
@@ -69,7 +69,7 @@ def test_a_notebook_shows_errors_without_this_package(monkeypatch):
 
     shell = Shell()
     monkeypatch.setitem(sys.modules, "IPython", types.SimpleNamespace(get_ipython=lambda: shell))
-    short_tracebacks.install_short_tracebacks()
+    own_frames.install_short_tracebacks()
     from pyflink_on_spark.table import EnvironmentSettings, TableEnvironment
 
     with pytest.raises(shell.kinds) as raised:

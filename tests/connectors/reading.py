@@ -5,10 +5,9 @@ from __future__ import annotations
 import pickle
 import time
 
-from pyflink_on_spark._runtime.contract.context import OperatorContext, RuntimeContext, TaskInfo
-from pyflink_on_spark._runtime.elements.bundle import Bundle
+from pyflink_on_spark._runtime.contract.operator import OperatorContext, RuntimeContext, TaskInfo
+from pyflink_on_spark._runtime.elements.bundle import Bundle, Cursor
 from pyflink_on_spark._runtime.elements.clock import SystemClock
-from pyflink_on_spark._runtime.elements.cursor import Cursor
 
 
 def context_of(subtask=0, parallelism=1, clock=None, restored=None):

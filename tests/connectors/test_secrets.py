@@ -15,9 +15,9 @@ import pytest
 
 from pyflink_on_spark._compat.unsupported import UnsupportedFlinkFeature
 from pyflink_on_spark._connectors.jdbc.database import without_secrets
-from pyflink_on_spark._connectors.kafka.properties import client_properties
+from pyflink_on_spark._connectors.kafka.config import client_properties
 from pyflink_on_spark._connectors.kinesis.client import make_client
-from pyflink_on_spark._graph.execution_plan import execution_plan_json
+from pyflink_on_spark._graph.physical_graph import execution_plan_json
 from pyflink_on_spark.common import Row, SimpleStringSchema, Types, WatermarkStrategy
 from pyflink_on_spark.datastream import StreamExecutionEnvironment
 from pyflink_on_spark.datastream.connectors import DeliveryGuarantee

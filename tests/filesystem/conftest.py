@@ -6,7 +6,7 @@ import itertools
 
 import pytest
 
-from pyflink_on_spark._filesystem import schemes
+from pyflink_on_spark._filesystem import file_system
 from tests.connectors.kinesis.moto_server import REGION, moto
 from tests.filesystem.ftp_server import ftp_server
 from tests.filesystem.place import Place
@@ -47,8 +47,8 @@ def place(request, monkeypatch):
     if name in {"ftp", "sftp"}:
         return Place(f"{request.getfixturevalue(name)}/folder{number}")
     if name == "s3":
-        monkeypatch.setattr(schemes, "_is_there", lambda package: False)
-    elif not schemes._is_there("s3fs"):
+        monkeypatch.setattr(file_system, "_is_there", lambda package: False)
+    elif not file_system._is_there("s3fs"):
         pytest.skip("s3fs, of the last years, is not installed")
     aws = request.getfixturevalue("aws")
     for variable, value in {

@@ -11,10 +11,10 @@ from urllib.parse import parse_qsl, urlsplit
 
 import pytest
 
-from pyflink_on_spark._filesystem import schemes
+from pyflink_on_spark._filesystem import file_system
 from pyflink_on_spark._filesystem.connection import connection
+from pyflink_on_spark._filesystem.file_system import Scheme
 from pyflink_on_spark._filesystem.location import locate
-from pyflink_on_spark._filesystem.schemes import Scheme
 
 KEY = base64.b64encode(b"the secret").decode()
 URI = "abfss://box@acc.dfs.core.windows.net/in"
@@ -26,7 +26,7 @@ def by_arrow(monkeypatch):
     pytest.importorskip("fsspec", reason="fsspec is not installed")
     if not hasattr(pytest.importorskip("pyarrow.fs"), "AzureFileSystem"):
         pytest.skip("this pyarrow has no file system of Azure")
-    monkeypatch.setattr(schemes, "_is_there", lambda package: False)
+    monkeypatch.setattr(file_system, "_is_there", lambda package: False)
 
 
 class Azure(http.server.ThreadingHTTPServer):

@@ -11,7 +11,7 @@ import pytest
 pytest.importorskip("fsspec", reason="fsspec is not installed")
 
 from pyflink_on_spark._filesystem import connection as module
-from pyflink_on_spark._filesystem import schemes
+from pyflink_on_spark._filesystem import file_system
 from tests.filesystem.place import Place
 from tests.filesystem.ssh_file_system import SshFileSystem
 
@@ -23,7 +23,7 @@ def made(monkeypatch):
 
     made: list[SshFileSystem] = []
     monkeypatch.setattr(SshFileSystem, "made", made)
-    monkeypatch.setitem(schemes._KNOWN, "sftp", schemes.Scheme("sftp"))
+    monkeypatch.setitem(file_system._KNOWN, "sftp", file_system.Scheme("sftp"))
     monkeypatch.setitem(_registry, "sftp", SshFileSystem)
     return made
 

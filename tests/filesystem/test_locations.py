@@ -6,10 +6,10 @@ import importlib.util
 
 import pytest
 
-from pyflink_on_spark._filesystem import schemes
+from pyflink_on_spark._filesystem import file_system
+from pyflink_on_spark._filesystem.file_system import Scheme
 from pyflink_on_spark._filesystem.local_files import LOCAL
 from pyflink_on_spark._filesystem.location import S3Options, locate, storage_options
-from pyflink_on_spark._filesystem.schemes import Scheme
 from pyflink_on_spark._runtime.checkpoints.checkpoint_files import folder
 from pyflink_on_spark.common import Encoder
 from pyflink_on_spark.datastream.connectors.file_system import FileSink, FileSource, StreamFormat
@@ -30,7 +30,7 @@ def installed(monkeypatch):
         return find_spec(name, package)
 
     monkeypatch.setattr(importlib.util, "find_spec", find)
-    monkeypatch.setattr(schemes, "_is_there", found.__contains__)
+    monkeypatch.setattr(file_system, "_is_there", found.__contains__)
     return found
 
 
@@ -190,7 +190,7 @@ def test_what_pyarrow_is_told_of_azure():
 
 
 def test_pip_may_have_fallen_back_on_a_package_of_another_time(monkeypatch):
-    monkeypatch.setattr(schemes.metadata, "version", lambda package: "0.4.2")
-    assert schemes.uses_arrow(Scheme("s3", "s3fs", "s3fs", by_arrow=True))
-    monkeypatch.setattr(schemes.metadata, "version", lambda package: "2025.3.0")
-    assert not schemes.uses_arrow(Scheme("s3", "s3fs", "s3fs", by_arrow=True))
+    monkeypatch.setattr(file_system.metadata, "version", lambda package: "0.4.2")
+    assert file_system.uses_arrow(Scheme("s3", "s3fs", "s3fs", by_arrow=True))
+    monkeypatch.setattr(file_system.metadata, "version", lambda package: "2025.3.0")
+    assert not file_system.uses_arrow(Scheme("s3", "s3fs", "s3fs", by_arrow=True))

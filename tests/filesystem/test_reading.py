@@ -15,7 +15,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from pyflink_on_spark._connectors.files import enumeration
+from pyflink_on_spark._connectors.files import config
 from pyflink_on_spark.common import Configuration, Duration, WatermarkStrategy
 from pyflink_on_spark.common.types import Row
 from pyflink_on_spark.datastream import StreamExecutionEnvironment
@@ -88,7 +88,7 @@ def test_compressed_text(place, suffix, compress):
 
 
 def test_a_large_file_is_cut(place, monkeypatch):
-    monkeypatch.setattr(enumeration.split_files, "__defaults__", (1000,))
+    monkeypatch.setattr(config.split_files, "__defaults__", (1000,))
     lines = [f"line {n}" for n in range(3000)]
     (place / "x").write("\n".join(lines).encode())
     builder = FileSource.for_record_stream_format(LINES, str(place)).set_file_enumerator(

@@ -18,9 +18,8 @@ from pyflink_on_spark._job.moving_in import move_in
 from pyflink_on_spark._job.moving_out import move_out
 from pyflink_on_spark._runtime.checkpoints.checkpoint_files import folder
 from pyflink_on_spark._runtime.contract.connector import FlinkSplits
-from pyflink_on_spark._runtime.elements.keys import wrap_key
-from pyflink_on_spark._runtime.moved_in.coders import reader_of
-from pyflink_on_spark._runtime.moved_in.data_input import DataInput
+from pyflink_on_spark._runtime.elements.immutability import wrap_key
+from pyflink_on_spark._runtime.moved_in.coders import DataInput, reader_of
 from pyflink_on_spark.common import Instant, Row, Types
 from pyflink_on_spark.common.typeinfo import LocalTimeTypeInfo
 from pyflink_on_spark.datastream.state import ValueStateDescriptor
@@ -31,7 +30,7 @@ from pyflink_on_spark.flink_state.serializers import read_snapshot
 from pyflink_on_spark.flink_state.type_texts import type_of_text
 from pyflink_on_spark.flink_state.value_writers import writer_of
 from pyflink_on_spark.state import CheckpointContents, SavepointWriter
-from pyflink_on_spark.tools.state.command import main as state_command
+from pyflink_on_spark.tools.state import main as state_command
 from tests.flink_state.samples import (
     HOME,
     SCRIPT,

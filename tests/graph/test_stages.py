@@ -5,16 +5,17 @@ from __future__ import annotations
 import pytest
 
 from pyflink_on_spark._compat.errors import CheckpointError
-from pyflink_on_spark._runtime.contract.partitioners import (
+from pyflink_on_spark._runtime.contract.plan import (
+    ExchangePlan,
     ForwardPartitioner,
     GlobalPartitioner,
     HashPartitioner,
+    LocalPlan,
     RebalancePartitioner,
 )
-from pyflink_on_spark._runtime.contract.plan import ExchangePlan, LocalPlan
-from pyflink_on_spark._runtime.operators.boundary import ConvertOperator, CopyMutableOperator
 from pyflink_on_spark._runtime.operators.rolling import RollingOperator
-from pyflink_on_spark._runtime.task.key_group_check import with_key_groups
+from pyflink_on_spark._runtime.operators.stateless import ConvertOperator, CopyMutableOperator
+from pyflink_on_spark._runtime.task.operator_chain import with_key_groups
 from pyflink_on_spark.common import Types, WatermarkStrategy
 from pyflink_on_spark.datastream import OutputTag, ProcessFunction
 from tests.runtime.rounds import CutSource, job_of

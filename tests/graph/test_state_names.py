@@ -5,11 +5,16 @@ from __future__ import annotations
 import pytest
 
 from pyflink_on_spark._compat.errors import JobTranslationError
-from pyflink_on_spark._graph.state_names import demand_uids, state_names
-from pyflink_on_spark._graph.stream_graph import GraphSettings, StreamGraph
-from pyflink_on_spark._graph.transformation import Aligned, Edge, Transformation
-from pyflink_on_spark._runtime.contract.partitioners import RebalancePartitioner
-from pyflink_on_spark._runtime.operators.boundary import IdentityOperator
+from pyflink_on_spark._graph.physical_graph import demand_uids, state_names
+from pyflink_on_spark._graph.stream_graph import (
+    Aligned,
+    Edge,
+    GraphSettings,
+    StreamGraph,
+    Transformation,
+)
+from pyflink_on_spark._runtime.contract.plan import RebalancePartitioner
+from pyflink_on_spark._runtime.operators.stateless import IdentityOperator
 from pyflink_on_spark.datastream import StreamExecutionEnvironment
 from tests.runtime.rounds import CutSource, job_of
 

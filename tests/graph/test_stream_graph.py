@@ -5,14 +5,21 @@ from __future__ import annotations
 import pytest
 
 from pyflink_on_spark._compat.errors import JobTranslationError
-from pyflink_on_spark._graph.stream_graph import GraphSettings, StreamGraph, display_name
-from pyflink_on_spark._graph.transformation import Aligned, Chaining, Edge, Transformation
-from pyflink_on_spark._runtime.contract.partitioners import (
+from pyflink_on_spark._graph.stream_graph import (
+    Aligned,
+    Chaining,
+    Edge,
+    GraphSettings,
+    StreamGraph,
+    Transformation,
+    display_name,
+)
+from pyflink_on_spark._runtime.contract.plan import (
     ForwardPartitioner,
     HashPartitioner,
     RebalancePartitioner,
 )
-from pyflink_on_spark._runtime.operators.boundary import IdentityOperator
+from pyflink_on_spark._runtime.operators.stateless import IdentityOperator
 from tests.runtime.rounds import CutSource
 
 

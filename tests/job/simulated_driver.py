@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from pyflink_on_spark._compat.errors import CheckpointError
-from pyflink_on_spark._job.attempts.attempt_control import AttemptControl, SavepointRequest
+from pyflink_on_spark._job.attempts.restarts import AttemptControl, SavepointRequest
 from pyflink_on_spark._job.checkpoints.checkpoint_settings import CheckpointSettings
 from pyflink_on_spark._job.checkpoints.coordinator import CheckpointCoordinator
 from pyflink_on_spark._job.checkpoints.ownership import JobTakenOverError, Program

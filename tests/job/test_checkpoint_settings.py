@@ -6,8 +6,8 @@ import pytest
 
 from pyflink_on_spark._compat.errors import CheckpointError, UnsupportedFlinkFeature
 from pyflink_on_spark._job.checkpoints.checkpoint_settings import CheckpointSettings, state_settings
+from pyflink_on_spark._job.checkpoints.checkpoint_writer import HostSnapshot
 from pyflink_on_spark._job.checkpoints.coordinator import CheckpointCoordinator
-from pyflink_on_spark._job.checkpoints.hosts import HostSnapshot
 from pyflink_on_spark._runtime.checkpoints.slot_state import (
     OperatorSubtaskState,
     SlotState,

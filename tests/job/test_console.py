@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import sys
 
-from pyflink_on_spark._job.display.progress import Console
+from pyflink_on_spark._job.display import Console
 
 ERASE = "\r\033[K"
 

@@ -13,9 +13,9 @@ import pytest
 
 from pyflink_on_spark._compat.errors import CheckpointError
 from pyflink_on_spark._job.checkpoints.checkpoint_settings import CheckpointSettings
+from pyflink_on_spark._job.checkpoints.checkpoint_writer import HostSnapshot, SlowCheckpoint
 from pyflink_on_spark._job.checkpoints.commits import CommitTimeoutError
 from pyflink_on_spark._job.checkpoints.coordinator import CheckpointCoordinator
-from pyflink_on_spark._job.checkpoints.hosts import HostSnapshot, SlowCheckpoint
 from pyflink_on_spark._runtime.checkpoints.checkpoint import (
     find_checkpoint,
     read_metadata,

@@ -19,7 +19,7 @@ from pathlib import Path
 from pyflink_on_spark._operate.server.job_registry import JobRegistry
 from pyflink_on_spark._operate.server.rest.server import RestServer
 from pyflink_on_spark._operate.view.jobs import OperatedJob
-from pyflink_on_spark._runtime.task.progress import (
+from pyflink_on_spark._runtime.task.subtask_threads import (
     JobProgress,
     StateEntries,
     TaskProgress,

@@ -8,7 +8,7 @@ from pyflink_on_spark._operate.server.job_registry import JobRegistry
 from pyflink_on_spark._operate.server.network import NetworkServer
 from pyflink_on_spark._operate.view.job_records import VARIABLE, JobRecords, jobs_folder
 from pyflink_on_spark._operate.view.jobs import OperatedJob
-from pyflink_on_spark._runtime.task.progress import JobProgress, TaskProgress, combine
+from pyflink_on_spark._runtime.task.subtask_threads import JobProgress, TaskProgress, combine
 from tests.operate.operated import Handle, job
 from tests.runtime.rounds import CutSource, job_of
 

@@ -14,8 +14,7 @@ import pytest
 
 from pyflink_on_spark._job.submission.job import CheckpointRecord
 from pyflink_on_spark._operate.view.job_records import JobRecord
-from pyflink_on_spark._operate.view.jobs import OperatedJob
-from pyflink_on_spark._operate.view.lost_jobs import checkpoint_of_lost
+from pyflink_on_spark._operate.view.jobs import OperatedJob, checkpoint_of_lost
 from pyflink_on_spark._runtime.checkpoints.checkpoint import complete
 from pyflink_on_spark._runtime.checkpoints.checkpoint_files import folder
 from pyflink_on_spark._runtime.task.stacks import Current, Samples, Stack

@@ -11,7 +11,7 @@ from dataclasses import replace
 
 import pytest
 
-from pyflink_on_spark._operate.client.client import Door
+from pyflink_on_spark._operate.client import Door
 from pyflink_on_spark._operate.dispatcher.jobs import DispatchedJobsRoutes
 from pyflink_on_spark._operate.server.job_registry import JobRegistry
 from pyflink_on_spark._operate.server.rest.routing import Request, Router

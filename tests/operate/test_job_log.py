@@ -9,7 +9,7 @@ import pytest
 from pyflink_on_spark._operate.view.job_log import JobLog
 from pyflink_on_spark._operate.view.jobs import OperatedJob
 from pyflink_on_spark._runtime.elements.bundle import MAX_WATERMARK
-from pyflink_on_spark._runtime.task.progress import JobProgress, TaskProgress
+from pyflink_on_spark._runtime.task.subtask_threads import JobProgress, TaskProgress
 from pyflink_on_spark.common import JobStatus
 from tests.operate.operated import Handle, job
 

@@ -17,13 +17,11 @@ from prometheus_client.parser import text_string_to_metric_families
 from pyflink_on_spark._compat.errors import EnvironmentSetupError, UnsupportedFlinkFeature
 from pyflink_on_spark._operate.metrics import opentelemetry, prometheus, reporters
 from pyflink_on_spark._operate.metrics.reporters import Reporters
-from pyflink_on_spark._operate.metrics.samples import samples_of
-from pyflink_on_spark._operate.metrics.settings import ReporterSettings, reporters_of
+from pyflink_on_spark._operate.metrics.samples import ReporterSettings, reporters_of, samples_of
 from pyflink_on_spark._operate.view.jobs import OperatedJob, tasks_of
-from pyflink_on_spark._operate.view.ports import port_range
-from pyflink_on_spark._runtime.metrics.accumulators import MetricReport
-from pyflink_on_spark._runtime.metrics.group import Measurement
-from pyflink_on_spark._runtime.task.progress import TaskProgress
+from pyflink_on_spark._operate.view.server_record import port_range
+from pyflink_on_spark._runtime.metrics.group import Measurement, MetricReport
+from pyflink_on_spark._runtime.task.subtask_threads import TaskProgress
 from pyflink_on_spark.common import JobStatus
 from tests.operate.operated import Handle
 from tests.runtime.rounds import CutSource, job_of

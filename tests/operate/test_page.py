@@ -12,7 +12,7 @@ import pytest
 from pyflink_on_spark._operate.server.network import NetworkServer
 from pyflink_on_spark._operate.server.rest import server
 from pyflink_on_spark._operate.view.jobs import OperatedJob
-from pyflink_on_spark._runtime.task.progress import (
+from pyflink_on_spark._runtime.task.subtask_threads import (
     JobProgress,
     StateEntries,
     TaskProgress,

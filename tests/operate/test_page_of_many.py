@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from pyflink_on_spark._operate.client.client import Door
+from pyflink_on_spark._operate.client import Door
 from pyflink_on_spark._operate.view.job_records import JobRecord
 from pyflink_on_spark.tools.serve.command import Server
 from tests.operate.browser import PROGRAM, browser

@@ -7,7 +7,7 @@ import pytest
 from pyflink_on_spark._operate.server.rest.routing import Request
 from pyflink_on_spark._operate.view.recent import MINUTES, RecentFigures, figures_of
 from pyflink_on_spark._runtime.elements.bundle import MAX_WATERMARK
-from pyflink_on_spark._runtime.task.progress import JobProgress, TaskProgress
+from pyflink_on_spark._runtime.task.subtask_threads import JobProgress, TaskProgress
 
 
 def test_figures(reported):

@@ -12,13 +12,13 @@ from pyflink_on_spark._operate.server.rest.overview import ProcessRoutes
 from pyflink_on_spark._operate.server.rest.routing import Request, Router
 from pyflink_on_spark._operate.view.job_log import LogTail
 from pyflink_on_spark._operate.view.jobs import OperatedJob
-from pyflink_on_spark._runtime.task.progress import (
+from pyflink_on_spark._runtime.task.stacks import Current, Samples, Stack
+from pyflink_on_spark._runtime.task.subtask_threads import (
     JobProgress,
     StateEntries,
     TaskProgress,
     combine,
 )
-from pyflink_on_spark._runtime.task.stacks import Current, Samples, Stack
 from pyflink_on_spark.common import JobStatus, Types
 from pyflink_on_spark.datastream.state import ValueStateDescriptor
 from pyflink_on_spark.state import SavepointWriter

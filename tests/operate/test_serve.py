@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from pyflink_on_spark._operate.client.client import Door, OperationError
+from pyflink_on_spark._operate.client import Door, OperationError
 from pyflink_on_spark._operate.dispatcher import drivers as module
 from pyflink_on_spark._operate.dispatcher.drivers import PYTHON_DRIVER, Drivers, Submission
 from pyflink_on_spark._operate.dispatcher.submissions import SubmissionRoutes, Uploads

@@ -14,7 +14,7 @@ from pyflink_on_spark._job.checkpoints.checkpoint_settings import CheckpointSett
 from pyflink_on_spark._job.checkpoints.coordinator import CheckpointCoordinator
 from pyflink_on_spark._job.submission.job import Job
 from pyflink_on_spark._runtime.elements.immutability import deserialize
-from pyflink_on_spark._runtime.metrics.accumulators import METRICS
+from pyflink_on_spark._runtime.metrics.group import METRICS
 from pyflink_on_spark._runtime.state.settings import StateSettings
 from pyflink_on_spark._runtime.task.subtask_builder import DriverChannels
 from tests.runtime.harness import FakeClock

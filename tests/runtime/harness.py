@@ -5,10 +5,9 @@ from __future__ import annotations
 import pickle
 from typing import Any
 
-from pyflink_on_spark._runtime.contract.context import OperatorContext, RuntimeContext, TaskInfo
-from pyflink_on_spark._runtime.elements.bundle import MAX_WATERMARK
-from pyflink_on_spark._runtime.elements.cursor import Cursor, timed
-from pyflink_on_spark._runtime.elements.keys import wrap_key
+from pyflink_on_spark._runtime.contract.operator import OperatorContext, RuntimeContext, TaskInfo
+from pyflink_on_spark._runtime.elements.bundle import MAX_WATERMARK, Cursor, timed
+from pyflink_on_spark._runtime.elements.immutability import wrap_key
 from pyflink_on_spark._runtime.state.backend import KeyedStateBackend
 from pyflink_on_spark._runtime.state.operator_state import OperatorState
 

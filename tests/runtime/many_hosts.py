@@ -9,14 +9,14 @@ from collections.abc import Callable
 from typing import Any
 
 from pyflink_on_spark._compat.errors import CheckpointError
-from pyflink_on_spark._job.checkpoints.hosts import HostSnapshot
+from pyflink_on_spark._job.checkpoints.checkpoint_writer import HostSnapshot
 from pyflink_on_spark._job.submission.job import Job
 from pyflink_on_spark._runtime.checkpoints.checkpoint import restored_states
 from pyflink_on_spark._runtime.checkpoints.slot_state import TaskStateSnapshot
 from pyflink_on_spark._runtime.checkpoints.snapshot_writer import WHOLE, SnapshotWriter
 from pyflink_on_spark._runtime.contract.plan import StagePlan
 from pyflink_on_spark._runtime.elements.clock import Clock
-from pyflink_on_spark._runtime.task.exchange import ChannelRow
+from pyflink_on_spark._runtime.task.exchange_writer import ChannelRow
 from pyflink_on_spark._runtime.task.subtask_builder import DriverChannels
 from pyflink_on_spark._runtime.task.subtask_group import SnapshotRequest, SubtaskGroup
 from tests.runtime.pretend_threads import PretendThreads

@@ -15,9 +15,9 @@ from pyflink_on_spark._runtime.checkpoints.checkpoint import Restore
 from pyflink_on_spark._runtime.contract.connector import Source
 from pyflink_on_spark._runtime.elements.bundle import Bundle
 from pyflink_on_spark._runtime.elements.immutability import deserialize
-from pyflink_on_spark._runtime.metrics.accumulators import METRICS
+from pyflink_on_spark._runtime.metrics.group import METRICS
 from pyflink_on_spark._runtime.state.settings import DiskSettings, StateSettings
-from pyflink_on_spark._runtime.task.exchange import ChannelRow
+from pyflink_on_spark._runtime.task.exchange_writer import ChannelRow
 from pyflink_on_spark._runtime.task.schedule import RunQueueEntry, Schedule
 from pyflink_on_spark._runtime.task.subtask import NEVER, Subtask
 from pyflink_on_spark.common import Configuration

@@ -6,9 +6,9 @@ import enum
 
 import pytest
 
-from pyflink_on_spark._runtime.elements.cursor import Cursor, timed
-from pyflink_on_spark._runtime.operators.boundary import ConvertOperator
+from pyflink_on_spark._runtime.elements.bundle import Cursor, timed
 from pyflink_on_spark._runtime.operators.process import KeyedProcessOperator
+from pyflink_on_spark._runtime.operators.stateless import ConvertOperator
 from pyflink_on_spark._runtime.operators.timestamps import AssignTimestamps
 from pyflink_on_spark._runtime.user_code.user_function import UserFunction
 from pyflink_on_spark._runtime.windows.operator import WindowOperator

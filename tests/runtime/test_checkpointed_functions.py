@@ -7,15 +7,15 @@ from types import SimpleNamespace
 import pytest
 
 from pyflink_on_spark._runtime.operators.process import ProcessOperator
-from pyflink_on_spark._runtime.operators.rich_function import KeyedMapOperator
 from pyflink_on_spark._runtime.operators.rolling import RollingReduceOperator
-from pyflink_on_spark._runtime.operators.stateless import MapOperator
+from pyflink_on_spark._runtime.operators.stateless import KeyedMapOperator, MapOperator
 from pyflink_on_spark._runtime.state.operator_state import OperatorState
-from pyflink_on_spark._runtime.user_code.function_checkpoints import (
+from pyflink_on_spark._runtime.user_code.user_function import (
     FunctionCheckpoints,
     OperatorStateStore,
+    PlainFunction,
+    UserFunction,
 )
-from pyflink_on_spark._runtime.user_code.user_function import PlainFunction, UserFunction
 from tests.runtime.harness import Harness, keyed
 from tests.runtime.state.descriptors import Descriptor, ttl
 

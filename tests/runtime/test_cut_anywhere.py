@@ -7,7 +7,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from pyflink_on_spark._runtime.state.disk import store
-from pyflink_on_spark._runtime.task import exchange_writer, outputs, source_input
+from pyflink_on_spark._runtime.task import exchange_writer, schedule
 from pyflink_on_spark._runtime.task import watermarks as watermark_output
 from pyflink_on_spark.common import Duration, Types, WatermarkStrategy
 from pyflink_on_spark.common.watermark_strategy import TimestampAssigner
@@ -48,7 +48,7 @@ LATE_ENOUGH = 100
 @pytest.fixture(autouse=True, params=[3, 4096], ids=["bundles of 3", "whole bundles"])
 def bundle_size(request):
     with pytest.MonkeyPatch.context() as patch:
-        for module in (exchange_writer, outputs, source_input, watermark_output):
+        for module in (exchange_writer, schedule, watermark_output):
             patch.setattr(module, "BUNDLE_SIZE", request.param)
         patch.setattr(store, "_SMALLEST_GENERATION", 16)
         yield

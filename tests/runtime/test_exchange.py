@@ -9,9 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pyflink_on_spark._runtime.contract.partitioners import (
+from pyflink_on_spark._runtime.contract.plan import (
     BroadcastPartitioner,
     CustomPartitioner,
+    ExchangePlan,
     ForwardPartitioner,
     GlobalPartitioner,
     HashPartitioner,
@@ -19,22 +20,20 @@ from pyflink_on_spark._runtime.contract.partitioners import (
     RescalePartitioner,
     ShufflePartitioner,
 )
-from pyflink_on_spark._runtime.contract.plan import ExchangePlan
 from pyflink_on_spark._runtime.elements.bundle import (
     Barrier,
     Bundle,
     ChannelStatus,
+    Cursor,
     EndOfInput,
     Watermark,
+    timed,
 )
-from pyflink_on_spark._runtime.elements.cursor import Cursor, timed
-from pyflink_on_spark._runtime.elements.immutability import serialize
-from pyflink_on_spark._runtime.elements.keys import wrap_key
-from pyflink_on_spark._runtime.key_groups.assignment import KeyGroups, subtask_of_key_group
+from pyflink_on_spark._runtime.elements.immutability import serialize, wrap_key
+from pyflink_on_spark._runtime.key_groups import KeyGroups, subtask_of_key_group
 from pyflink_on_spark._runtime.task import exchange_writer
 from pyflink_on_spark._runtime.task import exchange_writer as key_routes
-from pyflink_on_spark._runtime.task.exchange import decode, encode
-from pyflink_on_spark._runtime.task.exchange_writer import ExchangeWriter
+from pyflink_on_spark._runtime.task.exchange_writer import ExchangeWriter, decode, encode
 
 
 class Sent:

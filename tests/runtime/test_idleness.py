@@ -7,9 +7,8 @@ from types import SimpleNamespace
 
 import pytest
 
-from pyflink_on_spark._runtime.elements.bundle import Bundle, ChannelStatus, Watermark
-from pyflink_on_spark._runtime.elements.cursor import Cursor
-from pyflink_on_spark._runtime.elements.watermark_rhythm import WatermarkRhythm
+from pyflink_on_spark._runtime.elements.bundle import Bundle, ChannelStatus, Cursor, Watermark
+from pyflink_on_spark._runtime.elements.clock import WatermarkRhythm
 from pyflink_on_spark._runtime.operators.timestamps import AssignTimestamps
 from pyflink_on_spark._runtime.task.operator_chain import OperatorChain, Pacing
 from pyflink_on_spark._runtime.task.subtask import NEVER

@@ -11,7 +11,7 @@ from pyflink_on_spark._runtime.elements.immutability import (
     is_immutable,
     serialize,
 )
-from pyflink_on_spark._runtime.operators.boundary import CopyMutableOperator
+from pyflink_on_spark._runtime.operators.stateless import CopyMutableOperator
 from pyflink_on_spark.common.types import Row, RowKind
 
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pyflink_on_spark._runtime.elements.keys import unwrap_key, wrap_key
+from pyflink_on_spark._runtime.elements.immutability import unwrap_key, wrap_key
 from pyflink_on_spark.common.types import Row, RowKind
 
 scalars = (

@@ -12,16 +12,21 @@ from pyflink_on_spark._runtime.elements.bundle import (
     MIN_TIMESTAMP,
     Bundle,
     ChannelStatus,
+    Cursor,
     EndOfInput,
     Watermark,
 )
-from pyflink_on_spark._runtime.elements.cursor import Cursor
-from pyflink_on_spark._runtime.elements.watermark_rhythm import WatermarkRhythm
+from pyflink_on_spark._runtime.elements.clock import WatermarkRhythm
 from pyflink_on_spark._runtime.operators.timestamps import AssignTimestamps
-from pyflink_on_spark._runtime.task import outputs
+from pyflink_on_spark._runtime.task import exchange_writer
 from pyflink_on_spark._runtime.task import watermarks as watermark_output
+from pyflink_on_spark._runtime.task.exchange_writer import (
+    ForkOutput,
+    LocalOutput,
+    NoOutput,
+    SideOutput,
+)
 from pyflink_on_spark._runtime.task.operator_chain import OperatorChain, Pacing
-from pyflink_on_spark._runtime.task.outputs import ForkOutput, LocalOutput, NoOutput, SideOutput
 from pyflink_on_spark._runtime.task.subtask import NEVER
 from pyflink_on_spark._runtime.task.watermarks import WatermarkOutput
 from pyflink_on_spark._runtime.user_code.user_function import UserFunction
@@ -352,7 +357,7 @@ def test_each_edge_of_a_fork_has_elements_of_its_own():
 @pytest.mark.parametrize("bundle", [1, 2, 4096])
 @pytest.mark.parametrize("timestamped", [True, False])
 def test_a_local_edge(monkeypatch, bundle, timestamped):
-    monkeypatch.setattr(outputs, "BUNDLE_SIZE", bundle)
+    monkeypatch.setattr(exchange_writer, "BUNDLE_SIZE", bundle)
     inner, recorder = a_line(channels=(-1,))
     edge = LocalOutput(
         inner.receive,

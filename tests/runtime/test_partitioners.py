@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pyflink_on_spark._runtime.contract.partitioners import (
+from pyflink_on_spark._runtime.contract.plan import (
     BroadcastPartitioner,
     CustomPartitioner,
     ForwardPartitioner,

@@ -9,7 +9,7 @@ import types
 
 import pytest
 
-from pyflink_on_spark._job.display.progress import (
+from pyflink_on_spark._job.display import (
     NotebookLine,
     Progress,
     TerminalLine,
@@ -18,8 +18,8 @@ from pyflink_on_spark._job.display.progress import (
 )
 from pyflink_on_spark._options.own import PROGRESS
 from pyflink_on_spark._runtime.elements.bundle import MAX_WATERMARK
-from pyflink_on_spark._runtime.task.progress import JobProgress, TaskProgress, combine
 from pyflink_on_spark._runtime.task.subtask import ThrottledGauge
+from pyflink_on_spark._runtime.task.subtask_threads import JobProgress, TaskProgress, combine
 
 
 def part(name="map", records=1, watermark=None, state=0, backlog=None):

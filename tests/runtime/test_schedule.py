@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pyflink_on_spark._runtime.elements.immutability import deserialize
-from pyflink_on_spark._runtime.task.exchange import ChannelRow
+from pyflink_on_spark._runtime.task.exchange_writer import ChannelRow
 from pyflink_on_spark._runtime.task.schedule import (
     SLOW_SECONDS,
     InputQueue,

@@ -15,9 +15,8 @@ from pyflink_on_spark._connectors.functions.context import (
     EventQueue,
 )
 from pyflink_on_spark._connectors.functions.source import FunctionPosition, FunctionSource, share_of
-from pyflink_on_spark._runtime.contract.context import OperatorContext, RuntimeContext, TaskInfo
-from pyflink_on_spark._runtime.elements.bundle import Bundle, ChannelStatus, Watermark
-from pyflink_on_spark._runtime.elements.cursor import Cursor
+from pyflink_on_spark._runtime.contract.operator import OperatorContext, RuntimeContext, TaskInfo
+from pyflink_on_spark._runtime.elements.bundle import Bundle, ChannelStatus, Cursor, Watermark
 from pyflink_on_spark._runtime.state.operator_state import OperatorSnapshot
 from pyflink_on_spark._runtime.user_code.user_function import UserFunction
 from tests.runtime.harness import FakeClock

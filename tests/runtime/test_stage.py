@@ -6,7 +6,7 @@ import pytest
 
 from pyflink_on_spark._runtime.diagnosis.failure import SubtaskFailure
 from pyflink_on_spark._runtime.elements.immutability import deserialize
-from pyflink_on_spark._runtime.task.exchange import ChannelRow
+from pyflink_on_spark._runtime.task.exchange_writer import ChannelRow
 from pyflink_on_spark._runtime.task.stage import DRIVER, START, StageRunner
 from pyflink_on_spark.datastream import MapFunction
 from tests.runtime.harness import FakeClock

@@ -12,7 +12,7 @@ from pyflink_on_spark._runtime.checkpoints.slot_state import OperatorSubtaskStat
 from pyflink_on_spark._runtime.contract.connector import Source, SourceReader
 from pyflink_on_spark._runtime.diagnosis.failure import SubtaskFailure
 from pyflink_on_spark._runtime.elements.bundle import Bundle, ChannelStatus, EndOfInput, Watermark
-from pyflink_on_spark._runtime.task.exchange import decode
+from pyflink_on_spark._runtime.task.exchange_writer import decode
 from pyflink_on_spark._runtime.task.subtask import Subtask
 from pyflink_on_spark._runtime.task.subtask_builder import SubtaskContext
 from pyflink_on_spark.common import Types

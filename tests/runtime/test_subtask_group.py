@@ -11,7 +11,7 @@ from pyflink_on_spark._compat.errors import CheckpointError
 from pyflink_on_spark._runtime.contract.connector import SourceReader
 from pyflink_on_spark._runtime.diagnosis.failure import SubtaskFailure
 from pyflink_on_spark._runtime.elements.bundle import Barrier, Bundle, EndOfInput
-from pyflink_on_spark._runtime.task.exchange import ChannelRow, decode, encode
+from pyflink_on_spark._runtime.task.exchange_writer import ChannelRow, decode, encode
 from pyflink_on_spark._runtime.task.group_checkpoints import SnapshotRequest
 from pyflink_on_spark._runtime.task.subtask_group import SubtaskGroup
 from pyflink_on_spark._runtime.task.subtask_threads import SubtaskThreads

@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from pyflink_on_spark._runtime.elements.bundle import MIN_TIMESTAMP
-from pyflink_on_spark._runtime.task import exchange_writer, outputs, source_input
+from pyflink_on_spark._runtime.task import exchange_writer, schedule
 from pyflink_on_spark._runtime.task import watermarks as watermark_output
 from pyflink_on_spark._runtime.types import stream as type_conversion
 from pyflink_on_spark._sql.runtime import python_calls as vectorized
@@ -312,7 +312,7 @@ def agree(graph: Graph, elements: list[Any], conditions: Conditions, every: int 
 @pytest.fixture(params=[2, 4096], ids=["bundles of 2", "whole bundles"])
 def bundle_size(request):
     with pytest.MonkeyPatch.context() as patch:
-        for module in (exchange_writer, outputs, source_input, watermark_output):
+        for module in (exchange_writer, schedule, watermark_output):
             patch.setattr(module, "BUNDLE_SIZE", request.param)
         patch.setattr(type_conversion, "_CHUNK", min(request.param, 1_000))
         patch.setattr(vectorized, "_ROWS", min(request.param, 1_000))

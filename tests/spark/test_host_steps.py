@@ -12,7 +12,7 @@ from pyflink_on_spark._cluster.hosts import host as host_module
 from pyflink_on_spark._cluster.hosts.deployment import Deployment
 from pyflink_on_spark._cluster.hosts.host import DriverChannels, Host
 from pyflink_on_spark._cluster.hosts.pool import HostPool
-from pyflink_on_spark._cluster.transport.network_settings import NetworkSettings
+from pyflink_on_spark._cluster.transport.handshake import NetworkSettings
 from pyflink_on_spark._cluster.transport.rpc import HEARTBEAT, HostLost, RpcConnection
 from pyflink_on_spark._compat.errors import CheckpointError
 from pyflink_on_spark._filesystem.local_files import LocalFiles

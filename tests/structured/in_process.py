@@ -19,7 +19,7 @@ from pyflink_on_spark._job.submission.job import Job
 from pyflink_on_spark._runtime.checkpoints.checkpoint_files import folder
 from pyflink_on_spark._runtime.elements.clock import Clock, SystemClock
 from pyflink_on_spark._runtime.elements.immutability import deserialize_all
-from pyflink_on_spark._runtime.task.exchange import ChannelRow
+from pyflink_on_spark._runtime.task.exchange_writer import ChannelRow
 from pyflink_on_spark._spark.structured.batches import QUERY, Batches, QueryCommits
 from pyflink_on_spark._spark.structured.levels import TICK, Levels
 from pyflink_on_spark._spark.structured.slot import Limits, level_plans

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from pyflink_on_spark._compat.errors import CheckpointError
-from pyflink_on_spark._job.checkpoints.layout import layout_of
+from pyflink_on_spark._job.checkpoints.checkpoint_settings import layout_of
 from pyflink_on_spark._runtime.contract.state_meaning import heirs_of
 from pyflink_on_spark.state import CheckpointContents
 from pyflink_on_spark.testing import local_engine

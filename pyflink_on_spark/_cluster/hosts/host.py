@@ -26,10 +26,10 @@ from pyflink_on_spark._cluster.transport.handshake import (
     Address,
     Endpoint,
     Listener,
+    NetworkSettings,
     dial,
 )
 from pyflink_on_spark._cluster.transport.message_connection import MessageConnection
-from pyflink_on_spark._cluster.transport.network_settings import NetworkSettings
 from pyflink_on_spark._cluster.transport.result_channel import (
     ChannelClosed,
     ChannelFailed,
@@ -39,7 +39,7 @@ from pyflink_on_spark._cluster.transport.result_channel import (
 from pyflink_on_spark._cluster.transport.rpc import HEARTBEAT, SAMPLE, HostLost, RpcConnection
 from pyflink_on_spark._compat.errors import CheckpointError
 from pyflink_on_spark._job.checkpoints.checkpoint_settings import keyed_operators, state_settings
-from pyflink_on_spark._job.checkpoints.hosts import HostSnapshot
+from pyflink_on_spark._job.checkpoints.checkpoint_writer import HostSnapshot
 from pyflink_on_spark._runtime.checkpoints.checkpoint import restored_states
 from pyflink_on_spark._runtime.checkpoints.slot_state import DRIVER, TaskStateSnapshot
 from pyflink_on_spark._runtime.checkpoints.snapshot_writer import FEW_ENTRIES, SnapshotWriter
@@ -48,10 +48,13 @@ from pyflink_on_spark._runtime.contract.connector import LargeCommittable
 from pyflink_on_spark._runtime.diagnosis.function_log import LOGS, FunctionLog, install_function_log
 from pyflink_on_spark._runtime.elements.clock import SystemClock
 from pyflink_on_spark._runtime.task.group_checkpoints import SnapshotRequest
-from pyflink_on_spark._runtime.task.progress import TaskProgress
 from pyflink_on_spark._runtime.task.stacks import sample
 from pyflink_on_spark._runtime.task.subtask_group import SubtaskGroup
-from pyflink_on_spark._runtime.task.subtask_threads import SubtaskThreads, thread_usage
+from pyflink_on_spark._runtime.task.subtask_threads import (
+    SubtaskThreads,
+    TaskProgress,
+    thread_usage,
+)
 from pyflink_on_spark._runtime.user_code.user_function import install_classes
 
 

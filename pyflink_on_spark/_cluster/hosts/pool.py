@@ -16,17 +16,21 @@ from typing import Any
 
 from pyflink_on_spark._cluster.hosts.deployment import Deployment
 from pyflink_on_spark._cluster.hosts.host import HostReport
-from pyflink_on_spark._cluster.transport.handshake import Address, Endpoint, Listener
+from pyflink_on_spark._cluster.transport.handshake import (
+    Address,
+    Endpoint,
+    Listener,
+    NetworkSettings,
+)
 from pyflink_on_spark._cluster.transport.message_connection import MessageConnection
-from pyflink_on_spark._cluster.transport.network_settings import NetworkSettings
 from pyflink_on_spark._cluster.transport.rpc import HEARTBEAT, SAMPLE, HostLost, RpcConnection
 from pyflink_on_spark._compat.errors import CheckpointError
-from pyflink_on_spark._job.attempts.split_distribution import SplitDistribution
-from pyflink_on_spark._job.checkpoints.hosts import HostSnapshot, SlowCheckpoint
+from pyflink_on_spark._job.attempts.restarts import SplitDistribution
+from pyflink_on_spark._job.checkpoints.checkpoint_writer import HostSnapshot, SlowCheckpoint
 from pyflink_on_spark._runtime.checkpoints.snapshot_writer import WHOLE
 from pyflink_on_spark._runtime.diagnosis.failure import SubtaskFailure
-from pyflink_on_spark._runtime.task.progress import TaskProgress
 from pyflink_on_spark._runtime.task.stacks import Samples
+from pyflink_on_spark._runtime.task.subtask_threads import TaskProgress
 
 _CALL_SECONDS = 20.0
 _HEARTBEAT_NUMBER = 0

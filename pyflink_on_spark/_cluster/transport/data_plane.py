@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Mapping
 from pyflink_on_spark._cluster.transport.message_connection import MessageConnection
 from pyflink_on_spark._cluster.transport.stream import TAG_BYTES, BadSeal, Silence
 from pyflink_on_spark._compat.errors import PyFlinkOnSparkError
-from pyflink_on_spark._runtime.task.exchange import ChannelRow
+from pyflink_on_spark._runtime.task.exchange_writer import ChannelRow
 
 MOST_IN_FLIGHT = 8 * 1024 * 1024
 """How many bytes may be under way to one host for one stage before less is sent there."""

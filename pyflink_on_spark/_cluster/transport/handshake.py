@@ -9,19 +9,23 @@ from __future__ import annotations
 
 import contextlib
 import hmac
+import os
 import secrets
 import socket
 import ssl
+import tempfile
 import threading
 import time
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from multiprocessing import AuthenticationError
 
-from pyflink_on_spark._cluster.transport.identity import Identity, tls_context
 from pyflink_on_spark._cluster.transport.message_connection import MessageConnection
 from pyflink_on_spark._cluster.transport.stream import Seal, stream_of
+from pyflink_on_spark._options import network, own
+from pyflink_on_spark._options.port_ranges import parse_ports
 
 HANDSHAKE_SECONDS = 20.0
 MOST_STRANGERS = 64
@@ -263,3 +267,121 @@ def keep_alive(connection: socket.socket) -> None:
         connection.setsockopt(socket.IPPROTO_TCP, idle, _IDLE_SECONDS)
     connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_KEEPINTVL, _PROBE_SECONDS)
     connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_KEEPCNT, _PROBES)
+
+
+@dataclass(frozen=True)
+class Identity:
+    """The secret that only the processes of a job share: TLS accepts no other certificate.
+
+    Args:
+        certificate: in PEM.
+        key: the private key in PEM; never shown.
+    """
+
+    certificate: str
+    key: str = field(repr=False)
+
+
+@lru_cache(maxsize=8)
+def tls_context(identity: Identity, *, server: bool) -> ssl.SSLContext:
+    """Return the context that encrypts connections, and accepts only peers with the same identity.
+
+    Args:
+        identity: the job's.
+        server: whether for the end that was called.
+    """
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER if server else ssl.PROTOCOL_TLS_CLIENT)
+    context.minimum_version = ssl.TLSVersion.TLSv1_3
+    context.check_hostname = False
+    context.verify_mode = ssl.CERT_REQUIRED
+    context.load_verify_locations(cadata=identity.certificate)
+    descriptor, path = tempfile.mkstemp(prefix="pyflink_on_spark-")  # ssl reads keys from files
+    try:
+        with open(descriptor, "w", encoding="ascii") as file:
+            file.write(identity.key + identity.certificate)
+        context.load_cert_chain(path)
+    finally:
+        os.unlink(path)
+    if server:
+        context.num_tickets = 0
+    return context
+
+
+_SEQUENCE, _SET, _INTEGER, _BITS, _TEXT, _TIME = 0x30, 0x31, 0x02, 0x03, 0x0C, 0x18
+_VERSION = 0xA0
+_ECDSA_WITH_SHA256 = bytes.fromhex("06082a8648ce3d040302")
+_COMMON_NAME = bytes.fromhex("0603550403")
+_BEGIN, _END = b"20000101000000Z", b"20991231235959Z"
+
+
+def self_signed(name: str, public_key: bytes, sign: Callable[[bytes], bytes]) -> bytes:
+    """Return a certificate in DER (X.509, RFC 5280).
+
+    Args:
+        name: the common name of its owner.
+        public_key: a key for elliptic curves, as a SubjectPublicKeyInfo in DER.
+        sign: returns the ECDSA signature of some bytes, with SHA-256, in DER.
+    """
+    algorithm = _der(_SEQUENCE, _ECDSA_WITH_SHA256)
+    owner = _der(_SEQUENCE, _der(_SET, _der(_SEQUENCE, _COMMON_NAME, _der(_TEXT, name.encode()))))
+    body = _der(
+        _SEQUENCE,
+        _der(_VERSION, _der(_INTEGER, b"\x02")),
+        _der(_INTEGER, b"\x01" + secrets.token_bytes(15)),
+        algorithm,
+        owner,
+        _der(_SEQUENCE, _der(_TIME, _BEGIN), _der(_TIME, _END)),
+        owner,
+        public_key,
+    )
+    return _der(_SEQUENCE, body, algorithm, _der(_BITS, b"\0", sign(body)))
+
+
+def _der(tag: int, *contents: bytes) -> bytes:
+    content = b"".join(contents)
+    size = len(content)
+    if size < 0x80:
+        return bytes([tag, size]) + content
+    length = size.to_bytes((size.bit_length() + 7) // 8, "big")
+    return bytes([tag, 0x80 | len(length)]) + length + content
+
+
+@dataclass(frozen=True)
+class NetworkSettings:
+    """The settings of connections between the processes of a job.
+
+    Args:
+        heartbeat_interval: how often the driver asks whether a host is alive, in s.
+        heartbeat_timeout: after which silence one counts as lost, in s.
+        command_timeout: how long a host may take for an order of the driver, in s.
+        driver_ports: which the driver listens on.
+        host_ports: which hosts listen on.
+    """
+
+    heartbeat_interval: float = 10.0
+    heartbeat_timeout: float = 50.0
+    driver_ports: tuple[int, ...] = (0,)
+    host_ports: tuple[int, ...] = (0,)
+    command_timeout: float = 3_600.0
+
+    @classmethod
+    def of(cls, configuration: Mapping[str, str]) -> NetworkSettings:
+        """Return the settings in a configuration.
+
+        Raises:
+            ValueError: an option cannot be read, or the timeout is not longer than the interval.
+        """
+        interval = network.HEARTBEAT_INTERVAL.read(configuration)
+        timeout = network.HEARTBEAT_TIMEOUT.read(configuration)
+        if timeout <= interval:
+            raise ValueError(
+                f"The heartbeat timeout ({timeout} ms) must be larger than the heartbeat interval "
+                f"({interval} ms)."
+            )
+        return cls(
+            interval / 1000,
+            timeout / 1000,
+            parse_ports(own.DRIVER_PORTS.read(configuration)),
+            parse_ports(own.HOST_PORTS.read(configuration)),
+            own.COMMAND_TIMEOUT.read(configuration) / 1000,
+        )

@@ -8,7 +8,7 @@ from itertools import islice
 from typing import Any
 
 from pyflink_on_spark._runtime.contract.connector import Sink, SinkWriter
-from pyflink_on_spark._runtime.contract.context import OperatorContext
+from pyflink_on_spark._runtime.contract.operator import OperatorContext
 from pyflink_on_spark._runtime.elements.bundle import BUNDLE_SIZE
 from pyflink_on_spark._runtime.elements.immutability import serialize
 from pyflink_on_spark._runtime.types import print_text

@@ -6,7 +6,7 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from itertools import chain, islice
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pyflink_on_spark._connectors.change_capture.config import (
     CaptureClient,
@@ -15,8 +15,12 @@ from pyflink_on_spark._connectors.change_capture.config import (
     Kind,
     Position,
 )
-from pyflink_on_spark._runtime.contract.connector import SourceReader
+from pyflink_on_spark._runtime.contract.connector import Source, SourceReader
 from pyflink_on_spark._runtime.elements.bundle import Bundle
+
+if TYPE_CHECKING:
+    from pyflink_on_spark._runtime.contract.operator import OperatorContext
+
 
 _SECONDS_TO_WAIT = 0.05
 
@@ -109,3 +113,31 @@ def open_client(config: CaptureConfig) -> CaptureClient:
     from pyflink_on_spark._connectors.change_capture.postgresql_client import PostgreSqlClient
 
     return PostgreSqlClient(config)
+
+
+class CaptureSource(Source):
+    """Reads the rows of a table, then their changes, in one subtask.
+
+    A position is a place in the log of changes. While the rows are read that were there at the
+    beginning, a checkpoint keeps those that are left: they cannot be read again as they were.
+
+    Args:
+        config: the table.
+    """
+
+    bounded = False
+    timestamped = False
+    parallel = False
+
+    def __init__(self, config: CaptureConfig) -> None:
+        self._config = config
+
+    def splits(self, parallelism: int) -> list[CaptureConfig]:
+        """Return the one split."""
+        return [self._config]
+
+    def reader(
+        self, splits: Sequence[Any], restored: Sequence[Any] | None, context: OperatorContext
+    ) -> SourceReader:
+        """Return the reader, which begins with the rows if it continues from nowhere."""
+        return CaptureReader(self._config, restored[0] if restored else None)

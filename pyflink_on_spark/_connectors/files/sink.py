@@ -9,20 +9,19 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from pyflink_on_spark._connectors.files.bucket_writer import BucketWriter, BulkBucketWriter
 from pyflink_on_spark._connectors.files.config import FileSinkConfig
 from pyflink_on_spark._connectors.files.part_file import InProgressFile, PendingFile, mark_of
-from pyflink_on_spark._connectors.files.writer import FileSinkWriter
-from pyflink_on_spark._connectors.formats.charset import LineEncoder
+from pyflink_on_spark._connectors.files.writer import BucketWriter, BulkBucketWriter, FileSinkWriter
+from pyflink_on_spark._connectors.formats.text_lines import LineEncoder
 from pyflink_on_spark._filesystem.location import absolute, locate
 from pyflink_on_spark._runtime.contract.connector import Sink, Versioned
-from pyflink_on_spark._runtime.moved_in.data_input import DataInput
+from pyflink_on_spark._runtime.moved_in.coders import DataInput
 from pyflink_on_spark._runtime.types import java_text
 from pyflink_on_spark.common._charset import find_charset
 from pyflink_on_spark.common.typeinfo import PickledBytesTypeInfo
 
 if TYPE_CHECKING:
-    from pyflink_on_spark._runtime.contract.context import OperatorContext
+    from pyflink_on_spark._runtime.contract.operator import OperatorContext
     from pyflink_on_spark.common.typeinfo import TypeInformation
 
 _log = logging.getLogger(__name__)

@@ -8,8 +8,8 @@ from collections.abc import Callable
 from typing import Any
 
 from pyflink_on_spark._compat.unsupported import Gap, raise_unsupported
-from pyflink_on_spark._connectors.formats.avro_schema import fastavro, parsed
-from pyflink_on_spark._connectors.formats.corrupt import excerpt
+from pyflink_on_spark._connectors.formats.avro_files import fastavro, parsed
+from pyflink_on_spark._connectors.formats.file_format import excerpt
 from pyflink_on_spark._runtime.types.composite import new_row
 from pyflink_on_spark.common.time import Instant
 from pyflink_on_spark.common.typeinfo import (

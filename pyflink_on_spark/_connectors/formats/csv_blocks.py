@@ -14,16 +14,19 @@ from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from pyflink_on_spark._connectors.formats.compression import is_compressed, read_compressed
-from pyflink_on_spark._connectors.formats.corrupt import CorruptRecordError
 from pyflink_on_spark._connectors.formats.csv_records import (
     BLANK,
     SURROGATES,
     CsvDialect,
     RecordReader,
 )
-from pyflink_on_spark._connectors.formats.file_format import FileSplit, InputFileFormat
-from pyflink_on_spark._connectors.formats.line_ranges import read_whole_lines, too_long
-from pyflink_on_spark._filesystem.input_file import open_input
+from pyflink_on_spark._connectors.formats.file_format import (
+    CorruptRecordError,
+    FileSplit,
+    InputFileFormat,
+)
+from pyflink_on_spark._connectors.formats.text_lines import read_whole_lines, too_long
+from pyflink_on_spark._filesystem.local_files import open_input
 from pyflink_on_spark._runtime.elements.bundle import BUNDLE_SIZE, Bundle
 from pyflink_on_spark.common.typeinfo import Types
 

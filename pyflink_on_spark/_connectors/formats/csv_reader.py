@@ -9,13 +9,13 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from pyflink_on_spark._connectors.formats import java_parsing
-from pyflink_on_spark._connectors.formats.corrupt import excerpt, null_if_corrupt
 from pyflink_on_spark._connectors.formats.csv_records import (
     CsvRowFormat,
     first_record,
     message_text,
 )
-from pyflink_on_spark._connectors.formats.field_types import refuse_field
+from pyflink_on_spark._connectors.formats.file_format import excerpt, null_if_corrupt
+from pyflink_on_spark._connectors.formats.row_types import refuse_field
 from pyflink_on_spark._runtime.types.composite import new_row
 from pyflink_on_spark.common.time import Instant
 from pyflink_on_spark.common.typeinfo import (

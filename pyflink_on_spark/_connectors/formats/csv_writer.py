@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from pyflink_on_spark._connectors.formats.csv_records import CsvRowFormat, quoting
-from pyflink_on_spark._connectors.formats.field_types import (
+from pyflink_on_spark._connectors.formats.row_types import (
     WHOLE_NUMBERS,
     refuse_field,
     whole_number_text,
@@ -81,7 +81,7 @@ def _text(type_info: Any, form: CsvRowFormat) -> Write:
         return _checked_text
     if type_info._basic_type in WHOLE_NUMBERS:
         return whole_number_text
-    return _instant if type_info._basic_type is BasicType.INSTANT else codec_of(type_info).text
+    return _instant_text if type_info._basic_type is BasicType.INSTANT else codec_of(type_info).text
 
 
 def _checked_text(value: Any) -> str:
@@ -120,7 +120,7 @@ def _timestamp(value: datetime.datetime) -> str:
     return f"{value.isoformat(' ', 'seconds')}.{fraction}"
 
 
-def _instant(value: Instant) -> str:
+def _instant_text(value: Instant) -> str:
     moment = _EPOCH + datetime.timedelta(seconds=value.seconds)
     millis = value.nanos // 1_000_000
     fraction = f".{millis:03d}".rstrip("0") if millis else ""

@@ -6,10 +6,12 @@ import contextlib
 import sys
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from copy import copy
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, BinaryIO
 
+from pyflink_on_spark._compat.errors import PUBLIC_MODULE, PyFlinkOnSparkError
 from pyflink_on_spark.common.typeinfo import ExternalTypeInfo, RowTypeInfo
 
 if TYPE_CHECKING:
@@ -144,3 +146,47 @@ def check_rows(type_info: Any) -> None:
             f"this file format writes rows, and the stream is of {type_info}: declare its type "
             "where it is made, for example .map(..., output_type=Types.ROW_NAMED([...], [...]))"
         )
+
+
+_SHOWN = 200
+
+
+class CorruptRecordError(PyFlinkOnSparkError, ValueError):
+    """Data does not conform to its format. The message says where the data is and what is wrong."""
+
+    __module__ = PUBLIC_MODULE
+
+
+@contextmanager
+def locating(place: Callable[[], str]) -> Iterator[None]:
+    """Add the place of a message to errors of its deserializer.
+
+    Args:
+        place: returns the place, for example ``partition 3 of topic 'a', offset 17``. Called only
+            after an error.
+
+    Raises:
+        CorruptRecordError: instead of any ValueError.
+    """
+    try:
+        yield
+    except ValueError as error:
+        raise CorruptRecordError(f"cannot read {place()}: {error}") from error
+
+
+def excerpt(data: bytes) -> str:
+    """Return the beginning of a message, for the text of an error."""
+    text = repr(data[:_SHOWN])[1:]
+    return text if len(data) <= _SHOWN else f"{text}... ({len(data)} bytes)"
+
+
+def null_if_corrupt(convert: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    """Return a converter whose value is None where the other one raises a ValueError."""
+
+    def convert_or_null(value: Any) -> Any:
+        try:
+            return convert(value)
+        except ValueError:
+            return None
+
+    return convert_or_null

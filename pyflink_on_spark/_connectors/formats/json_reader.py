@@ -6,15 +6,22 @@ import base64
 import datetime
 import json
 import math
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Iterator, Sequence
 from decimal import MAX_EMAX, MAX_PREC, MIN_EMIN, Context, Decimal
+from json.encoder import encode_basestring
 from typing import Any, NoReturn
 
 from pyflink_on_spark._connectors.formats import java_parsing
-from pyflink_on_spark._connectors.formats.corrupt import excerpt, null_if_corrupt
-from pyflink_on_spark._connectors.formats.field_types import refuse_field
-from pyflink_on_spark._connectors.formats.json_text import node_text, scalar_text
+from pyflink_on_spark._connectors.formats.file_format import excerpt, null_if_corrupt
+from pyflink_on_spark._connectors.formats.row_types import (
+    WHOLE_NUMBERS,
+    refuse_field,
+    whole_number_text,
+)
+from pyflink_on_spark._runtime.types.codecs import codec_of
 from pyflink_on_spark._runtime.types.composite import new_row
+from pyflink_on_spark._runtime.types.java_numbers import double_text
 from pyflink_on_spark.common.time import Instant
 from pyflink_on_spark.common.typeinfo import (
     BasicArrayTypeInfo,
@@ -30,8 +37,9 @@ from pyflink_on_spark.common.typeinfo import (
     TimeTypeInfo,
     TupleTypeInfo,
     TypeInformation,
+    Types,
 )
-from pyflink_on_spark.common.types import RowKind
+from pyflink_on_spark.common.types import Row, RowKind
 
 Convert = Callable[[Any], Any]
 
@@ -328,3 +336,363 @@ _TEMPORAL: dict[type, Convert] = {
     TimeTypeInfo: _time,
     TimestampTypeInfo: _timestamp,
 }
+
+
+_ASTRAL = re.compile("[\U00010000-\U0010ffff]")
+_ESCAPES: dict[int, str] = {code: f"\\u{code:04X}" for code in range(0x20)} | {
+    ord(character): escape
+    for character, escape in zip(
+        '"\\\n\r\t\b\f', ('\\"', "\\\\", "\\n", "\\r", "\\t", "\\b", "\\f")
+    )
+}
+
+
+def string_text(text: str) -> str:
+    """Return a text with quotes."""
+    written: str = encode_basestring(text)
+    if "\\u" in written:
+        return f'"{text.translate(_ESCAPES)}"'
+    return written
+
+
+def string_bytes_text(text: str) -> str:
+    """Return a text with quotes for encoding; a character beyond U+FFFF becomes two escapes."""
+    written = string_text(text)
+    return written if written.isascii() else _ASTRAL.sub(_surrogates, written)
+
+
+def scalar_text(node: Any) -> str:
+    """Return the text of a scalar value, without quotes; an empty text for a container."""
+    if isinstance(node, str):
+        return node
+    if isinstance(node, (list, dict)):
+        return ""
+    return node_text(node)
+
+
+def node_text(node: Any) -> str:
+    """Return the text of a parsed value."""
+    if isinstance(node, str):
+        return string_text(node)
+    if node is None:
+        return "null"
+    if isinstance(node, bool):
+        return "true" if node else "false"
+    if isinstance(node, float):
+        return double_text(node)
+    if isinstance(node, (int, Decimal)):
+        return str(node)
+    if isinstance(node, list):
+        return f"[{','.join(map(node_text, node))}]"
+    items = (f"{string_text(key)}:{node_text(value)}" for key, value in node.items())
+    return f"{{{','.join(items)}}}"
+
+
+def _surrogates(match: re.Match[str]) -> str:
+    code = ord(match.group()) - 0x10000
+    return f"\\u{0xD800 + (code >> 10):04X}\\u{0xDC00 + (code & 0x3FF):04X}"
+
+
+Write = Callable[[Any], str]
+
+_EPOCH = datetime.datetime(1970, 1, 1)  # noqa: DTZ001 - instants are in UTC
+_FRACTIONS = frozenset((BasicType.FLOAT, BasicType.DOUBLE))
+
+
+def json_row_writer(row_type: RowTypeInfo) -> Callable[[Any], bytes]:
+    """Return a function that writes the fields of a row by position as a JSON object.
+
+    Args:
+        row_type: the type of the row; the names of its fields become the keys of the object.
+
+    Raises:
+        TypeError: the returned function raises it for an element that is not a row.
+        ValueError: the returned function raises it for a row that does not fit its type.
+    """
+    write = _row(row_type)
+
+    def write_row(row: Any) -> bytes:
+        if not isinstance(row, Row):
+            raise TypeError(f"JSON is written of rows, not of {type(row).__name__}: {row!r}")
+        try:
+            return write(row).encode()
+        except (TypeError, ValueError, AttributeError) as error:
+            raise ValueError(
+                f"Could not serialize row '{row}'. Make sure that the schema matches the input: "
+                f"{error}"
+            ) from error
+
+    return write_row
+
+
+def _writer(type_info: Any) -> Write:
+    for kind, make in _MAKERS.items():
+        if isinstance(type_info, kind):
+            return make(type_info)
+    return refuse_field(type_info, "JSON")
+
+
+def _object(names: Sequence[str], types: Sequence[Any]) -> Callable[[Sequence[Any]], str]:
+    heads = [f"{string_bytes_text(name)}:" for name in names]
+    writers = [_writer(kind) for kind in types]
+
+    def write(values: Sequence[Any]) -> str:
+        fields = [
+            f"{head}null" if value is None else head + one(value)
+            for head, one, value in zip(heads, writers, values, strict=True)
+        ]
+        return f"{{{','.join(fields)}}}"
+
+    return write
+
+
+def _row(type_info: RowTypeInfo) -> Write:
+    write = _object(list(type_info.get_field_names()), type_info.get_field_types())
+    return lambda row: write(row._values)
+
+
+def _tuple(type_info: TupleTypeInfo) -> Write:
+    types = type_info.get_field_types()
+    size = len(types)
+    names = [*(f"f{index}" for index in range(size)), "arity"]
+    write = _object(names, [*types, BasicTypeInfo.INT_TYPE_INFO()])
+    return lambda values: write((*values, size))
+
+
+def _map(type_info: MapTypeInfo) -> Write:
+    value = _writer(type_info._value_type_info)
+    key_text = codec_of(type_info._key_type_info).text
+
+    def write(items: dict[Any, Any]) -> str:
+        fields = [
+            f"{string_bytes_text(key_text(key))}:{'null' if item is None else value(item)}"
+            for key, item in items.items()
+        ]
+        return f"{{{','.join(fields)}}}"
+
+    return write
+
+
+def _array(element_type: Any) -> Write:
+    element = _writer(element_type)
+
+    def write(items: Sequence[Any]) -> str:
+        texts = ["null" if item is None else element(item) for item in items]
+        return f"[{','.join(texts)}]"
+
+    return write
+
+
+def _primitive_array(type_info: PrimitiveArrayTypeInfo) -> Write:
+    element_type = type_info._element_type
+    if isinstance(element_type, BasicTypeInfo) and element_type._basic_type is BasicType.BYTE:
+        return lambda data: f'"{base64.b64encode(bytes(data)).decode()}"'
+    return _array(element_type)
+
+
+def _basic(type_info: BasicTypeInfo) -> Write:
+    basic = type_info._basic_type
+    if basic in (BasicType.STRING, BasicType.CHAR):
+        return string_bytes_text
+    if basic is BasicType.BOOLEAN:
+        return lambda value: "true" if value else "false"
+    if basic is BasicType.INSTANT:
+        return _instant_text
+    text = codec_of(type_info).text
+    if basic in _FRACTIONS:
+        return _fraction(text)
+    return whole_number_text if basic in WHOLE_NUMBERS else text
+
+
+def _fraction(text: Write) -> Write:
+    def write(value: Any) -> str:
+        written = text(value)
+        return written if written[-1] not in "Ny" else f'"{written}"'  # NaN and Infinity
+
+    return write
+
+
+def _instant_text(value: Instant) -> str:
+    moment = _EPOCH + datetime.timedelta(
+        seconds=value.seconds, milliseconds=value.nanos // 1_000_000
+    )
+    return f'"{_seconds_text(moment)}Z"'
+
+
+def _seconds_text(moment: datetime.datetime) -> str:
+    whole = moment.replace(microsecond=0).isoformat()
+    if not moment.microsecond:
+        return whole
+    return f"{whole}.{moment.microsecond:06d}".rstrip("0")
+
+
+_MAKERS: dict[type, Callable[[Any], Write]] = {
+    BasicTypeInfo: _basic,
+    RowTypeInfo: _row,
+    TupleTypeInfo: _tuple,
+    MapTypeInfo: _map,
+    PrimitiveArrayTypeInfo: _primitive_array,
+    BasicArrayTypeInfo: lambda type_info: _array(type_info._element_type),
+    ObjectArrayTypeInfo: lambda type_info: _array(type_info._element_type),
+    ListTypeInfo: lambda type_info: _array(type_info.elem_type),
+    DateTypeInfo: lambda _: lambda value: f'"{value.isoformat()}"',
+    TimeTypeInfo: lambda _: lambda value: f'"{value.isoformat("seconds")}Z"',
+    TimestampTypeInfo: lambda _: lambda value: f'"{_seconds_text(value)}Z"',
+}
+
+
+_BEYOND = ("allOf", "anyOf", "not", "extends", "disallow")
+_STRING_FORMATS = {
+    "date": Types.SQL_DATE,
+    "time": Types.SQL_TIME,
+    "date-time": Types.SQL_TIMESTAMP,
+}
+_NULL = "null"
+
+
+def row_type_of_json_schema(text: str) -> RowTypeInfo:
+    """Return the row type of the objects that a schema describes.
+
+    Args:
+        text: a JSON schema whose root is an object.
+
+    Raises:
+        ValueError: the schema is not valid JSON, does not describe an object, or has no
+            counterpart as a row type.
+        TypeError: a field can only be null, for which there is no type.
+    """
+    try:
+        root = json.loads(text) if text else {}
+    except ValueError as error:
+        raise ValueError(f"Invalid JSON schema. {error}") from None
+    found = _Schema(root).type_of(root, "<root>", ())
+    if not isinstance(found, RowTypeInfo):
+        raise ValueError(f"Only RowTypeInfo is supported: the schema describes {found}")
+    return found
+
+
+class _Schema:
+    """The document of a schema, which may contain references into itself."""
+
+    def __init__(self, root: Any) -> None:
+        self._root = root
+
+    def type_of(self, node: Any, place: str, seen: tuple[str, ...]) -> TypeInformation:
+        """Return the type that a node describes; ``seen`` are the references on the way."""
+        if not isinstance(node, dict):
+            raise ValueError(f"No type could be found in node: {place}")
+        types = list(self._types(node, place, seen))
+        if any(word in node for word in _BEYOND):
+            raise ValueError(
+                "Union types are such as 'allOf', 'anyOf' etc. and extending are not supported "
+                f"yet, in node: {place}"
+            )
+        if not types:
+            raise ValueError(f"No type could be found in node: {place}")
+        return _the_one(types, place)
+
+    def _types(
+        self, node: dict[str, Any], place: str, seen: tuple[str, ...]
+    ) -> Iterator[TypeInformation | None]:
+        """Yield the types that a node allows; None for null."""
+        target: dict[str, Any] = {}
+        reference = node.get("$ref")
+        if isinstance(reference, str):
+            target, seen = self._resolve(reference, seen), (*seen, reference)
+        if "type" in node:
+            declared = node["type"]
+            for name in declared if isinstance(declared, list) else [declared]:
+                if isinstance(name, str):
+                    yield self._named(name, node, place, seen)
+        elif "type" in target:
+            yield self.type_of(target, f"$ref {reference}", seen)
+        choices = node.get("oneOf", target.get("oneOf") if "type" not in target else None)
+        if isinstance(choices, list):
+            for index, choice in enumerate(choices):
+                if choice == {"type": _NULL}:
+                    yield None
+                else:
+                    yield self.type_of(choice, f"{place}/oneOf[{index}]", seen)
+
+    def _named(
+        self, name: str, node: dict[str, Any], place: str, seen: tuple[str, ...]
+    ) -> TypeInformation | None:
+        if name == _NULL:
+            return None
+        if name == "boolean":
+            return Types.BOOLEAN()
+        if name in ("number", "integer"):
+            return Types.BIG_DEC()
+        if name == "string":
+            return _string_type(node, place)
+        if name == "object":
+            return self._object(node, place, seen)
+        if name == "array":
+            return self._array(node, place, seen)
+        raise ValueError(f"Unsupported type '{name}' in node: {place}")
+
+    def _object(self, node: dict[str, Any], place: str, seen: tuple[str, ...]) -> TypeInformation:
+        fields = node.get("properties", {})
+        if not isinstance(fields, dict):
+            raise ValueError(f"'properties' has to be an object in node: {place}")
+        types = [self.type_of(field, f"{place}/{name}", seen) for name, field in fields.items()]
+        return Types.ROW_NAMED(list(fields), types)
+
+    def _array(self, node: dict[str, Any], place: str, seen: tuple[str, ...]) -> TypeInformation:
+        items = node.get("items")
+        if isinstance(items, dict):
+            element = self.type_of(items, f"{place}/items", seen)
+            if element == Types.STRING():
+                return Types.BASIC_ARRAY(element)
+            return Types.OBJECT_ARRAY(element)
+        if not isinstance(items, list):
+            raise ValueError(f"Arrays must specify an 'items' property in node: {place}")
+        if node.get("additionalItems") is True:
+            raise ValueError(f"An array tuple must not allow additional items in node: {place}")
+        return Types.ROW(
+            [self.type_of(item, f"{place}/items[{i}]", seen) for i, item in enumerate(items)]
+        )
+
+    def _resolve(self, reference: str, seen: tuple[str, ...]) -> dict[str, Any]:
+        if not reference.startswith("#"):
+            raise ValueError(
+                "Only JSON schemes with simple references (one indirection in the same document) "
+                f"are supported yet. But was: {reference}"
+            )
+        if reference in seen:
+            raise ValueError(f"A row cannot contain itself, as with the reference {reference}")
+        if len(reference) > 1 and not reference.startswith("#/"):
+            raise ValueError(f"Could not find reference: {reference}, which is not a JSON pointer")
+        found = self._root
+        for part in reference.removeprefix("#").removeprefix("/").split("/"):
+            name = part.replace("~1", "/").replace("~0", "~")
+            found = found.get(name) if name and isinstance(found, dict) else found
+        if not isinstance(found, dict):
+            raise ValueError(f"Could not find reference: {reference}")
+        return found
+
+
+def _string_type(node: dict[str, Any], place: str) -> TypeInformation:
+    if "format" in node:
+        return _STRING_FORMATS.get(node["format"], Types.STRING)()
+    encoding = node.get("contentEncoding")
+    if encoding is None:
+        return Types.STRING()
+    if encoding != "base64":
+        raise ValueError(f"Invalid encoding '{encoding}' in node: {place}")
+    return Types.PRIMITIVE_ARRAY(Types.BYTE())
+
+
+def _the_one(types: list[TypeInformation | None], place: str) -> TypeInformation:
+    """Return the only type that is not null."""
+    kinds: list[TypeInformation] = []
+    for found in types:
+        if found is not None and found not in kinds:
+            kinds.append(found)
+    if len(kinds) > 1:
+        raise ValueError(
+            f"Union types with more than just a null type are not supported yet, in node: {place}"
+        )
+    if not kinds:
+        raise TypeError(f"null alone is not a type that fields can have, in node: {place}")
+    return kinds[0]

@@ -10,18 +10,23 @@ from typing import Any, BinaryIO
 import pyarrow as pa
 from pyarrow import orc
 
-from pyflink_on_spark._connectors.formats.arrow_batches import Columns, columns_of, with_schema
-from pyflink_on_spark._connectors.formats.arrow_values import record_batch, row_values
+from pyflink_on_spark._connectors.formats.arrow_batches import (
+    Columns,
+    columns_of,
+    record_batch,
+    row_values,
+    with_schema,
+)
+from pyflink_on_spark._connectors.formats.compression import check_size
 from pyflink_on_spark._connectors.formats.file_format import (
     ArrowFileWriter,
     OutputFileFormat,
     OutputFileWriter,
     check_rows,
 )
-from pyflink_on_spark._connectors.formats.parquet_options import refuse_option
+from pyflink_on_spark._connectors.formats.parquet import refuse_option
 from pyflink_on_spark._connectors.formats.row_types import arrow_schema
-from pyflink_on_spark._connectors.formats.unpacked_size import check_size
-from pyflink_on_spark._filesystem.input_file import source_of
+from pyflink_on_spark._filesystem.local_files import source_of
 from pyflink_on_spark.common.data_types import RowType
 
 _CHUNK_ROWS = 8192

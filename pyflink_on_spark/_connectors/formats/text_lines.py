@@ -2,26 +2,26 @@
 
 from __future__ import annotations
 
+import codecs
 import io
+import os
+import re
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, BinaryIO
 
-from pyflink_on_spark._connectors.formats.charset import (
-    has_single_byte_line_ends,
-    text_decoder,
-)
 from pyflink_on_spark._connectors.formats.compression import is_compressed, read_compressed
 from pyflink_on_spark._connectors.formats.file_format import FileSplit, InputFileFormat
-from pyflink_on_spark._connectors.formats.line_ranges import read_whole_lines, too_long
-from pyflink_on_spark._filesystem.input_file import open_input
+from pyflink_on_spark._filesystem.local_files import open_input
+from pyflink_on_spark._options.own import MAX_RECORD_SIZE
 from pyflink_on_spark._runtime.elements.bundle import BUNDLE_SIZE, Bundle
-from pyflink_on_spark.common._charset import find_charset
+from pyflink_on_spark.common._charset import Charset, find_charset
 from pyflink_on_spark.common.typeinfo import Types
 
 if TYPE_CHECKING:
     from pyflink_on_spark.common.typeinfo import TypeInformation
+
 
 _CHUNK = 256 * 1024
 
@@ -237,3 +237,170 @@ def _complete_lines(text: str, unfinished: list[str]) -> Iterator[list[str]]:
     lines[0] = "".join(unfinished)
     unfinished[:] = [lines.pop()]
     yield lines
+
+
+_UNMARKED = {"utf-16": "utf-16-be", "utf-32": "utf-32-be"}
+_MARKS = {
+    "utf-16": (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE),
+    "utf-32": (codecs.BOM_UTF32_LE, codecs.BOM_UTF32_BE),
+}
+_LINE_END_IS_ITS_OWN_BYTE = re.compile(r"utf-8|ascii|iso8859-\d+|cp125\d|koi8-[a-z]")
+
+
+def has_single_byte_line_ends(codec: str) -> bool:
+    r"""True if the bytes of ``\n`` and ``\r`` are never part of another character."""
+    return _LINE_END_IS_ITS_OWN_BYTE.fullmatch(codec) is not None
+
+
+def text_decoder(codec: str, beginning: bytes) -> codecs.IncrementalDecoder:
+    """Return a decoder that replaces malformed input by a replacement character.
+
+    Args:
+        codec: Python's name of the character set.
+        beginning: the first bytes of the text, which contain the byte order of UTF-16 and UTF-32.
+    """
+    if codec in _UNMARKED and not beginning.startswith(_MARKS[codec]):
+        codec = _UNMARKED[codec]
+    return codecs.getincrementaldecoder(codec)(_ERRORS)
+
+
+def _replace_malformed(error: UnicodeError) -> tuple[str | bytes, int]:
+    """Replace as Java does: a surrogate in UTF-8 is one malformed character, not three."""
+    if isinstance(error, UnicodeDecodeError) and error.encoding == "utf-8":
+        rest = error.object[error.start : error.start + 3]
+        if rest[0] == 0xED and rest[1:2] >= b"\xa0" and rest[1:2] <= b"\xbf":
+            length = 3 if 0x80 <= rest[-1] <= 0xBF else 2
+            return "\ufffd", error.start + min(length, len(rest))
+    return codecs.replace_errors(error)
+
+
+_ERRORS = "pyflink_on_spark.malformed"
+codecs.register_error(_ERRORS, _replace_malformed)
+
+
+class LineEncoder:
+    """Encodes a text and a line end, which is the single byte 10 in any character set.
+
+    Args:
+        charset: the character set. A character that it lacks becomes a question mark.
+    """
+
+    def __init__(self, charset: Charset) -> None:
+        self._charset = charset
+        self._joinable = has_single_byte_line_ends(charset.codec)
+
+    def encode(self, texts: Sequence[str]) -> bytes:
+        """Return the lines of texts, joined."""
+        if not self._joinable:
+            return b"".join(self.encode_each(texts))
+        return self._charset.encode("\n".join(texts)) + b"\n"
+
+    def encode_each(self, texts: Sequence[str]) -> list[bytes]:
+        """Return the line of each text."""
+        encode = self._charset.encode
+        return [encode(text) + b"\n" for text in texts]
+
+
+_LINE_END = re.compile(rb"\r\n?|\n")
+_NEWLINE = re.compile(rb"\n")
+_SCAN = 64 * 1024
+
+
+def read_whole_lines(
+    path: str,
+    start: int,
+    end: int | None,
+    offset: int | None,
+    chunk_size: int,
+    newline_only: bool = False,
+    most: int = sys.maxsize,
+) -> Iterator[tuple[int, bytes]]:
+    """Yield the lines that begin in a range of a file, some at a time, and their offset.
+
+    Args:
+        path: the file. In its character set a line end is a byte of its own.
+        start: the first offset of the range.
+        end: the first offset after the range; None for the end of the file.
+        offset: the offset of the line from which reading resumes; None: the beginning of the range.
+        chunk_size: the number of bytes to read at once.
+        newline_only: whether a carriage return alone ends no line.
+        most: how many bytes a line may have.
+
+    Raises:
+        ValueError: a line has more.
+        OSError: the file cannot be read, or has become shorter.
+    """
+    with open_input(path) as file:
+        if offset is not None:
+            _check_length(file, path, offset)
+        begin = first_line_at(file, start, newline_only) if offset is None else offset
+        finish = None if end is None else first_line_at(file, end, newline_only)
+        file.seek(begin)
+        lines = bytearray()
+        while True:
+            left = chunk_size if finish is None else finish - begin - len(lines)
+            chunk = file.read(min(chunk_size, left))
+            searched = len(lines)
+            lines += chunk
+            if not chunk:
+                end = len(lines)
+            elif newline_only:
+                end = lines.rfind(b"\n", searched) + 1
+            else:
+                end = _end_of_last_line(lines, searched)
+            if end:
+                yield begin, bytes(lines[:end])
+                begin += end
+                del lines[:end]
+            if not chunk:
+                return
+            if len(lines) > most:
+                raise too_long(path, most)
+
+
+def too_long(path: str, most: int) -> ValueError:
+    """The error for a line that has more bytes than it may have."""
+    return ValueError(
+        f"a line of {path} has more than {most:,} bytes; {MAX_RECORD_SIZE.key} allows more"
+    )
+
+
+def _end_of_last_line(content: bytearray, searched: int) -> int:
+    r"""Return where the last complete line ends, or 0; a final ``\r`` may be half a line end."""
+    return (
+        max(
+            content.rfind(b"\n", searched),
+            content.rfind(b"\r", max(searched - 1, 0), len(content) - 1),
+        )
+        + 1
+    )
+
+
+def _check_length(file: BinaryIO, path: str, offset: int) -> None:
+    length = file.seek(0, os.SEEK_END)
+    if length < offset:
+        raise OSError(
+            f"{path} has {length} bytes, fewer than the {offset} that were read of it before the "
+            "checkpoint"
+        )
+
+
+def first_line_at(file: BinaryIO, offset: int, newline_only: bool = False) -> int:
+    """Return the offset of the first line at an offset or after it, or the end of the file."""
+    if offset == 0:
+        return 0
+    position = offset - 1
+    file.seek(position)
+    while chunk := file.read(_SCAN):
+        found = (_NEWLINE if newline_only else _LINE_END).search(chunk)
+        if found is None:
+            position += len(chunk)
+            continue
+        end = position + found.end()
+        return end + _rest_of_line_end(file, chunk, found.end())
+    return position
+
+
+def _rest_of_line_end(file: BinaryIO, chunk: bytes, end: int) -> int:
+    cut_in_two = end == len(chunk) and chunk.endswith(b"\r") and file.read(1) == b"\n"
+    return 1 if cut_in_two else 0

@@ -24,8 +24,8 @@ from pyflink_on_spark._runtime.elements.immutability import (
 )
 
 if TYPE_CHECKING:
+    from pyflink_on_spark._runtime.elements.bundle import Cursor
     from pyflink_on_spark._runtime.elements.clock import Clock
-    from pyflink_on_spark._runtime.elements.cursor import Cursor
 
 
 CAPACITY = 2 * BUNDLE_SIZE

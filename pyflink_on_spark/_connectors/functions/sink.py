@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING, Any
 
 from pyflink_on_spark._connectors.functions.context import FunctionSinkContext
 from pyflink_on_spark._runtime.contract.connector import Sink, SinkWriter
-from pyflink_on_spark._runtime.user_code.function_checkpoints import FunctionCheckpoints
 from pyflink_on_spark._runtime.user_code.user_function import (
+    FunctionCheckpoints,
     UserFunction,
     close_function,
     open_function,
 )
 
 if TYPE_CHECKING:
-    from pyflink_on_spark._runtime.contract.context import OperatorContext
+    from pyflink_on_spark._runtime.contract.operator import OperatorContext
 
 
 class FunctionWriter(SinkWriter):

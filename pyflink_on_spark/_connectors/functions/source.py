@@ -21,15 +21,15 @@ from pyflink_on_spark._runtime.contract.connector import OwnPositions, Source, S
 from pyflink_on_spark._runtime.elements.bundle import Bundle, ChannelStatus, Watermark
 from pyflink_on_spark._runtime.elements.immutability import deserialize, serialize
 from pyflink_on_spark._runtime.state.operator_state import OperatorSnapshot, redistribute
-from pyflink_on_spark._runtime.user_code.function_checkpoints import FunctionCheckpoints
 from pyflink_on_spark._runtime.user_code.user_function import (
+    FunctionCheckpoints,
     UserFunction,
     close_function,
     open_function,
 )
 
 if TYPE_CHECKING:
-    from pyflink_on_spark._runtime.contract.context import OperatorContext
+    from pyflink_on_spark._runtime.contract.operator import OperatorContext
 
 
 @dataclass(slots=True)

@@ -13,17 +13,17 @@ import pyarrow as pa
 
 from pyflink_on_spark._connectors.iceberg.client import (
     IcebergError,
+    IcebergTableConfig,
     asking,
     open_table,
     package,
 )
-from pyflink_on_spark._connectors.iceberg.config import IcebergTableConfig
 from pyflink_on_spark._runtime.contract.connector import Sink, SinkWriter
 
 if TYPE_CHECKING:
     from pyiceberg.table import Table
 
-    from pyflink_on_spark._runtime.contract.context import OperatorContext
+    from pyflink_on_spark._runtime.contract.operator import OperatorContext
 
 _CHUNK = 8192
 _FLUSH_BYTES = 128 * 1024 * 1024

@@ -5,10 +5,10 @@ from __future__ import annotations
 import contextlib
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
 from itertools import chain, islice
 from typing import Any
 
-from pyflink_on_spark._connectors.jdbc.config import JdbcSinkConfig
 from pyflink_on_spark._connectors.jdbc.database import Database, JdbcError, one_line
 from pyflink_on_spark._connectors.reachability import Reachability
 
@@ -157,3 +157,52 @@ class JdbcClient:
         finally:
             self._roll_back()
         return JdbcError(f"{self._database.place}: {one_line(error)} (statement: {self._sql})")
+
+
+@dataclass(frozen=True)
+class JdbcConnection:
+    """The connection to a database.
+
+    Args:
+        url: ``jdbc:<kind of database>://<host>:<port>/<database>``.
+        driver_name: the Java class of a driver. It has no effect: the URL chooses the driver.
+        user_name: the name of the user.
+        password: the password of the user.
+    """
+
+    url: str = field(repr=False)
+    driver_name: str | None = None
+    user_name: str | None = None
+    password: str | None = field(default=None, repr=False)
+
+
+@dataclass(frozen=True)
+class JdbcExecution:
+    """The batches and retries of statements.
+
+    Args:
+        batch_size: the largest number of rows in a batch.
+        batch_interval: the longest time until a row is written, in ms; 0 for no limit.
+        max_retries: the number of retries after a transient failure.
+    """
+
+    batch_size: int = 5000
+    batch_interval: int = 0
+    max_retries: int = 3
+
+
+@dataclass(frozen=True)
+class JdbcSinkConfig:
+    """The settings of a JDBC sink.
+
+    Args:
+        sql: the statement, with a question mark for each field of a row.
+        row_type: the type of the rows, a RowTypeInfo.
+        connection: how to connect to the database.
+        execution: when the statement is executed.
+    """
+
+    sql: str
+    row_type: Any
+    connection: JdbcConnection
+    execution: JdbcExecution

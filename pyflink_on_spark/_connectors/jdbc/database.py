@@ -21,7 +21,7 @@ from pyflink_on_spark.common.typeinfo import (
 )
 
 if TYPE_CHECKING:
-    from pyflink_on_spark._connectors.jdbc.config import JdbcConnection
+    from pyflink_on_spark._connectors.jdbc.client import JdbcConnection
 
 
 @dataclass(frozen=True)

@@ -25,7 +25,7 @@ from pyflink_on_spark._connectors.jdbc.mysql import MySql
 from pyflink_on_spark.common.typeinfo import Types
 
 if TYPE_CHECKING:
-    from pyflink_on_spark._connectors.jdbc.config import JdbcConnection
+    from pyflink_on_spark._connectors.jdbc.client import JdbcConnection
 
 
 _URL = re.compile(

@@ -23,7 +23,7 @@ from pyflink_on_spark.common.typeinfo import Types
 if TYPE_CHECKING:
     import datetime
 
-    from pyflink_on_spark._connectors.jdbc.config import JdbcConnection
+    from pyflink_on_spark._connectors.jdbc.client import JdbcConnection
 
 _URL = re.compile(
     r"jdbc:(?:mysql|mariadb)://(?P<host>\[[^\]]+\]|[^:/?,]*)(?::(?P<port>\d+))?"

@@ -10,8 +10,8 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from pyflink_on_spark._compat.optional_package import optional_package
-from pyflink_on_spark._connectors.kafka.config import KafkaSourceConfig
-from pyflink_on_spark._connectors.kafka.properties import (
+from pyflink_on_spark._connectors.kafka.config import (
+    KafkaSourceConfig,
     Note,
     client_properties,
     not_noted,

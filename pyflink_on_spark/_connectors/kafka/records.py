@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from pyflink_on_spark._connectors.formats.field_types import check_written
+from pyflink_on_spark._connectors.formats.row_types import check_written
 from pyflink_on_spark._runtime.contract.connector import LargeCommittable
 from pyflink_on_spark._runtime.contract.connector.sink import unpack
 from pyflink_on_spark._runtime.user_code.user_function import UserFunction

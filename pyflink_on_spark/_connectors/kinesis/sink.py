@@ -10,7 +10,7 @@ from collections import deque
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
-from pyflink_on_spark._connectors.formats.field_types import check_written
+from pyflink_on_spark._connectors.formats.row_types import check_written
 from pyflink_on_spark._connectors.kinesis.client import (
     PATIENCE,
     KinesisError,
@@ -29,7 +29,7 @@ from pyflink_on_spark._connectors.reachability import Reachability
 from pyflink_on_spark._runtime.contract.connector import Sink, SinkWriter
 
 if TYPE_CHECKING:
-    from pyflink_on_spark._runtime.contract.context import OperatorContext
+    from pyflink_on_spark._runtime.contract.operator import OperatorContext
 
 
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.1, 5.0

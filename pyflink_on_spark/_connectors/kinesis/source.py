@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from pyflink_on_spark._connectors.formats.corrupt import locating
+from pyflink_on_spark._connectors.formats.file_format import locating
 from pyflink_on_spark._connectors.kinesis.client import (
     PATIENCE,
     KinesisError,
@@ -36,7 +36,7 @@ from pyflink_on_spark._runtime.elements.bundle import Bundle
 
 if TYPE_CHECKING:
     from pyflink_on_spark._runtime.contract.connector import FlinkSplits
-    from pyflink_on_spark._runtime.contract.context import OperatorContext
+    from pyflink_on_spark._runtime.contract.operator import OperatorContext
 
 
 _MOST = "flink.shard.getrecords.maxrecordcount"

@@ -7,13 +7,13 @@ from collections.abc import Callable, Iterator
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
-from pyflink_on_spark._connectors.formats.field_types import check_written
+from pyflink_on_spark._connectors.formats.row_types import check_written
 from pyflink_on_spark._connectors.rabbitmq.client import RabbitMqClient, broker_errors
 from pyflink_on_spark._connectors.rabbitmq.config import RMQSinkConfig
 from pyflink_on_spark._runtime.contract.connector import Sink, SinkWriter
 
 if TYPE_CHECKING:
-    from pyflink_on_spark._runtime.contract.context import OperatorContext
+    from pyflink_on_spark._runtime.contract.operator import OperatorContext
 
 
 _MESSAGES_PER_TRANSACTION = 1000

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from pyflink_on_spark._connectors.formats.corrupt import locating
+from pyflink_on_spark._connectors.formats.file_format import locating
 from pyflink_on_spark._connectors.rabbitmq.client import (
     RabbitMqClient,
     RabbitMqError,
@@ -19,7 +19,7 @@ from pyflink_on_spark._runtime.contract.connector import Source, SourceReader
 from pyflink_on_spark._runtime.elements.bundle import BUNDLE_SIZE, Bundle
 
 if TYPE_CHECKING:
-    from pyflink_on_spark._runtime.contract.context import OperatorContext
+    from pyflink_on_spark._runtime.contract.operator import OperatorContext
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, MutableMapping
+from collections.abc import Collection, Iterable, Mapping, MutableMapping
 from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import urlsplit
@@ -12,7 +12,10 @@ from pyflink_on_spark._compat.unsupported import refuse_java
 from pyflink_on_spark._options import checkpointing, own, state
 from pyflink_on_spark._options import checkpointing as options
 from pyflink_on_spark._options.notes import note_unmet_needs
-from pyflink_on_spark._runtime.contract.plan import StagePlan
+from pyflink_on_spark._runtime.checkpoints.checkpoint import JobLayout
+from pyflink_on_spark._runtime.contract.plan import OperatorPlan, StagePlan
+from pyflink_on_spark._runtime.contract.state_meaning import Meanings
+from pyflink_on_spark._runtime.operators.sink import SinkOperator
 from pyflink_on_spark._runtime.state.settings import DiskSettings, StateSettings
 
 JOB_MANAGER = "jobmanager"
@@ -311,3 +314,38 @@ def _materialize_interval(configuration: Mapping[str, str]) -> int | None:
     if state.CHANGELOG.read(configuration) and state.MATERIALIZE.read(configuration):
         return state.MATERIALIZE_INTERVAL.read(configuration)
     return None
+
+
+def sink_names(operators: Iterable[OperatorPlan]) -> dict[int, str]:
+    """Return the stable names of a job's sinks by their numbers."""
+    return {
+        plan.operator.sink_id: plan.state_id or ""
+        for plan in operators
+        if isinstance(plan.operator, SinkOperator)
+    }
+
+
+def layout_of(
+    operators: Collection[OperatorPlan],
+    sources: Collection[str],
+    of_sources: Meanings | None = None,
+) -> JobLayout:
+    """Return the owners of state in a job.
+
+    Args:
+        operators: all of the job.
+        sources: the stable names of its sources.
+        of_sources: what the positions of sources mean, by the stable name of each.
+    """
+    meanings = {
+        plan.state_id: plan.meaning
+        for plan in operators
+        if plan.state_id is not None and plan.meaning is not None
+    }
+    return JobLayout(
+        {plan.state_id: plan.max_parallelism for plan in operators if plan.state_id},
+        sources,
+        set(sink_names(operators).values()),
+        {plan.state_id for plan in operators if plan.state_id and not plan.max_parallelism_set},
+        {**(of_sources or {}), **meanings},
+    )

@@ -11,8 +11,8 @@ from threading import Thread, Timer
 from typing import Any, Generic, TypeVar
 
 from pyflink_on_spark._compat.errors import CheckpointError, JobExecutionError
-from pyflink_on_spark._job.checkpoints.hosts import HostSnapshot
-from pyflink_on_spark._job.checkpoints.layout import sink_names
+from pyflink_on_spark._job.checkpoints.checkpoint_settings import sink_names
+from pyflink_on_spark._job.checkpoints.checkpoint_writer import HostSnapshot
 from pyflink_on_spark._runtime.checkpoints.checkpoint import Metadata, read_states
 from pyflink_on_spark._runtime.checkpoints.checkpoint_files import Folder
 from pyflink_on_spark._runtime.checkpoints.slot_state import SlotState, operator_snapshots

@@ -1,19 +1,36 @@
-"""A job as an engine gets it, and what an engine is."""
+"""A job as an engine gets it, and what an engine is.
+
+A program's own settings win over both.
+"""
 
 from __future__ import annotations
 
 import contextlib
 import logging
+import os
 import threading
+import uuid
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol
 
 from pyflink_on_spark._compat import registry
-from pyflink_on_spark._graph.stream_graph import StreamGraph
+from pyflink_on_spark._graph.physical_graph import PhysicalNode, build_physical_graph, demand_uids
+from pyflink_on_spark._graph.stages import place_sinks, plan_stages
+from pyflink_on_spark._graph.stream_graph import GraphSettings, StreamGraph, Transformation
+from pyflink_on_spark._options import pipeline
+from pyflink_on_spark._options.checkpointing import INTERVAL
+from pyflink_on_spark._options.families import family_reason
+from pyflink_on_spark._options.option_text import option_text
+from pyflink_on_spark._options.own import CHECKPOINT_ELEMENTS, WATERMARK_INTERVAL_ELEMENTS
+from pyflink_on_spark._options.pipeline import AUTO_WATERMARK_INTERVAL
+from pyflink_on_spark._options.python import BUNDLE_SIZE, BUNDLE_TIME
+from pyflink_on_spark._options.registry import find_option
 from pyflink_on_spark._options.secrets import masked_text
+from pyflink_on_spark._options.yaml_text import parse_yaml
 from pyflink_on_spark._runtime.contract.connector import Sink, Source
 from pyflink_on_spark._runtime.contract.plan import (
     JobSettings,
@@ -23,14 +40,112 @@ from pyflink_on_spark._runtime.contract.plan import (
 )
 from pyflink_on_spark._runtime.diagnosis.failure import gist_of
 from pyflink_on_spark._runtime.diagnosis.function_log import LOGS, DriverLog
-from pyflink_on_spark._runtime.elements.clock import Clock, SystemClock
-from pyflink_on_spark._runtime.metrics.accumulators import METRICS, Accumulators
-from pyflink_on_spark._runtime.task.progress import JobProgress
+from pyflink_on_spark._runtime.elements.clock import Clock, SystemClock, WatermarkRhythm
+from pyflink_on_spark._runtime.metrics.group import METRICS, Accumulators
+from pyflink_on_spark._runtime.operators.sink import SinkOperator
+from pyflink_on_spark._runtime.task.subtask_threads import JobProgress
+from pyflink_on_spark._runtime.user_code.user_function import capture_classes
 from pyflink_on_spark.common import JobStatus
+
+if TYPE_CHECKING:
+    from pyflink_on_spark._compat.own_frames import CallSite
+
+
+FOLDER_VARIABLE = "FLINK_CONF_DIR"
+"""The environment variable that names the folder of the file, as for Flink."""
+_NAMES = ("config.yaml", "flink-conf.yaml")
+
+
+def read_configuration_folder(folder: Path) -> dict[str, str]:
+    """Return the options of the configuration file in a folder.
+
+    Args:
+        folder: has a ``config.yaml``, or else a ``flink-conf.yaml``.
+
+    Raises:
+        ValueError: there is no such file, or it cannot be read.
+    """
+    for name in _NAMES:
+        file = folder / name
+        if file.is_file():
+            return _read_file(file)
+    raise ValueError(
+        f"{FOLDER_VARIABLE} is {folder}, and there is no {' and no '.join(_NAMES)} in it"
+    )
+
+
+def _read_file(file: Path) -> dict[str, str]:
+    try:
+        text = file.read_text(encoding="utf-8")
+        return dict(_lines(text) if file.name == _NAMES[1] else _flat("", _tree(text)))
+    except (OSError, ValueError) as error:
+        raise ValueError(f"cannot read {file}: {error}") from error
+
+
+def _tree(text: str) -> Mapping[Any, Any]:
+    tree = parse_yaml(text)
+    if tree is None:
+        return {}
+    if not isinstance(tree, Mapping):
+        raise ValueError("it is not a map of options")
+    return tree
+
+
+def _flat(prefix: str, tree: Mapping[Any, Any]) -> Iterator[tuple[str, str]]:
+    """Yield the options of a tree of maps; their keys have a dot for each step."""
+    for name, value in tree.items():
+        key = f"{prefix}{name}"
+        if isinstance(value, Mapping):
+            yield from _flat(f"{key}.", value)
+        elif value is None:
+            raise ValueError(f"the option {key} has no value")
+        else:
+            yield key, option_text(value)
+
+
+def _lines(text: str) -> Iterator[tuple[str, str]]:
+    """Yield the options of ``key: value`` lines; other lines say nothing, as for Flink."""
+    for line in text.splitlines():
+        key, colon, value = line.partition("#")[0].partition(": ")
+        if colon and key.strip() and value.strip():
+            yield key.strip(), value.strip()
+
+
+_log = logging.getLogger("pyflink_on_spark")
+_base: dict[str, str] = {}
+
+
+def base_configuration() -> dict[str, str]:
+    """Return the configuration of an environment before its program changes it."""
+    return dict(_base)
+
+
+def set_base_configuration(command_line: Mapping[str, str]) -> None:
+    """Take over the options of the command line, and of the file in ``FLINK_CONF_DIR``.
+
+    Args:
+        command_line: its options win over those of the file.
+
+    Raises:
+        ValueError: the file is missing, or cannot be read.
+    """
+    _base.clear()
+    folder = os.environ.get(FOLDER_VARIABLE)
+    if folder:
+        _base.update(_known(folder, read_configuration_folder(Path(folder))))
+    _base.update(command_line)
+
+
+def _known(folder: str, values: Mapping[str, str]) -> dict[str, str]:
+    """Leave out the options of Flink's cluster: its file is full of them."""
+    unread = [key for key in sorted(values) if find_option(key) is None and family_reason(key)]
+    if unread:
+        _log.info("these options in %s have no effect on Spark: %s", folder, ", ".join(unread))
+    return {key: value for key, value in values.items() if key not in unread}
+
 
 IN_PROGRESS, COMPLETED, FAILED = "IN_PROGRESS", "COMPLETED", "FAILED"
 _KEPT = 50
-_log = logging.getLogger("pyflink_on_spark")
 
 
 @dataclass
@@ -364,3 +479,145 @@ def current_engine() -> Engine:
     if not _installed:
         _installed.append(registry.load("engine"))
     return _installed[0]
+
+
+class Unexecuted:
+    """The place of the first sink in each environment that waits to be executed."""
+
+    def __init__(self) -> None:
+        self._sinks: dict[int, CallSite | None] = {}
+
+    def added(self, environment: int, transformation: Transformation) -> None:
+        """Note that an operator was added to the environment with that number."""
+        if transformation.sink is not None:
+            self._sinks.setdefault(environment, transformation.call_site)
+
+    def executed(self, environment: int) -> None:
+        """Note that everything in an environment was run or discarded."""
+        self._sinks.pop(environment, None)
+
+    def first(self) -> CallSite | None:
+        """Return where the first sink was added that no job has run, or None."""
+        return next(iter(self._sinks.values()), None)
+
+
+UNEXECUTED = Unexecuted()
+
+
+def watermark_rhythm(
+    settings: Mapping[str, str], bounded: bool, batch: bool = False
+) -> WatermarkRhythm:
+    """Return how often watermarks are emitted.
+
+    A job with BATCH semantics has the watermark of the end only. An unbounded job follows the
+    clock: a watermark is due after each auto-watermark interval. In a bounded job it is due after a
+    number of elements, so that results repeat where input flows without a pause; only where
+    elements are slow the clock counts: once the time of a bundle (``python.fn-
+    execution.bundle.time``) has passed, or, if bundles are smaller than that number, the auto-
+    watermark interval. The watermark of a table also follows a row that takes it further than the
+    interval, as Flink's does.
+
+    Args:
+        settings: the job's configuration.
+        bounded: whether all its sources end.
+        batch: whether it has BATCH semantics.
+
+    Raises:
+        ValueError: if an option cannot be read.
+    """
+    if batch:
+        return WatermarkRhythm(None, None)
+    interval = AUTO_WATERMARK_INTERVAL.read(settings)
+    elements = WATERMARK_INTERVAL_ELEMENTS.read(settings)
+    if interval <= 0:
+        return WatermarkRhythm(None, None, 0)
+    if not bounded:
+        return WatermarkRhythm(None, interval, interval)
+    if BUNDLE_SIZE.is_set(settings) and BUNDLE_SIZE.read(settings) < elements:
+        return WatermarkRhythm(elements, interval, interval)
+    return WatermarkRhythm(elements, max(interval, BUNDLE_TIME.read(settings)), interval)
+
+
+def translate(
+    transformations: Iterable[Transformation],
+    settings: GraphSettings,
+    *,
+    name: str,
+    job_parameters: Mapping[str, str],
+    configuration: Mapping[str, str],
+    printers: Mapping[str, Callable[[list[Any]], None]],
+    collected: str | None = None,
+    attached: bool = False,
+    listeners: Iterable[Callable[[JobProgress], None]] = (),
+    beside: Iterable[Transformation] = (),
+) -> Job:
+    """Make a job of everything that some transformations need.
+
+    Args:
+        transformations: what has to run.
+        settings: the environment's.
+        name: the job's name.
+        job_parameters: the user's global job parameters.
+        configuration: the environment's whole configuration.
+        printers: for each channel to the driver, what is done with what arrives.
+        collected: the channel that the driver's program iterates.
+        attached: whether the program waits for the end before it does anything else.
+        listeners: called with each report on the job's progress.
+        beside: what the program has, too, and what does not run.
+
+    Raises:
+        JobTranslationError: if the graph cannot be run, two sinks want what only one may have, or
+            an operator has no uid and none may be made up.
+        FileNotFoundError: or another error of a source whose input is not there.
+    """
+    graph = StreamGraph(transformations, settings, beside)
+    if not pipeline.AUTO_GENERATE_UIDS.read(configuration):
+        demand_uids(graph)
+    bounded = all(node.source.bounded for node in graph.nodes if node.source is not None)
+    rhythm = watermark_rhythm(configuration, bounded, settings.batch)
+    for node in graph.nodes:
+        _configure(node, configuration, rhythm)
+    steps = build_physical_graph(graph, rhythm)
+    sinks = place_sinks(steps, name)
+    return Job(
+        name=name,
+        settings=JobSettings(
+            job_id=uuid.uuid4().hex,
+            batch=settings.batch,
+            checkpointed=not settings.batch and INTERVAL.read(configuration) is not None,
+            checkpoint_elements=CHECKPOINT_ELEMENTS.read(configuration),
+            job_parameters=dict(job_parameters),
+            configuration=dict(configuration),
+            classes=capture_classes(),
+        ),
+        stages=plan_stages(steps, _no_splits if runs_nothing() else _splits),
+        sinks=sinks,
+        printers=printers,
+        collected=collected,
+        bounded=bounded,
+        attached=attached,
+        listeners=tuple(listeners),
+        graph=graph,
+    )
+
+
+def _configure(
+    node: Transformation, configuration: Mapping[str, str], rhythm: WatermarkRhythm
+) -> None:
+    """Pass the job's configuration to sources and sinks."""
+    if node.source is not None:
+        node.source = node.source.with_configuration(configuration).with_rhythm(rhythm)
+    if node.sink is not None:
+        node.sink = node.sink.with_configuration(configuration)
+        node.operator = SinkOperator(node.sink, node.number)
+
+
+def _splits(step: PhysicalNode) -> tuple[tuple[Any, ...], ...]:
+    source = step.origin.source
+    assert source is not None
+    splits = source.splits(step.parallelism)
+    return tuple(tuple(splits[index :: step.parallelism]) for index in range(step.parallelism))
+
+
+def _no_splits(step: PhysicalNode) -> tuple[tuple[Any, ...], ...]:
+    return ((),) * step.parallelism

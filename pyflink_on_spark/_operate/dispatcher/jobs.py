@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
 
-from pyflink_on_spark._operate.client.client import Door, Reply
+from pyflink_on_spark._operate.client import Door, Reply
 from pyflink_on_spark._operate.server.rest.control import operation_status
 from pyflink_on_spark._operate.server.rest.overview import (
     TEXT,
@@ -35,8 +35,7 @@ from pyflink_on_spark._operate.server.rest.routing import (
     Router,
 )
 from pyflink_on_spark._operate.view.job_records import LOST, JobRecord, JobRecords
-from pyflink_on_spark._operate.view.jobs import UnknownJob
-from pyflink_on_spark._operate.view.lost_jobs import with_loss
+from pyflink_on_spark._operate.view.jobs import UnknownJob, with_loss
 from pyflink_on_spark.common import JobStatus
 
 _METHODS = ("GET", "POST", "PUT", "PATCH", "DELETE")

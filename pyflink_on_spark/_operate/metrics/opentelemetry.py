@@ -8,8 +8,7 @@ from typing import Any
 
 from pyflink_on_spark._compat.errors import EnvironmentSetupError
 from pyflink_on_spark._compat.optional_package import optional_package
-from pyflink_on_spark._operate.metrics.samples import Sample
-from pyflink_on_spark._operate.metrics.settings import ReporterSettings
+from pyflink_on_spark._operate.metrics.samples import ReporterSettings, Sample
 from pyflink_on_spark._options.option_text import parse_duration_ms
 from pyflink_on_spark.version import __version__
 

@@ -8,9 +8,8 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from pyflink_on_spark._compat.errors import EnvironmentSetupError
-from pyflink_on_spark._operate.metrics.samples import Sample
-from pyflink_on_spark._operate.metrics.settings import ReporterSettings
-from pyflink_on_spark._operate.view.ports import port_range
+from pyflink_on_spark._operate.metrics.samples import ReporterSettings, Sample
+from pyflink_on_spark._operate.view.server_record import port_range
 
 _PORT = "9249"
 _INVALID = re.compile("[^a-zA-Z0-9:_]")

@@ -9,14 +9,15 @@ import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping
 
 from pyflink_on_spark._operate.metrics import opentelemetry, prometheus
-from pyflink_on_spark._operate.metrics.samples import Sample, samples_of
-from pyflink_on_spark._operate.metrics.settings import (
+from pyflink_on_spark._operate.metrics.samples import (
     GATEWAY,
     LOG,
     OTEL,
     PROMETHEUS,
     ReporterSettings,
+    Sample,
     reporters_of,
+    samples_of,
 )
 from pyflink_on_spark._operate.view.jobs import OperatedJobs
 

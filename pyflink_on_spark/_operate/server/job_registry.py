@@ -23,7 +23,7 @@ from pyflink_on_spark._operate.metrics.reporters import Reporters
 from pyflink_on_spark._operate.server.network import NetworkServer
 from pyflink_on_spark._operate.server.rest.checkpoints import CheckpointsRoutes
 from pyflink_on_spark._operate.server.rest.control import ControlRoutes, Operations
-from pyflink_on_spark._operate.server.rest.job import JobRoutes
+from pyflink_on_spark._operate.server.rest.job import JobRoutes, StateRoutes
 from pyflink_on_spark._operate.server.rest.metrics import MetricsRoutes
 from pyflink_on_spark._operate.server.rest.overview import (
     OverviewRoutes,
@@ -32,9 +32,7 @@ from pyflink_on_spark._operate.server.rest.overview import (
 )
 from pyflink_on_spark._operate.server.rest.routing import OK, Request, Router
 from pyflink_on_spark._operate.server.rest.server import PageRoutes
-from pyflink_on_spark._operate.server.rest.stacks import StacksRoutes
-from pyflink_on_spark._operate.server.rest.state import StateRoutes
-from pyflink_on_spark._operate.server.rest.task import TaskRoutes
+from pyflink_on_spark._operate.server.rest.task import StacksRoutes, TaskRoutes
 from pyflink_on_spark._operate.view.job_log import JobLog, LogTail
 from pyflink_on_spark._operate.view.job_records import JobRecord, JobRecords, jobs_folder
 from pyflink_on_spark._operate.view.jobs import OperableHandle, OperatedJob, OperatedJobs
@@ -44,7 +42,7 @@ from pyflink_on_spark._options.own import REST_LINGER
 from pyflink_on_spark.common import JobStatus
 
 if TYPE_CHECKING:
-    from pyflink_on_spark._operate.server.unix_socket import UnixRestServer
+    from pyflink_on_spark._operate.server.network import UnixRestServer
 
 _WAIT_SECONDS = 5.0
 _ARCHIVE_SECONDS = 10.0
@@ -197,7 +195,7 @@ class JobRegistry:
         self._written[record.id] = record
 
     def _open(self) -> None:
-        from pyflink_on_spark._operate.server.unix_socket import UnixRestServer, new_socket_path
+        from pyflink_on_spark._operate.server.network import UnixRestServer, new_socket_path
 
         folder = jobs_folder()
         path = new_socket_path(folder)

@@ -9,7 +9,7 @@ import time
 from collections import deque
 from collections.abc import Callable
 
-from pyflink_on_spark._job.display.progress import line_of
+from pyflink_on_spark._job.display import line_of
 from pyflink_on_spark._job.submission.job import (
     COMPLETED,
     CheckpointRecord,

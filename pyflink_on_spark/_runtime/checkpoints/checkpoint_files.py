@@ -1,23 +1,30 @@
-"""The files of a checkpoint: each is written whole, and has a size and a checksum."""
+"""The files of a checkpoint: each is written whole, and has a size and a checksum.
+
+The driver alone has the key. Hosts write digests beside what they write, the metadata list them,
+and the driver signs the metadata. Hosts that restore get the digest of the metadata from the
+driver.
+"""
 
 from __future__ import annotations
 
 import hashlib
+import hmac
 import io
+import os
 import uuid
 import zlib
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
+from pathlib import Path
 from typing import Any, BinaryIO
-from urllib.parse import unquote
+from urllib.parse import unquote, urlsplit
 
 from pyflink_on_spark._compat.errors import CheckpointError
 from pyflink_on_spark._filesystem.location import is_remote, locate
 from pyflink_on_spark._options.own import CHECKPOINT_KEY, CHECKPOINT_PERMISSIONS
 from pyflink_on_spark._runtime.checkpoints.forked_records import ForkedRecords
-from pyflink_on_spark._runtime.checkpoints.signature import Signer, signer_of
 from pyflink_on_spark._runtime.checkpoints.state_file import (
     HeadsDigest,
     Record,
@@ -367,3 +374,61 @@ def write_whole(place: Folder, name: str, content: bytes) -> StateFile:
         raise CheckpointError(f"cannot write {place.shown}/{name}: {error}") from error
     digest = hashlib.sha256(content).hexdigest() if place.signed else ""
     return StateFile(name, len(content), zlib.crc32(content), digest=digest)
+
+
+_LEAST = 32
+_PURPOSE = b"checkpoint of pyflink_on_spark\0"
+
+
+@dataclass(frozen=True)
+class Signer:
+    """Signs digests.
+
+    Args:
+        key: the secret.
+    """
+
+    key: bytes = field(repr=False)
+
+    def sign(self, digest: str) -> str:
+        """Make the signature of a digest."""
+        return hmac.new(self.key, _PURPOSE + digest.encode(), hashlib.sha256).hexdigest()
+
+    def has_signed(self, digest: str, signature: object) -> bool:
+        """True if a signature is that of a digest."""
+        return isinstance(signature, str) and hmac.compare_digest(
+            self.sign(digest).encode(), signature.encode()
+        )
+
+
+def signer_of(configuration: Mapping[str, str]) -> Signer | None:
+    """The signer with the key that a configuration names; None if it names none.
+
+    Raises:
+        CheckpointError: there is no such key, or it is too short.
+    """
+    where = CHECKPOINT_KEY.read(configuration)
+    if where is None:
+        return None
+    key = _key(where).rstrip(b"\r\n")
+    if len(key) < _LEAST:
+        raise CheckpointError(
+            f"the key of {CHECKPOINT_KEY.key} has {len(key)} bytes, and needs at least {_LEAST}; "
+            "`openssl rand -hex 32` makes one"
+        )
+    return Signer(key)
+
+
+def _key(where: str) -> bytes:
+    kind, _, name = where.partition(":")
+    if kind == "env":
+        found = os.environ.get(name)
+        if found is None:
+            raise CheckpointError(
+                f"{CHECKPOINT_KEY.key} names the environment variable {name}, which is not set"
+            )
+        return found.encode()
+    try:
+        return Path(unquote(urlsplit(where).path)).read_bytes()
+    except OSError as error:
+        raise CheckpointError(f"{CHECKPOINT_KEY.key}: {error}") from error

@@ -22,8 +22,7 @@ from pyflink_on_spark._runtime.checkpoints.checkpoint import (
 )
 from pyflink_on_spark._runtime.checkpoints.slot_state import OperatorPart, SlotState
 from pyflink_on_spark._runtime.checkpoints.state_file import Content, read_in_turn
-from pyflink_on_spark._runtime.elements.immutability import deserialize
-from pyflink_on_spark._runtime.elements.keys import Key, unwrap_key
+from pyflink_on_spark._runtime.elements.immutability import Key, deserialize, unwrap_key
 from pyflink_on_spark._runtime.moved_in.coders import own_module
 from pyflink_on_spark._runtime.state.moved_in import MAP, PIECES
 from pyflink_on_spark._runtime.state.operator_state import OperatorSnapshot
@@ -132,7 +131,7 @@ _PLAIN = {
 }
 """The classes that a pickle may contain, by module: none of them runs other code."""
 
-_KEY = ("pyflink_on_spark._runtime.elements.keys", "_restore")
+_KEY = ("pyflink_on_spark._runtime.elements.immutability", "_restore")
 _CONTAINERS: dict[tuple[str, str], Callable[..., Any]] = {
     ("builtins", "bytearray"): bytearray,
     ("builtins", "dict"): dict,

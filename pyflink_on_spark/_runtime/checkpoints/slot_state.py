@@ -22,7 +22,7 @@ from pyflink_on_spark._runtime.checkpoints.state_file import (
 from pyflink_on_spark._runtime.contract.connector import OwnPositions
 from pyflink_on_spark._runtime.contract.plan import StagePlan, VertexPlan
 from pyflink_on_spark._runtime.elements.immutability import deserialize, serialize
-from pyflink_on_spark._runtime.key_groups.assignment import key_groups_of
+from pyflink_on_spark._runtime.key_groups import key_groups_of
 from pyflink_on_spark._runtime.state.operator_state import OperatorSnapshot, redistribute
 from pyflink_on_spark._runtime.state.snapshot import KeyGroupState, Piece, StateChunks, StateFiles
 

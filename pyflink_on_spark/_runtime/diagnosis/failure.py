@@ -13,7 +13,7 @@ from pyflink_on_spark._compat.errors import PyFlinkOnSparkError
 from pyflink_on_spark._compat.own_frames import is_own, user_traceback
 from pyflink_on_spark._runtime.contract.operator import Operator
 from pyflink_on_spark._runtime.contract.plan import OperatorPlan
-from pyflink_on_spark._runtime.elements.keys import unwrap_key
+from pyflink_on_spark._runtime.elements.immutability import unwrap_key
 from pyflink_on_spark._runtime.operators.function_loop import step_of
 from pyflink_on_spark._runtime.state.backend import NO_KEY, NoKey
 from pyflink_on_spark._runtime.types.codec import ConversionError, NullValueError

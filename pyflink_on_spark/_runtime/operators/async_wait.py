@@ -9,11 +9,10 @@ from collections.abc import Callable, Iterable, Iterator
 from queue import Empty, SimpleQueue
 from typing import TYPE_CHECKING, Any
 
-from pyflink_on_spark._runtime.operators.rich_function import RichFunctionOperator
-from pyflink_on_spark._runtime.operators.stateless import keyed_rows
+from pyflink_on_spark._runtime.operators.stateless import RichFunctionOperator, keyed_rows
 
 if TYPE_CHECKING:
-    from pyflink_on_spark._runtime.contract.context import OperatorContext
+    from pyflink_on_spark._runtime.contract.operator import OperatorContext
     from pyflink_on_spark._runtime.user_code.user_function import UserFunction
 
 

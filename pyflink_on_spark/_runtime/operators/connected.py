@@ -7,8 +7,7 @@ from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from pyflink_on_spark._runtime.contract.operator import Process
-from pyflink_on_spark._runtime.elements.bundle import MAX_WATERMARK
-from pyflink_on_spark._runtime.elements.cursor import noting, timed
+from pyflink_on_spark._runtime.elements.bundle import MAX_WATERMARK, noting, timed
 from pyflink_on_spark._runtime.operators.process import (
     BroadcastElementContext,
     BroadcastOnTimerContext,
@@ -20,12 +19,12 @@ from pyflink_on_spark._runtime.operators.process import (
     TimerContext,
     TimerDrivenOperator,
 )
-from pyflink_on_spark._runtime.operators.rich_function import RichFunctionOperator, keyed_state_of
+from pyflink_on_spark._runtime.operators.stateless import RichFunctionOperator, keyed_state_of
 from pyflink_on_spark._runtime.state.backend import NO_KEY
 from pyflink_on_spark._runtime.state.timers import BroadcastTimerService
 
 if TYPE_CHECKING:
-    from pyflink_on_spark._runtime.contract.context import OperatorContext
+    from pyflink_on_spark._runtime.contract.operator import OperatorContext
     from pyflink_on_spark._runtime.user_code.user_function import UserFunction
 
 

@@ -20,14 +20,15 @@ from typing import Any, NamedTuple
 
 from pyflink_on_spark._compat.own_frames import compiled_file, is_own
 from pyflink_on_spark._runtime.contract.operator import Operator, Process
-from pyflink_on_spark._runtime.elements.cursor import Cursor
+from pyflink_on_spark._runtime.elements.bundle import Cursor
 from pyflink_on_spark._runtime.elements.immutability import (
     IMMUTABLE_TYPES,
+    PLAIN_KEY_TYPES,
     copied,
     immutability_test,
     is_immutable,
+    wrap_key,
 )
-from pyflink_on_spark._runtime.elements.keys import PLAIN_KEY_TYPES, wrap_key
 from pyflink_on_spark._runtime.operators.inlining import Inlined, inlined, with_users_frame
 from pyflink_on_spark._runtime.types.certainty import (
     Certainty,

@@ -6,19 +6,19 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from pyflink_on_spark._runtime.elements.bundle import MIN_TIMESTAMP
-from pyflink_on_spark._runtime.elements.keys import unwrap_key
+from pyflink_on_spark._runtime.elements.immutability import unwrap_key
 from pyflink_on_spark._runtime.operators.function_loop import FusableOperator, LoopCode
-from pyflink_on_spark._runtime.operators.rich_function import RichFunctionOperator, keyed_state_of
+from pyflink_on_spark._runtime.operators.stateless import RichFunctionOperator, keyed_state_of
 from pyflink_on_spark._runtime.state.timers import KeyedTimerService, NonKeyedTimerService
 
 if TYPE_CHECKING:
-    from pyflink_on_spark._runtime.contract.context import OperatorContext
+    from pyflink_on_spark._runtime.contract.operator import OperatorContext
     from pyflink_on_spark._runtime.state.backend import KeyedStateBackend
     from pyflink_on_spark._runtime.user_code.user_function import UserFunction
 
 
 if TYPE_CHECKING:
-    from pyflink_on_spark._runtime.elements.cursor import Cursor
+    from pyflink_on_spark._runtime.elements.bundle import Cursor
     from pyflink_on_spark._runtime.state.backend import KeyedStateBackend
     from pyflink_on_spark._runtime.state.operator_state import OperatorState
     from pyflink_on_spark._runtime.state.timers import (

@@ -6,8 +6,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from pyflink_on_spark._runtime.contract.connector import Sink, SinkWriter
-from pyflink_on_spark._runtime.contract.context import OperatorContext
-from pyflink_on_spark._runtime.contract.operator import Operator
+from pyflink_on_spark._runtime.contract.operator import Operator, OperatorContext
 from pyflink_on_spark._runtime.state.operator_state import OperatorSnapshot
 
 WRITER = "_writer"

@@ -2,20 +2,178 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+import logging
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from operator import itemgetter
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from pyflink_on_spark._runtime.contract.context import OperatorContext
-from pyflink_on_spark._runtime.contract.operator import Operator
-from pyflink_on_spark._runtime.elements.keys import unwrap_key, wrap_key
+from pyflink_on_spark._compat.own_frames import user_traceback
+from pyflink_on_spark._runtime.contract.operator import Operator, OperatorContext
+from pyflink_on_spark._runtime.elements.bundle import Cursor
+from pyflink_on_spark._runtime.elements.immutability import unwrap_key, wrap_key
 from pyflink_on_spark._runtime.operators.function_loop import FusableOperator, LoopCode
-from pyflink_on_spark._runtime.operators.rich_function import UdfOperator
-from pyflink_on_spark._runtime.types import key_converter, print_text
-from pyflink_on_spark._runtime.types.fitting import plain_key_test
-from pyflink_on_spark._runtime.user_code.user_function import UserFunction
+from pyflink_on_spark._runtime.types import (
+    StreamConverter,
+    boundary_converter,
+    collect_converter,
+    key_converter,
+    print_text,
+)
+from pyflink_on_spark._runtime.types.fitting import (
+    plain_key_test,
+    unchanged_fields_test,
+    unchanged_test,
+)
+from pyflink_on_spark._runtime.user_code.user_function import (
+    FunctionCheckpoints,
+    UserFunction,
+    close_function,
+    describe,
+    open_function,
+)
+from pyflink_on_spark.common.typeinfo import RowTypeInfo, TupleTypeInfo
 from pyflink_on_spark.common.types import Row
+
+if TYPE_CHECKING:
+    from pyflink_on_spark._runtime.state.backend import KeyedStateBackend
+
+
+_log = logging.getLogger(__name__)
+
+
+class UdfOperator(Operator):
+    """The base of operators with a user function, which may take part in checkpoints."""
+
+    _checkpoints: FunctionCheckpoints | None = None
+    _opened: bool = False
+    _task: str = ""
+
+    def snapshot_state(self, checkpoint_id: int) -> None:
+        """Have the function save its state."""
+        if self._checkpoints is not None:
+            self._checkpoints.snapshot(checkpoint_id)
+
+    def notify_checkpoint_complete(self, checkpoint_id: int) -> None:
+        """Notify the function that a checkpoint is complete."""
+        if self._checkpoints is not None:
+            self._checkpoints.complete(checkpoint_id)
+
+    def notify_checkpoint_aborted(self, checkpoint_id: int) -> None:
+        """Notify the function that a checkpoint was aborted."""
+        if self._checkpoints is not None:
+            self._checkpoints.aborted(checkpoint_id)
+
+    def _open_function(self, function: Any, context: OperatorContext) -> None:
+        """Give a function its state, then open it."""
+        if not context.opens_functions:
+            return
+        self._task = context.task.task_name_with_subtasks
+        checkpoints = FunctionCheckpoints(function, context)
+        checkpoints.initialize()
+        open_function(function, context.runtime_context)
+        self._checkpoints, self._opened = checkpoints, True
+
+    def _close_function(self, function: Any) -> None:
+        """Close a function; as in PyFlink no job fails because that fails."""
+        try:
+            close_function(function)
+        except KeyboardInterrupt:
+            raise
+        except BaseException as error:  # noqa: BLE001 - others have to be closed as well
+            if self._opened:
+                _log.error(
+                    "close() of %s failed in the task %r; the job continues, as in PyFlink:\n%s",
+                    describe(function),
+                    self._task,
+                    user_traceback(error).rstrip(),
+                )
+
+
+class RichFunctionOperator(UdfOperator):
+    """Loads a function object, opens it, and closes it in the end.
+
+    Args:
+        function: the user's.
+    """
+
+    methods: tuple[str, ...] = ()
+    """The methods of the function that the operator calls for elements and timers."""
+
+    def __init__(self, function: UserFunction) -> None:
+        self._function = function
+        self._loaded: Any = None
+
+    def open(self, context: OperatorContext) -> None:
+        """Load and open the function."""
+        self._context = context
+        self._cursor = context.cursor
+        self._loaded = self._function.load()
+        self._open_function(self._loaded, context)
+
+    def close(self) -> None:
+        """Close the function."""
+        if self._loaded is not None:
+            self._close_function(self._loaded)
+
+
+class KeyedFunctionOperator(RichFunctionOperator):
+    """A function object on a keyed stream."""
+
+    keyed = True
+
+    def open(self, context: OperatorContext) -> None:
+        """Load and open the function."""
+        self._backend = keyed_state_of(context)
+        super().open(context)
+
+
+def keyed_state_of(context: OperatorContext) -> KeyedStateBackend:
+    """Return the keyed state that an operator on a keyed stream has."""
+    if context.keyed_state is None:
+        raise ValueError(f"{context.task.task_name}: there is no keyed state")
+    return context.keyed_state
+
+
+class KeyedMapOperator(KeyedFunctionOperator):
+    """Calls ``map`` for each element."""
+
+    methods = ("map",)
+
+    def process(self, pairs: Iterator[Any]) -> Iterator[Any]:
+        """Yield the result for each element."""
+        backend, call = self._backend, self._loaded.map
+        pairs = backend.observed(pairs)
+        for backend.key, value in pairs:
+            yield call(value)
+
+
+class KeyedFlatMapOperator(KeyedFunctionOperator):
+    """Calls ``flat_map`` for each element."""
+
+    methods = ("flat_map",)
+
+    def process(self, pairs: Iterator[Any]) -> Iterator[Any]:
+        """Yield the results for each element."""
+        backend, call = self._backend, self._loaded.flat_map
+        pairs = backend.observed(pairs)
+        for backend.key, value in pairs:
+            yield from call(value)
+
+
+class KeyedFilterOperator(KeyedFunctionOperator):
+    """Calls ``filter`` for each element."""
+
+    methods = ("filter",)
+
+    def process(self, pairs: Iterator[Any]) -> Iterator[Any]:
+        """Yield the elements that pass."""
+        backend, passes = self._backend, self._loaded.filter
+        pairs = backend.observed(pairs)
+        for backend.key, value in pairs:
+            if passes(value):
+                yield value
 
 
 class FunctionOperator(UdfOperator):
@@ -254,3 +412,161 @@ class PartitionOperator(SelectKeyOperator):
         if self._loaded_partitioner is not None:
             self._close_function(self._loaded_partitioner)
         super().close()
+
+
+class ConvertOperator(FusableOperator):
+    """Makes elements what their declared type says.
+
+    Args:
+        type_info: the declared type.
+        pairs: whether elements are pairs of key and value; the value is converted.
+        collected: whether they go to the driver's program, and not to another function.
+        timestamped: whether they have timestamps; without, they are not looked after.
+    """
+
+    def __init__(
+        self,
+        type_info: Any,
+        pairs: bool = False,
+        collected: bool = False,
+        timestamped: bool = True,
+    ) -> None:
+        self._type_info = type_info
+        self.emits_pairs = self.takes_pairs = pairs
+        self._collected = collected
+        self._timestamped = timestamped
+        self._convert: StreamConverter | None = None
+
+    def open(self, context: OperatorContext) -> None:
+        """Compile the conversion."""
+        make = collect_converter if self._collected else boundary_converter
+        self._convert = make(self._type_info)
+        self._cursor = context.cursor
+
+    @property
+    def fusable(self) -> bool:
+        """True for a type whose values can be tested in line."""
+        if self._convert is None or self._convert.changes_results:
+            return False
+        if isinstance(self._type_info, RowTypeInfo):
+            return _fields_test(self._type_info) is not None
+        return unchanged_test(self._type_info, "value") is not None
+
+    def write_lines(self, code: LoopCode) -> None:
+        """Convert a value unless it has its declared form."""
+        assert self._convert is not None
+        convert, value = code.bind("convert", self._convert.one), code.value
+        if isinstance(self._type_info, RowTypeInfo):
+            _write_row(code, self._type_info, f"{convert}({value})")
+            return
+        kind, items = self._type_info, code.items(value)
+        if not isinstance(kind, TupleTypeInfo) or len(items) != len(kind.get_field_types()):
+            items = code.parts[value] = []
+        test = unchanged_test(kind, value, items, code.facts)
+        code.replace_unless(test or "False", f"{convert}({value})")
+        code.learn_type(kind, code.value)
+
+    def process(self, elements: Iterator[Any]) -> Iterator[Any]:
+        """Yield the converted elements."""
+        if self._convert is None:
+            return elements
+        if self.fusable:
+            return super().process(elements)
+        if self.emits_pairs:
+            return _in_pairs(self._convert, elements, self._cursor)
+        if not self._timestamped:
+            return self._convert(elements)
+        return _with_timestamps(self._convert, elements, self._cursor)
+
+    def parts(self) -> Iterable[Any]:
+        """Return the conversion of a stream, and the conversion of a value."""
+        return () if self._convert is None else (self._convert, self._convert.codec)
+
+
+class CopyMutableOperator(FusableOperator):
+    """Makes sure that an element does not change any more: yields it as it is now.
+
+    Args:
+        pairs: whether elements are pairs of key and value.
+    """
+
+    def __init__(self, pairs: bool = False) -> None:
+        self.emits_pairs = self.takes_pairs = pairs
+
+    def write_lines(self, code: LoopCode) -> None:
+        """Copy an element unless nothing can change inside it."""
+        code.isolate()
+
+
+class IdentityOperator(Operator):
+    """Changes nothing; stands where PyFlink has an operator of its own."""
+
+    preserves_elements = True
+
+    def process(self, elements: Iterator[Any]) -> Iterator[Any]:
+        """Return the elements."""
+        return elements
+
+
+def _fields(type_info: RowTypeInfo) -> list[str]:
+    return [f"field{index}" for index in range(len(type_info.get_field_types()))]
+
+
+def _fields_test(type_info: RowTypeInfo) -> str | None:
+    return unchanged_fields_test(type_info, _fields(type_info))
+
+
+def _write_row(code: LoopCode, type_info: RowTypeInfo, converted: str) -> None:
+    """Write what makes a row of the declared type; nobody else can change it."""
+    value, row, fields = code.value, code.new_value(), ", ".join(_fields(type_info))
+    kind, new = code.bind("Row", Row), code.bind("new", Row.__new__)
+    names = code.bind("names", list(type_info.get_field_names()))
+    alike = f"({value}._names is None or {value}._names == {names})"
+    count = f"len({value}._values) == {len(type_info.get_field_types())}"
+    code.add(f"{row} = None")
+    code.add(f"if type({value}) is {kind} and {alike} and {count}:")
+    code.add(f" {fields}, = {value}._values")
+    code.add(f" if {_fields_test(type_info)}:")
+    code.add(f"  {row} = {new}({kind})")
+    code.add(f"  {row}._names, {row}._values = {names}, [{fields}]")
+    code.add(f"  {row}._row_kind = {value}._row_kind")
+    code.add(f"if {row} is None: {row} = {converted}")
+    code.value = row
+
+
+def _with_timestamps(
+    convert: StreamConverter, elements: Iterator[Any], cursor: Cursor
+) -> Iterator[Any]:
+    """Convert elements; a conversion reads ahead, so each gets its own timestamp back."""
+    timestamps: deque[int | None] = deque()
+    next_timestamp = timestamps.popleft
+    for value in convert(_noting(elements, cursor, timestamps.append)):
+        cursor.timestamp = next_timestamp()
+        yield value
+
+
+def _noting(
+    elements: Iterator[Any], cursor: Cursor, note: Callable[[int | None], None]
+) -> Iterator[Any]:
+    for value in elements:
+        timestamp = cursor.timestamp
+        note(timestamp)
+        yield value
+        cursor.timestamp = timestamp
+
+
+def _in_pairs(convert: StreamConverter, pairs: Iterator[Any], cursor: Cursor) -> Iterator[Any]:
+    keys: deque[tuple[Any, int | None]] = deque()
+    for value in convert(_values(pairs, cursor, keys.append)):
+        key, cursor.timestamp = keys.popleft()
+        yield key, value
+
+
+def _values(
+    pairs: Iterator[Any], cursor: Cursor, note: Callable[[tuple[Any, int | None]], None]
+) -> Iterator[Any]:
+    for key, value in pairs:
+        timestamp = cursor.timestamp
+        note((key, timestamp))
+        yield value
+        cursor.timestamp = timestamp

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
-from pyflink_on_spark._runtime.contract.context import OperatorContext
-from pyflink_on_spark._runtime.elements.bundle import MAX_WATERMARK, MIN_TIMESTAMP
-from pyflink_on_spark._runtime.elements.cursor import Cursor
-from pyflink_on_spark._runtime.elements.watermark_rhythm import WatermarkRhythm
+from pyflink_on_spark._runtime.contract.operator import OperatorContext
+from pyflink_on_spark._runtime.elements.bundle import MAX_WATERMARK, MIN_TIMESTAMP, Cursor
+from pyflink_on_spark._runtime.elements.clock import WatermarkRhythm
 from pyflink_on_spark._runtime.operators.function_loop import FusableOperator, LoopCode
 from pyflink_on_spark._runtime.types.java_numbers import time_in_ms
 from pyflink_on_spark._runtime.user_code.user_function import UserFunction
@@ -132,3 +131,51 @@ class AssignTimestamps(FusableOperator):
         if self._delay is None or self._handed_on == MIN_TIMESTAMP:
             return MIN_TIMESTAMP
         return self._handed_on - self._delay - 1
+
+
+_DROPPED = "numLateRecordsDropped"
+_RATE = "lateRecordsDroppedRate"
+_LATENCY = "watermarkLatency"
+
+
+class LateRows:
+    """The metrics about late elements of an operator, under the names that they have in Flink.
+
+    Args:
+        context: the operator's.
+        input_name: which of two inputs the elements come from; empty for the only one.
+        rate: whether there is a rate, too.
+    """
+
+    def __init__(
+        self, context: OperatorContext, input_name: str = "", *, rate: bool = False
+    ) -> None:
+        group = context.runtime_context.get_metrics_group()
+        self._counter = group.counter(_name(input_name, _DROPPED))
+        self._meter = group.meter(_name(input_name, _RATE)) if rate else None
+
+    def drop(self) -> None:
+        """Count an element that is dropped."""
+        self._counter.inc()
+        if self._meter is not None:
+            self._meter.mark_event()
+
+
+def register_watermark_latency(context: OperatorContext, watermark: Callable[[], int]) -> None:
+    """Register the time (ms) from an operator's watermark to the clock's now.
+
+    Args:
+        context: the operator's.
+        watermark: returns the operator's watermark (ms).
+    """
+    now = context.clock.now
+
+    def latency() -> int:
+        reached = watermark()
+        return 0 if reached < 0 else now() - reached
+
+    context.runtime_context.get_metrics_group().gauge(_LATENCY, latency)
+
+
+def _name(input_name: str, name: str) -> str:
+    return input_name + name[0].upper() + name[1:] if input_name else name

@@ -7,8 +7,12 @@ from bisect import bisect_left, insort
 from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
-from pyflink_on_spark._runtime.state.declared import Coercion, entry_coercions
-from pyflink_on_spark._runtime.state.keyed_state import KeyedState, NoKeyYetError
+from pyflink_on_spark._runtime.state.keyed_state import (
+    Coercion,
+    KeyedState,
+    NoKeyYetError,
+    entry_coercions,
+)
 
 if TYPE_CHECKING:
     from pyflink_on_spark._runtime.state.backend import KeyedStateBackend

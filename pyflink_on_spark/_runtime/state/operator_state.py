@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from pyflink_on_spark._runtime.state.declared import Coercion, entry_coercions
+from pyflink_on_spark._runtime.state.keyed_state import Coercion, entry_coercions
 from pyflink_on_spark._runtime.state.map_state import ReadableMap, WritableMap
 from pyflink_on_spark._runtime.state.moved_in import ENCODED, decoder
 

@@ -1,40 +1,48 @@
-"""The sending end of an exchange: elements into buffers, one for each receiving subtask."""
+"""The sending end of an exchange: elements into buffers, one for each receiving subtask.
+
+A row is a bundle of up to a few thousand elements, or an event. Nothing outside of the subtasks
+touches single elements.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Iterator, Sequence
+import pickle
+from collections.abc import Callable, Container, Hashable, Iterator, Sequence
 from contextlib import suppress
-from itertools import chain, filterfalse
-from typing import Any, Generic, TypeVar
+from functools import partial
+from itertools import chain, filterfalse, islice
+from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
-from pyflink_on_spark._runtime.contract.partitioners import (
+from pyflink_on_spark._runtime.contract.plan import (
     BroadcastPartitioner,
     CustomPartitioner,
+    ExchangePlan,
     HashPartitioner,
     Partitioner,
     ShufflePartitioner,
 )
-from pyflink_on_spark._runtime.contract.plan import ExchangePlan
 from pyflink_on_spark._runtime.elements.bundle import (
     BUNDLE_SIZE,
     Barrier,
     Bundle,
     ChannelStatus,
+    Cursor,
     EndOfInput,
     Event,
     Watermark,
+    noting,
+    timed,
 )
-from pyflink_on_spark._runtime.elements.cursor import Cursor, noting, timed
 from pyflink_on_spark._runtime.elements.immutability import (
     IMMUTABLE_TYPES,
     ImmutabilityGuard,
     are_immutable,
+    deserialize,
     deserialize_all,
     is_immutable,
     serialize,
 )
-from pyflink_on_spark._runtime.key_groups.assignment import KeyGroups, subtask_of_key_group
-from pyflink_on_spark._runtime.task.exchange import ChannelRow, encode
+from pyflink_on_spark._runtime.key_groups import KeyGroups, subtask_of_key_group
 
 ROUTES_KEPT = 1_000_000
 
@@ -388,3 +396,211 @@ def _take(items: list[Any], count: int) -> list[Any]:
         taken = items[:count]
         del items[:count]
     return taken
+
+
+ChannelEvent = Watermark | ChannelStatus | EndOfInput
+"""An event between elements inside a subtask."""
+
+
+class Output(Protocol):
+    """One edge, or several, that leave a chain."""
+
+    def write(self, elements: Iterator[Any], cursor: Cursor) -> None:
+        """Take over all elements of a lazy iterator; ``cursor`` has the timestamp of each."""
+        ...
+
+    def write_bundle(self, bundle: Bundle) -> None:
+        """Take over elements that nobody else can change any more."""
+        ...
+
+    def event(self, event: ChannelEvent) -> None:
+        """Take what follows the elements so far and is no element."""
+        ...
+
+
+class LocalOutput:
+    """An edge to another chain of the same subtask.
+
+    Args:
+        receive: takes the number of an input and a bundle, for the receiving chain.
+        port: the number of the input.
+        take_event: takes a channel and an event, for the receiving chain.
+        channel: the name of the edge there.
+        timestamped: whether timestamps go along.
+        isolate: whether the sender may change an element after it was emitted.
+    """
+
+    def __init__(
+        self,
+        receive: Callable[[int, Bundle], None],
+        port: int,
+        take_event: Callable[[Hashable, ChannelEvent], None],
+        channel: Hashable,
+        timestamped: bool,
+        isolate: bool,
+    ) -> None:
+        self.write_bundle: Callable[[Bundle], None] = partial(receive, port)
+        self.event: Callable[[ChannelEvent], None] = partial(take_event, channel)
+        self._timestamped = timestamped
+        self._guard = ImmutabilityGuard() if isolate else None
+
+    def write(self, elements: Iterator[Any], cursor: Cursor) -> None:
+        """Collect the elements, a bundle at a time, and hand them over."""
+        while True:
+            timestamps: list[int | None] | None = [] if self._timestamped else None
+            chunk = islice(elements, BUNDLE_SIZE)
+            if timestamps is not None:
+                chunk = noting(chunk, cursor, timestamps)  # type: ignore[assignment]
+            values = list(chunk) if self._guard is None else self._guard.collect_copies(chunk)
+            if not values:
+                return
+            self.write_bundle(Bundle(values, timestamps))
+
+
+class ForkOutput:
+    """Several edges: each gets every element, as it was when it was emitted."""
+
+    def __init__(self, outputs: list[Output], timestamped: bool) -> None:
+        self.outputs = outputs
+        self._timestamped = timestamped
+        self._guard = ImmutabilityGuard()
+
+    def write(self, elements: Iterator[Any], cursor: Cursor) -> None:
+        """Collect the elements, then hand them to one edge after the other."""
+        while True:
+            timestamps: list[int | None] = []
+            chunk = islice(elements, BUNDLE_SIZE)
+            if self._timestamped:
+                chunk = noting(chunk, cursor, timestamps)  # type: ignore[assignment]
+            values = self._guard.collect(chunk)
+            if not values:
+                return
+            for output in self.outputs:
+                copies = (deserialize(v) for v in values) if self._guard.sealed else iter(values)
+                own = Cursor()
+                output.write(timed(copies, timestamps, own) if timestamps else copies, own)
+
+    def write_bundle(self, bundle: Bundle) -> None:
+        """Hand the elements to one edge after the other."""
+        cursor = Cursor()
+        elements = iter(bundle.values)
+        if bundle.timestamps is not None:
+            elements = timed(elements, bundle.timestamps, cursor)
+        self.write(elements, cursor)
+
+    def event(self, event: ChannelEvent) -> None:
+        """Pass on to every edge."""
+        for output in self.outputs:
+            output.event(event)
+
+
+class NoOutput:
+    """Draws the elements of a chain that no edge leaves."""
+
+    def write(self, elements: Iterator[Any], cursor: Cursor) -> None:
+        """Draw all elements."""
+        for _ in elements:
+            pass
+
+    def write_bundle(self, bundle: Bundle) -> None:
+        """Do nothing: the elements are drawn already."""
+
+    def event(self, event: ChannelEvent) -> None:
+        """Do nothing."""
+
+
+class SideOutput:
+    """Collects what operators emit to one tag, until the chain has processed its input."""
+
+    def __init__(self, outputs: list[Output]) -> None:
+        self.output: Output = outputs[0] if len(outputs) == 1 else ForkOutput(outputs, True)
+        self._values: list[Any] = []
+        self._timestamps: list[int | None] = []
+
+    def add(self, value: Any, timestamp: int | None) -> None:
+        """Take an element as it is now."""
+        self._values.append(serialize(value))
+        self._timestamps.append(timestamp)
+
+    def flush(self) -> None:
+        """Emit the collected elements."""
+        if self._values:
+            values, timestamps = self._values, self._timestamps
+            self._values, self._timestamps = [], []
+            cursor = Cursor()
+            self.output.write(timed(deserialize_all(values), timestamps, cursor), cursor)
+
+
+def ends_of(output: Output) -> Iterator[Output]:
+    """Yield the ends of the edges that an output leads to."""
+    if isinstance(output, ForkOutput):
+        for each in output.outputs:
+            yield from ends_of(each)
+    else:
+        yield output
+
+
+class ChannelRow(NamedTuple):
+    """A row from one subtask to another one.
+
+    Args:
+        subtask_id: the number of the receiver in the whole job.
+        channel: the number of the channel, which has one sender and one receiver.
+        seq: the row's number on its channel.
+        payload: what ``encode`` made of the event, or the event itself for a receiver in the same
+            process.
+    """
+
+    subtask_id: int
+    channel: int
+    seq: int
+    payload: bytes | Event
+
+
+class Outlet(Protocol):
+    """The transport of rows to receivers in other processes."""
+
+    def send(self, row: ChannelRow, stage: int) -> None:
+        """Take a row for a subtask of a stage; never waits."""
+        ...
+
+    def flush(self) -> None:
+        """Let the rows leave that were sent."""
+        ...
+
+    def congested(self, stage: int) -> bool:
+        """True if too many rows are on their way to a stage; senders then slow down."""
+        ...
+
+    def consumed(self, row: ChannelRow, stage: int) -> None:
+        """Note that a row that came from another process is processed."""
+        ...
+
+
+_SMALL_BYTES = 128
+_barriers: dict[bytes, Barrier] = {}
+"""The last barrier by its payload: a subtask gets it from each of its channels."""
+
+
+def encode(event: Event, sealed: bool = False) -> bytes:
+    """Serialise an event for its channel."""
+    if isinstance(event, Bundle):
+        return pickle.dumps((event.values, event.timestamps, event.keys, sealed), 5)
+    return pickle.dumps(event, 5)
+
+
+def decode(payload: bytes | Event) -> Event:
+    """Return the event that travelled; sealed elements come as new copies."""
+    if type(payload) is not bytes:
+        return payload  # type: ignore[return-value]
+    small = len(payload) <= _SMALL_BYTES
+    if small and (known := _barriers.get(payload)) is not None:
+        return known
+    thing = pickle.loads(payload)
+    if type(thing) is Barrier and small:
+        _barriers.clear()
+        _barriers[payload] = thing
+    if type(thing) is not tuple:
+        return thing  # type: ignore[no-any-return]
+    values, timestamps, keys, sealed = thing
+    return Bundle(deserialize_all(values) if sealed else values, timestamps, keys)

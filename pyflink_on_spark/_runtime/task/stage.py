@@ -9,7 +9,7 @@ from typing import Any
 from pyflink_on_spark._runtime.contract.plan import JobSettings, StagePlan, VertexPlan
 from pyflink_on_spark._runtime.elements.clock import Clock
 from pyflink_on_spark._runtime.elements.immutability import serialize
-from pyflink_on_spark._runtime.task.exchange import ChannelRow
+from pyflink_on_spark._runtime.task.exchange_writer import ChannelRow
 from pyflink_on_spark._runtime.task.subtask import Subtask
 from pyflink_on_spark._runtime.task.subtask_builder import DriverChannels, SubtaskContext
 

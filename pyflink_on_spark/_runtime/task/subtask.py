@@ -18,14 +18,13 @@ from pyflink_on_spark._runtime.contract.plan import chain_name
 from pyflink_on_spark._runtime.diagnosis.failure import Explained, SubtaskFailure, describe_failure
 from pyflink_on_spark._runtime.diagnosis.function_log import LogPlace
 from pyflink_on_spark._runtime.elements.bundle import Barrier, Bundle, Event
-from pyflink_on_spark._runtime.metrics.accumulators import METRICS, MetricReport
+from pyflink_on_spark._runtime.metrics.group import METRICS, MetricReport
 from pyflink_on_spark._runtime.state.backend import KeyedStateBackend
-from pyflink_on_spark._runtime.task.exchange import ChannelRow, decode
+from pyflink_on_spark._runtime.task.exchange_writer import ChannelRow, LocalOutput, decode
 from pyflink_on_spark._runtime.task.operator_chain import OperatorChain
-from pyflink_on_spark._runtime.task.outputs import LocalOutput
-from pyflink_on_spark._runtime.task.progress import StateEntries, TaskProgress, event_time
-from pyflink_on_spark._runtime.task.source_input import SourceInput
+from pyflink_on_spark._runtime.task.schedule import SourceInput
 from pyflink_on_spark._runtime.task.subtask_builder import SubtaskBuilder, SubtaskContext
+from pyflink_on_spark._runtime.task.subtask_threads import StateEntries, TaskProgress, event_time
 
 
 class BusyTime:

@@ -9,7 +9,7 @@ from typing import Any
 
 from pyflink_on_spark._options import python
 from pyflink_on_spark._runtime.checkpoints.slot_state import OperatorSubtaskState, TaskStateSnapshot
-from pyflink_on_spark._runtime.contract.context import (
+from pyflink_on_spark._runtime.contract.operator import (
     OperatorContext,
     RuntimeContext,
     SplitTimes,
@@ -22,24 +22,28 @@ from pyflink_on_spark._runtime.contract.plan import (
     OutputPlan,
     VertexPlan,
 )
+from pyflink_on_spark._runtime.elements.bundle import Cursor
 from pyflink_on_spark._runtime.elements.clock import Clock
-from pyflink_on_spark._runtime.elements.cursor import Cursor
-from pyflink_on_spark._runtime.key_groups.assignment import KeyGroups
+from pyflink_on_spark._runtime.key_groups import KeyGroups
 from pyflink_on_spark._runtime.operators.function_loop import FusableOperator
 from pyflink_on_spark._runtime.operators.timestamps import AssignTimestamps
 from pyflink_on_spark._runtime.state.backend import KeyedStateBackend
 from pyflink_on_spark._runtime.state.disk.store import DiskStore
 from pyflink_on_spark._runtime.state.operator_state import OperatorState
-from pyflink_on_spark._runtime.task.exchange import ChannelRow
-from pyflink_on_spark._runtime.task.exchange_writer import ExchangeWriter
-from pyflink_on_spark._runtime.task.key_group_check import in_their_key_groups
-from pyflink_on_spark._runtime.task.operator_chain import SOURCE_CHANNEL, OperatorChain, Pacing
-from pyflink_on_spark._runtime.task.outputs import (
+from pyflink_on_spark._runtime.task.exchange_writer import (
+    ChannelRow,
+    ExchangeWriter,
     ForkOutput,
     LocalOutput,
     NoOutput,
     Output,
     SideOutput,
+)
+from pyflink_on_spark._runtime.task.operator_chain import (
+    SOURCE_CHANNEL,
+    OperatorChain,
+    Pacing,
+    in_their_key_groups,
 )
 from pyflink_on_spark._runtime.task.watermarks import WatermarkOutput
 

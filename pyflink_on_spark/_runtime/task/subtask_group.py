@@ -15,16 +15,14 @@ from pyflink_on_spark._options import own
 from pyflink_on_spark._runtime.checkpoints.slot_state import TaskStateSnapshot
 from pyflink_on_spark._runtime.contract.plan import JobSettings, StagePlan
 from pyflink_on_spark._runtime.elements.clock import Clock
-from pyflink_on_spark._runtime.task.exchange import ChannelRow, Outlet
-from pyflink_on_spark._runtime.task.exchange_writer import FEW_RECEIVERS
+from pyflink_on_spark._runtime.task.exchange_writer import FEW_RECEIVERS, ChannelRow, Outlet
 from pyflink_on_spark._runtime.task.group_checkpoints import GroupCheckpoints, SnapshotRequest
-from pyflink_on_spark._runtime.task.progress import TaskProgress
-from pyflink_on_spark._runtime.task.schedule import Places, RunQueueEntry, Schedule
-from pyflink_on_spark._runtime.task.source_input import SourceInput
+from pyflink_on_spark._runtime.task.schedule import Places, RunQueueEntry, Schedule, SourceInput
 from pyflink_on_spark._runtime.task.subtask import NEVER, Subtask
 from pyflink_on_spark._runtime.task.subtask_builder import Ask, DriverChannels, SubtaskContext
 from pyflink_on_spark._runtime.task.subtask_threads import (
     SubtaskThreads,
+    TaskProgress,
     Usage,
     WaitNotice,
     bound_to_thread,

@@ -13,19 +13,18 @@ from pyflink_on_spark._runtime.elements.bundle import (
     MIN_TIMESTAMP,
     Bundle,
     ChannelStatus,
+    Cursor,
     EndOfInput,
     Watermark,
 )
-from pyflink_on_spark._runtime.elements.clock import Clock
-from pyflink_on_spark._runtime.elements.cursor import Cursor
+from pyflink_on_spark._runtime.elements.clock import Clock, WatermarkTimer
 from pyflink_on_spark._runtime.elements.immutability import (
     are_flat,
     copied,
     is_immutable,
 )
-from pyflink_on_spark._runtime.elements.watermark_rhythm import WatermarkTimer
 from pyflink_on_spark._runtime.operators.timestamps import AssignTimestamps
-from pyflink_on_spark._runtime.task.outputs import ChannelEvent, Output
+from pyflink_on_spark._runtime.task.exchange_writer import ChannelEvent, Output
 
 _MOST_WATERMARKS = 10_000
 _ELEMENTS_EACH = 64

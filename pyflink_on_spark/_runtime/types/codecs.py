@@ -5,10 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from pyflink_on_spark._runtime.java_hashes.objects import java_hash
-from pyflink_on_spark._runtime.types import basic as numbers
-from pyflink_on_spark._runtime.types import basic as text
-from pyflink_on_spark._runtime.types import collections, composite, temporal
+from pyflink_on_spark._runtime.java_hashes import java_hash
+from pyflink_on_spark._runtime.types import basic, composite
 from pyflink_on_spark._runtime.types.codec import Codec
 from pyflink_on_spark.common.typeinfo import (
     BasicArrayTypeInfo,
@@ -31,24 +29,24 @@ from pyflink_on_spark.common.typeinfo import (
 _MAX_TUPLE_FIELDS = 25
 
 _BASIC: dict[BasicType, Callable[[], Codec]] = {
-    BasicType.STRING: text.string,
-    BasicType.CHAR: text.character,
-    BasicType.BOOLEAN: numbers.boolean,
-    BasicType.BYTE: lambda: numbers.integer("Byte", "b"),
-    BasicType.SHORT: lambda: numbers.integer("Short", "h"),
-    BasicType.INT: lambda: numbers.integer("Integer", "i"),
-    BasicType.LONG: lambda: numbers.integer("Long", "q"),
-    BasicType.BIG_INT: numbers.big_integer,
-    BasicType.FLOAT: numbers.single,
-    BasicType.DOUBLE: numbers.double,
-    BasicType.BIG_DEC: numbers.decimal,
-    BasicType.INSTANT: lambda: temporal.instant("Instant"),
+    BasicType.STRING: basic.string,
+    BasicType.CHAR: basic.character,
+    BasicType.BOOLEAN: basic.boolean,
+    BasicType.BYTE: lambda: basic.integer("Byte", "b"),
+    BasicType.SHORT: lambda: basic.integer("Short", "h"),
+    BasicType.INT: lambda: basic.integer("Integer", "i"),
+    BasicType.LONG: lambda: basic.integer("Long", "q"),
+    BasicType.BIG_INT: basic.big_integer,
+    BasicType.FLOAT: basic.single,
+    BasicType.DOUBLE: basic.double,
+    BasicType.BIG_DEC: basic.decimal,
+    BasicType.INSTANT: lambda: basic.instant("Instant"),
 }
 
 _LOCAL_TIME: dict[LocalTimeTypeInfo.TimeType, Callable[[str], Codec]] = {
-    LocalTimeTypeInfo.TimeType.LOCAL_DATE: temporal.local_date,
-    LocalTimeTypeInfo.TimeType.LOCAL_TIME: temporal.local_time,
-    LocalTimeTypeInfo.TimeType.LOCAL_DATE_TIME: temporal.local_date_time,
+    LocalTimeTypeInfo.TimeType.LOCAL_DATE: basic.local_date,
+    LocalTimeTypeInfo.TimeType.LOCAL_TIME: basic.local_time,
+    LocalTimeTypeInfo.TimeType.LOCAL_DATE_TIME: basic.local_date_time,
 }
 
 _PRIMITIVES = frozenset(
@@ -95,32 +93,32 @@ def _array_of_basic(type_info: Any, allowed: frozenset[BasicType]) -> None:
 def _primitive_array(type_info: PrimitiveArrayTypeInfo) -> Codec:
     _array_of_basic(type_info, _PRIMITIVES)
     if _is_byte(type_info._element_type):
-        return collections.byte_string(str(type_info))
+        return composite.byte_string(str(type_info))
     element = codec_of(type_info._element_type)
-    return collections.array(str(type_info), element, element_nullable=False)
+    return composite.array(str(type_info), element, element_nullable=False)
 
 
 def _basic_array(type_info: BasicArrayTypeInfo) -> Codec:
     _array_of_basic(type_info, _PRIMITIVES | {BasicType.STRING})
     element = codec_of(type_info._element_type)
-    return collections.array(str(type_info), element, element_nullable=True)
+    return composite.array(str(type_info), element, element_nullable=True)
 
 
 def _object_array(type_info: ObjectArrayTypeInfo) -> Codec:
     element = codec_of(type_info._element_type)
-    return collections.array(str(type_info), element, element_nullable=True)
+    return composite.array(str(type_info), element, element_nullable=True)
 
 
 def _list(type_info: ListTypeInfo) -> Codec:
     if _is_byte(type_info.elem_type):
-        return collections.byte_string(str(type_info))
-    return collections.plain_list(str(type_info), codec_of(type_info.elem_type))
+        return composite.byte_string(str(type_info))
+    return composite.plain_list(str(type_info), codec_of(type_info.elem_type))
 
 
 def _map(type_info: MapTypeInfo) -> Codec:
     key, value = type_info._key_type_info, type_info._value_type_info
     key_hash = java_hash(key).plain if isinstance(key, BasicTypeInfo) else None
-    return collections.mapping(str(type_info), codec_of(key), codec_of(value), key_hash)
+    return composite.mapping(str(type_info), codec_of(key), codec_of(value), key_hash)
 
 
 def _tuple(type_info: TupleTypeInfo) -> Codec:
@@ -157,10 +155,10 @@ _BUILDERS: dict[type, Callable[[Any], Codec]] = {
     PrimitiveArrayTypeInfo: _primitive_array,
     BasicArrayTypeInfo: _basic_array,
     ObjectArrayTypeInfo: _object_array,
-    DateTypeInfo: lambda type_info: temporal.date(str(type_info)),
-    TimeTypeInfo: lambda type_info: temporal.time(str(type_info)),
-    TimestampTypeInfo: lambda type_info: temporal.timestamp(str(type_info)),
+    DateTypeInfo: lambda type_info: basic.date(str(type_info)),
+    TimeTypeInfo: lambda type_info: basic.time(str(type_info)),
+    TimestampTypeInfo: lambda type_info: basic.timestamp(str(type_info)),
     LocalTimeTypeInfo: _local_time,
-    PickledBytesTypeInfo: lambda type_info: collections.pickled(str(type_info)),
+    PickledBytesTypeInfo: lambda type_info: composite.pickled(str(type_info)),
     ExternalTypeInfo: lambda type_info: codec_of(type_info._type_info),
 }

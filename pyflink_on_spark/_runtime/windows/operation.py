@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
 from pyflink_on_spark._runtime.elements.bundle import MAX_WATERMARK
-from pyflink_on_spark._runtime.elements.keys import unwrap_key
-from pyflink_on_spark._runtime.operators.late_rows import LateRows
+from pyflink_on_spark._runtime.elements.immutability import unwrap_key
 from pyflink_on_spark._runtime.operators.process import IS_TAG
+from pyflink_on_spark._runtime.operators.timestamps import LateRows
 from pyflink_on_spark._runtime.state.keyed_state import MergingState
 
 if TYPE_CHECKING:
-    from pyflink_on_spark._runtime.contract.context import OperatorContext, RuntimeContext
+    from pyflink_on_spark._runtime.contract.operator import OperatorContext, RuntimeContext
     from pyflink_on_spark._runtime.elements.clock import Clock
     from pyflink_on_spark._runtime.state.backend import KeyedStateBackend
 

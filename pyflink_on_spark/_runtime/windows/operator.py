@@ -6,12 +6,11 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from pyflink_on_spark._runtime.operators.function_loop import FusableOperator, LoopCode
-from pyflink_on_spark._runtime.operators.rich_function import UdfOperator, keyed_state_of
+from pyflink_on_spark._runtime.operators.stateless import UdfOperator, keyed_state_of
 from pyflink_on_spark._runtime.user_code.user_function import UserFunction
 from pyflink_on_spark._runtime.windows.aligned_windows import AlignedWindows
-from pyflink_on_spark._runtime.windows.contents import contents_of
 from pyflink_on_spark._runtime.windows.general_windows import STATE_NAME as MERGING
-from pyflink_on_spark._runtime.windows.general_windows import GeneralWindows
+from pyflink_on_spark._runtime.windows.general_windows import GeneralWindows, contents_of
 from pyflink_on_spark._runtime.windows.operation import (
     WindowDescription,
     WindowGrid,
@@ -19,7 +18,7 @@ from pyflink_on_spark._runtime.windows.operation import (
 )
 
 if TYPE_CHECKING:
-    from pyflink_on_spark._runtime.contract.context import OperatorContext
+    from pyflink_on_spark._runtime.contract.operator import OperatorContext
 
 
 class WindowOperator(FusableOperator, UdfOperator):

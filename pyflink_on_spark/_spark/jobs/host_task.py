@@ -7,8 +7,7 @@ from dataclasses import dataclass, field
 from multiprocessing import AuthenticationError
 
 from pyflink_on_spark._cluster.hosts.host import Host
-from pyflink_on_spark._cluster.transport.handshake import Address
-from pyflink_on_spark._cluster.transport.network_settings import NetworkSettings
+from pyflink_on_spark._cluster.transport.handshake import Address, NetworkSettings
 from pyflink_on_spark._cluster.transport.rpc import HostLost, connect
 from pyflink_on_spark._spark.jobs.worker_environment import WorkerEnvironment
 

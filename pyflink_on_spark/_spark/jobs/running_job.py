@@ -14,7 +14,7 @@ from typing import Any, Protocol, Self
 
 from pyspark.sql import SparkSession
 
-from pyflink_on_spark._cluster.transport.network_settings import NetworkSettings
+from pyflink_on_spark._cluster.transport.handshake import NetworkSettings
 from pyflink_on_spark._cluster.transport.result_channel import Channel, ResultServer
 from pyflink_on_spark._cluster.transport.rpc import HostLost
 from pyflink_on_spark._compat.errors import CheckpointError, JobCancelledError, JobExecutionError

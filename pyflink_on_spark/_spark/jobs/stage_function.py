@@ -26,7 +26,7 @@ from pyflink_on_spark._runtime.diagnosis.failure import SubtaskFailure
 from pyflink_on_spark._runtime.diagnosis.function_log import LOGS, FunctionLog, install_function_log
 from pyflink_on_spark._runtime.elements.clock import SystemClock
 from pyflink_on_spark._runtime.elements.immutability import deserialize
-from pyflink_on_spark._runtime.task.exchange import ChannelRow
+from pyflink_on_spark._runtime.task.exchange_writer import ChannelRow
 from pyflink_on_spark._runtime.task.stage import DRIVER, START, StageRunner
 from pyflink_on_spark._runtime.user_code.user_function import install_classes
 from pyflink_on_spark._spark.jobs.worker_environment import WorkerEnvironment

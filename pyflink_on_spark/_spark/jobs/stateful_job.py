@@ -7,11 +7,11 @@ from collections.abc import Sequence
 from concurrent.futures import wait
 
 from pyflink_on_spark._compat.errors import CheckpointError
-from pyflink_on_spark._job.attempts.attempt_control import SavepointRequest
-from pyflink_on_spark._job.display.progress import Progress, display_for
+from pyflink_on_spark._job.attempts.restarts import SavepointRequest
+from pyflink_on_spark._job.display import Progress, display_for
 from pyflink_on_spark._job.submission.job import Job
 from pyflink_on_spark._options import own
-from pyflink_on_spark._runtime.task.progress import JobProgress, TaskProgress
+from pyflink_on_spark._runtime.task.subtask_threads import JobProgress, TaskProgress
 from pyflink_on_spark._spark.jobs.running_job import GivesServer, RunningJob
 
 _log = logging.getLogger("pyflink_on_spark")

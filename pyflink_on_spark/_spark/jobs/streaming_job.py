@@ -15,13 +15,16 @@ from pyflink_on_spark._cluster.hosts.deployment import Deployment, slots_of
 from pyflink_on_spark._cluster.hosts.pool import HostPool
 from pyflink_on_spark._cluster.transport.rpc import HostLost
 from pyflink_on_spark._compat.errors import CheckpointError, JobCancelledError
-from pyflink_on_spark._job.attempts.attempt_control import AttemptControl, SavepointRequest
-from pyflink_on_spark._job.attempts.split_distribution import SplitDistribution
+from pyflink_on_spark._job.attempts.restarts import (
+    AttemptControl,
+    SavepointRequest,
+    SplitDistribution,
+)
 from pyflink_on_spark._job.checkpoints.coordinator import CheckpointCoordinator
 from pyflink_on_spark._job.submission.job import Job
-from pyflink_on_spark._runtime.task.key_group_check import with_key_groups
-from pyflink_on_spark._runtime.task.progress import TaskProgress
+from pyflink_on_spark._runtime.task.operator_chain import with_key_groups
 from pyflink_on_spark._runtime.task.stacks import Samples
+from pyflink_on_spark._runtime.task.subtask_threads import TaskProgress
 from pyflink_on_spark._spark.jobs.host_task import HostTask
 from pyflink_on_spark._spark.jobs.hosts_query import start_hosts_query
 from pyflink_on_spark._spark.jobs.running_job import GivesServer, description_of, job_error

@@ -7,8 +7,7 @@ import textwrap
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from pyflink_on_spark._cluster.transport.handshake import Endpoint
-from pyflink_on_spark._cluster.transport.identity import Identity, self_signed
+from pyflink_on_spark._cluster.transport.handshake import Endpoint, Identity, self_signed
 from pyflink_on_spark._spark.session.spark_defaults import LOOPBACK, application_settings
 
 if TYPE_CHECKING:

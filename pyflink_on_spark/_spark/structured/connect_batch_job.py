@@ -10,14 +10,14 @@ from typing import Any
 import cloudpickle
 from pyspark.sql import functions as F  # noqa: N812 - as everybody does
 
-from pyflink_on_spark._job.attempts.attempt_control import check_may_be_saved
+from pyflink_on_spark._job.attempts.restarts import check_may_be_saved
 from pyflink_on_spark._job.checkpoints.commits import CommitTimeoutError
 from pyflink_on_spark._runtime.contract.plan import StagePlan
 from pyflink_on_spark._runtime.diagnosis.failure import SubtaskFailure
 from pyflink_on_spark._runtime.diagnosis.function_log import LOGS, install_function_log
 from pyflink_on_spark._runtime.elements.clock import SystemClock
 from pyflink_on_spark._runtime.elements.immutability import serialize
-from pyflink_on_spark._runtime.task.exchange import ChannelRow
+from pyflink_on_spark._runtime.task.exchange_writer import ChannelRow
 from pyflink_on_spark._runtime.task.stage import DRIVER, START, StageRunner
 from pyflink_on_spark._runtime.user_code.user_function import install_classes
 from pyflink_on_spark._spark.jobs.stage_function import (

@@ -18,8 +18,8 @@ from pyspark.sql import SparkSession
 from pyspark.sql.streaming import StreamingQuery
 
 from pyflink_on_spark._compat.errors import CheckpointError, EnvironmentSetupError
-from pyflink_on_spark._job.attempts.attempt_control import SavepointRequest
-from pyflink_on_spark._job.checkpoints.hosts import HostSnapshot
+from pyflink_on_spark._job.attempts.restarts import SavepointRequest
+from pyflink_on_spark._job.checkpoints.checkpoint_writer import HostSnapshot
 from pyflink_on_spark._job.submission.job import Job
 from pyflink_on_spark._runtime.checkpoints.checkpoint_files import Folder, StateFile, folder
 from pyflink_on_spark._runtime.user_code.dependencies import PythonDependencies, lay_out

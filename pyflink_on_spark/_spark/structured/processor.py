@@ -70,7 +70,7 @@ class SlotProcessor(StatefulProcessor):
         """Begin the life of a slot in its process."""
         from pyflink_on_spark._runtime.checkpoints.checkpoint_files import folder
         from pyflink_on_spark._runtime.diagnosis.failure import SubtaskFailure
-        from pyflink_on_spark._runtime.task.exchange import ChannelRow
+        from pyflink_on_spark._runtime.task.exchange_writer import ChannelRow
         from pyflink_on_spark._runtime.user_code.user_function import install_classes
         from pyflink_on_spark._spark.jobs.stage_function import FAILURE_BEGINS, FAILURE_ENDS
         from pyflink_on_spark._spark.structured.batches import CONTROL, RUN, over

@@ -19,12 +19,12 @@ from pyflink_on_spark._compat.errors import (
     EnvironmentSetupError,
     JobCancelledError,
 )
-from pyflink_on_spark._job.attempts.attempt_control import SavepointRequest
+from pyflink_on_spark._job.attempts.restarts import SavepointRequest
 from pyflink_on_spark._job.checkpoints.checkpoint_settings import CheckpointSettings
 from pyflink_on_spark._job.submission.job import Job
 from pyflink_on_spark._runtime.checkpoints.checkpoint_files import Folder, folder
 from pyflink_on_spark._runtime.elements.bundle import MIN_TIMESTAMP
-from pyflink_on_spark._runtime.task.key_group_check import with_key_groups
+from pyflink_on_spark._runtime.task.operator_chain import with_key_groups
 from pyflink_on_spark._spark.jobs.running_job import description_of
 from pyflink_on_spark._spark.jobs.stateful_job import StatefulJob
 from pyflink_on_spark._spark.jobs.worker_environment import WorkerEnvironment

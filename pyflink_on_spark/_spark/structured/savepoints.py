@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from pyflink_on_spark._compat.errors import CheckpointError, EnvironmentSetupError
-from pyflink_on_spark._job.checkpoints.hosts import HostSnapshot
+from pyflink_on_spark._job.checkpoints.checkpoint_writer import HostSnapshot
 from pyflink_on_spark._job.submission.job import Job
 from pyflink_on_spark._options import checkpointing
 from pyflink_on_spark._options.own import CHECKPOINT_KEY

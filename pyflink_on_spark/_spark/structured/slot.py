@@ -26,10 +26,10 @@ from pyflink_on_spark._runtime.elements.bundle import MIN_TIMESTAMP, Barrier
 from pyflink_on_spark._runtime.elements.clock import Clock
 from pyflink_on_spark._runtime.elements.immutability import serialize
 from pyflink_on_spark._runtime.state.backend import KeyedStateBackend
-from pyflink_on_spark._runtime.task.exchange import ChannelRow, encode
+from pyflink_on_spark._runtime.task.exchange_writer import ChannelRow, encode
 from pyflink_on_spark._runtime.task.group_checkpoints import SnapshotRequest
-from pyflink_on_spark._runtime.task.progress import TaskProgress, combine
 from pyflink_on_spark._runtime.task.subtask_group import SubtaskGroup
+from pyflink_on_spark._runtime.task.subtask_threads import TaskProgress, combine
 from pyflink_on_spark._spark.structured.levels import (
     METRIC,
     RECORDS,

@@ -7,7 +7,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from pyflink_on_spark._runtime.elements.clock import Clock, SystemClock
-from pyflink_on_spark._runtime.task.exchange import ChannelRow
+from pyflink_on_spark._runtime.task.exchange_writer import ChannelRow
 from pyflink_on_spark._spark.structured.slot import LevelPlan, OutRow, QuerySlot
 from pyflink_on_spark._spark.structured.state_log import Head, StateLog
 

@@ -11,7 +11,7 @@ from pyflink_on_spark._options.own import MAX_TEXT_LENGTH, REGEX_TIMEOUT
 from pyflink_on_spark._sql.codegen.program import Binding
 
 if TYPE_CHECKING:
-    from pyflink_on_spark._runtime.contract.context import OperatorContext
+    from pyflink_on_spark._runtime.contract.operator import OperatorContext
 
 
 @dataclass(frozen=True)

@@ -23,7 +23,7 @@ from pyflink_on_spark._sql.plan.match import (
 )
 
 if TYPE_CHECKING:
-    from pyflink_on_spark._runtime.contract.context import OperatorContext
+    from pyflink_on_spark._runtime.contract.operator import OperatorContext
 
 _ARGUMENTS = "rows, offset, ends, time"
 

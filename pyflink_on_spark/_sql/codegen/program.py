@@ -14,7 +14,7 @@ from pyflink_on_spark._compat.own_frames import compiled_file
 from pyflink_on_spark._runtime.elements.bundle import MIN_TIMESTAMP
 
 if TYPE_CHECKING:
-    from pyflink_on_spark._runtime.contract.context import OperatorContext
+    from pyflink_on_spark._runtime.contract.operator import OperatorContext
 
 
 _numbers = itertools.count(1)

@@ -19,7 +19,7 @@ from pyflink_on_spark._sql.plan.nodes import WindowKind, WindowTable
 from pyflink_on_spark._sql.types.temporal import to_instant, to_local
 
 if TYPE_CHECKING:
-    from pyflink_on_spark._runtime.contract.context import OperatorContext
+    from pyflink_on_spark._runtime.contract.operator import OperatorContext
 
 
 NULL_TIME = "RowTime field should not be null, please convert it to a non-null long value."

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from pyflink_on_spark._graph.transformation import Edge
+from pyflink_on_spark._graph.stream_graph import Edge
 from pyflink_on_spark._runtime.contract.operator import Operator
 from pyflink_on_spark._sql.plan.changes import ChangeKinds
 from pyflink_on_spark._sql.plan.expressions import AggregateInvocation, Typed

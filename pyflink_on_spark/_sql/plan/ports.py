@@ -13,8 +13,7 @@ from pyflink_on_spark._sql.plan.options import Option, TableOptions
 
 if TYPE_CHECKING:
     from pyflink_on_spark._runtime.contract.connector import Sink, Source
-    from pyflink_on_spark._runtime.contract.context import OperatorContext
-    from pyflink_on_spark._runtime.contract.operator import Operator
+    from pyflink_on_spark._runtime.contract.operator import Operator, OperatorContext
     from pyflink_on_spark._sql.plan.catalog_objects import ObjectPath, ResolvedSchema
     from pyflink_on_spark._sql.plan.nodes import Schema
     from pyflink_on_spark._sql.types.logical import LogicalType

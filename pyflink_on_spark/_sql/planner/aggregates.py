@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import partial
 
-from pyflink_on_spark._graph.transformation import Edge
+from pyflink_on_spark._graph.stream_graph import Edge
 from pyflink_on_spark._options.python import BUNDLE_SIZE, BUNDLE_TIME
-from pyflink_on_spark._runtime.contract.flink_tables import Counterpart
-from pyflink_on_spark._runtime.contract.partitioners import HashPartitioner
+from pyflink_on_spark._runtime.contract.plan import HashPartitioner
+from pyflink_on_spark._runtime.contract.state_meaning import Counterpart
 from pyflink_on_spark._sql.codegen.aggregates import (
     AggregatedRows,
     compile_batch_aggregate,

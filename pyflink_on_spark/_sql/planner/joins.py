@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 
-from pyflink_on_spark._graph.transformation import Edge
+from pyflink_on_spark._graph.stream_graph import Edge
 from pyflink_on_spark._options.table import INTERVAL_JOIN_CLEANUP
-from pyflink_on_spark._runtime.contract.flink_tables import Counterpart
 from pyflink_on_spark._runtime.contract.operator import Operator
+from pyflink_on_spark._runtime.contract.state_meaning import Counterpart
 from pyflink_on_spark._sql.binder.expressions import convert, invoke
 from pyflink_on_spark._sql.binder.joins import all_of
 from pyflink_on_spark._sql.codegen.program import Program

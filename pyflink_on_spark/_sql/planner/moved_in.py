@@ -11,7 +11,7 @@ from abc import abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from pyflink_on_spark._runtime.contract.flink_tables import (
+from pyflink_on_spark._runtime.contract.state_meaning import (
     FlinkStates,
     Given,
     StateLayout,

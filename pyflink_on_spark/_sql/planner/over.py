@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from pyflink_on_spark._graph.transformation import Edge
+from pyflink_on_spark._graph.stream_graph import Edge
 from pyflink_on_spark._runtime.contract.operator import Operator
 from pyflink_on_spark._sql.codegen.aggregates import AggregatedRows, compile_frame, is_reversible
 from pyflink_on_spark._sql.codegen.rows import compile_sort_key, compile_value

@@ -7,13 +7,12 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from pyflink_on_spark._compat.call_site import capture_call_site
-from pyflink_on_spark._graph.transformation import Aligned, Edge, Transformation
+from pyflink_on_spark._compat.own_frames import capture_call_site
+from pyflink_on_spark._graph.stream_graph import Aligned, Edge, Transformation
 from pyflink_on_spark._runtime.contract.connector import Sink, Source
-from pyflink_on_spark._runtime.contract.flink_tables import Counterpart
 from pyflink_on_spark._runtime.contract.operator import Operator
-from pyflink_on_spark._runtime.contract.partitioners import Partitioner
-from pyflink_on_spark._runtime.contract.state_meaning import StateMeaning
+from pyflink_on_spark._runtime.contract.plan import Partitioner
+from pyflink_on_spark._runtime.contract.state_meaning import Counterpart, StateMeaning
 from pyflink_on_spark._runtime.operators.sink import SinkOperator
 from pyflink_on_spark._sql.plan.changes import ChangeKinds
 from pyflink_on_spark._sql.plan.nodes import Schema

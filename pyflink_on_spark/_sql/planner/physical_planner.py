@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from pyflink_on_spark._graph.transformation import Edge, Transformation
+from pyflink_on_spark._graph.stream_graph import Edge, Transformation
 from pyflink_on_spark._options.table import IDLE_TIMEOUT
 from pyflink_on_spark._runtime.contract.connector import WatermarkRule
 from pyflink_on_spark._runtime.contract.operator import Operator

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from pyflink_on_spark._connectors.builtin.collection import CollectionSource
-from pyflink_on_spark._graph.transformation import Aligned, Edge
-from pyflink_on_spark._runtime.contract.flink_tables import Counterpart
+from pyflink_on_spark._graph.stream_graph import Aligned, Edge
+from pyflink_on_spark._runtime.contract.state_meaning import Counterpart
 from pyflink_on_spark._sql.errors import Span
 from pyflink_on_spark._sql.plan.catalog_objects import CatalogTable, ObjectPath
 from pyflink_on_spark._sql.plan.changes import ChangeKinds

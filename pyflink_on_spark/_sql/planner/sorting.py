@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from pyflink_on_spark._runtime.contract.flink_tables import Counterpart
+from pyflink_on_spark._runtime.contract.state_meaning import Counterpart
 from pyflink_on_spark._sql.codegen.rows import compile_sort_key, compile_value
 from pyflink_on_spark._sql.errors import TableError
 from pyflink_on_spark._sql.plan import nodes as logical

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from functools import partial
 
-from pyflink_on_spark._runtime.contract.flink_tables import Counterpart
+from pyflink_on_spark._runtime.contract.state_meaning import Counterpart
 from pyflink_on_spark._sql.binder.joins import all_of
 from pyflink_on_spark._sql.codegen.aggregates import AggregatedRows
 from pyflink_on_spark._sql.codegen.program import Program

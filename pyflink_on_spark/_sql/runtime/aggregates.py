@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from pyflink_on_spark._runtime.elements.bundle import MIN_TIMESTAMP
-from pyflink_on_spark._runtime.operators.late_rows import LateRows
+from pyflink_on_spark._runtime.operators.timestamps import LateRows
 from pyflink_on_spark._runtime.state.keyed_rows import note_nothing
 from pyflink_on_spark._runtime.state.timers import millisecond_from
 from pyflink_on_spark._sql.codegen.program import Program
@@ -16,7 +16,7 @@ from pyflink_on_spark._sql.runtime.python_calls import FunctionBundle, KeyedBund
 from pyflink_on_spark._sql.runtime.rows import KeyedProgramOperator, ProgramOperator
 
 if TYPE_CHECKING:
-    from pyflink_on_spark._runtime.contract.context import OperatorContext
+    from pyflink_on_spark._runtime.contract.operator import OperatorContext
 
 
 _GROUPS = "groups"

@@ -12,7 +12,7 @@ from pyflink_on_spark._sql.plan.changes import DELETE, INSERT
 from pyflink_on_spark._sql.runtime.rows import KeyedProgramOperator
 
 if TYPE_CHECKING:
-    from pyflink_on_spark._runtime.contract.context import OperatorContext
+    from pyflink_on_spark._runtime.contract.operator import OperatorContext
 
 
 _COUNT, _PARTNERS = 0, 1

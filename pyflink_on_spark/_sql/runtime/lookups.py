@@ -12,7 +12,7 @@ from pyflink_on_spark._sql.plan.nodes import Schema
 from pyflink_on_spark._sql.plan.signatures import CallSite, TableFunction
 
 if TYPE_CHECKING:
-    from pyflink_on_spark._runtime.contract.context import OperatorContext
+    from pyflink_on_spark._runtime.contract.operator import OperatorContext
     from pyflink_on_spark._sql.plan.ports import Lookup, Rows
 
 

@@ -15,14 +15,14 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pyflink_on_spark._runtime.elements.bundle import MAX_WATERMARK, MIN_TIMESTAMP
-from pyflink_on_spark._runtime.operators.late_rows import LateRows
+from pyflink_on_spark._runtime.operators.timestamps import LateRows
 from pyflink_on_spark._sql.codegen.program import Program
 from pyflink_on_spark._sql.errors import TableError
 from pyflink_on_spark._sql.plan.match import PatternVariable, RowPattern, Skip
 from pyflink_on_spark._sql.runtime.rows import KeyedProgramOperator
 
 if TYPE_CHECKING:
-    from pyflink_on_spark._runtime.contract.context import OperatorContext
+    from pyflink_on_spark._runtime.contract.operator import OperatorContext
 
 
 STATE_NAME = "matches"

@@ -18,7 +18,7 @@ from pyflink_on_spark._sql.types.external import nullable, to_python
 from pyflink_on_spark._sql.types.logical import LogicalType
 
 if TYPE_CHECKING:
-    from pyflink_on_spark._runtime.contract.context import OperatorContext
+    from pyflink_on_spark._runtime.contract.operator import OperatorContext
 
 
 @dataclass

@@ -11,7 +11,7 @@ from pyflink_on_spark._sql.types.external import from_python, nullable, row_conv
 from pyflink_on_spark.common.types import Row, RowKind
 
 if TYPE_CHECKING:
-    from pyflink_on_spark._runtime.contract.context import OperatorContext
+    from pyflink_on_spark._runtime.contract.operator import OperatorContext
     from pyflink_on_spark.common.typeinfo import TypeInformation
 
 KINDS = (RowKind.INSERT, RowKind.UPDATE_BEFORE, RowKind.UPDATE_AFTER, RowKind.DELETE)

@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Any, overload
 
 from pyflink_on_spark._runtime.contract.operator import Operator
 from pyflink_on_spark._runtime.elements.bundle import MIN_TIMESTAMP
-from pyflink_on_spark._runtime.operators.rich_function import keyed_state_of
+from pyflink_on_spark._runtime.operators.stateless import keyed_state_of
 from pyflink_on_spark._runtime.state.timers import KeyedTimers
 from pyflink_on_spark._sql.codegen.program import EventClock, LoadedProgram, Program
 from pyflink_on_spark._sql.errors import TableError
 from pyflink_on_spark._sql.plan.changes import INSERT, UPDATE_BEFORE
 
 if TYPE_CHECKING:
-    from pyflink_on_spark._runtime.contract.context import OperatorContext
+    from pyflink_on_spark._runtime.contract.operator import OperatorContext
     from pyflink_on_spark._runtime.state.keyed_rows import KeyedRows
 
 

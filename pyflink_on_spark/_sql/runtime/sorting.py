@@ -14,7 +14,7 @@ from pyflink_on_spark._sql.plan.changes import DELETE, INSERT, UPDATE_AFTER, UPD
 from pyflink_on_spark._sql.runtime.rows import KeyedProgramOperator, ProgramOperator
 
 if TYPE_CHECKING:
-    from pyflink_on_spark._runtime.contract.context import OperatorContext
+    from pyflink_on_spark._runtime.contract.operator import OperatorContext
     from pyflink_on_spark._runtime.state.time_to_live import TimeToLive
 
 STATE_NAME = "rows"

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from pyflink_on_spark._runtime.contract.operator import Process
 from pyflink_on_spark._runtime.elements.bundle import MAX_WATERMARK, MIN_TIMESTAMP
-from pyflink_on_spark._runtime.operators.late_rows import LateRows, register_watermark_latency
+from pyflink_on_spark._runtime.operators.timestamps import LateRows, register_watermark_latency
 from pyflink_on_spark._runtime.state.timers import millisecond_from
 from pyflink_on_spark._sql.codegen.program import Program
 from pyflink_on_spark._sql.plan.changes import DELETE, INSERT, UPDATE_BEFORE
@@ -17,7 +17,7 @@ from pyflink_on_spark._sql.runtime.rows import KeyedProgramOperator
 from pyflink_on_spark._sql.runtime.windows import WindowOperator
 
 if TYPE_CHECKING:
-    from pyflink_on_spark._runtime.contract.context import OperatorContext
+    from pyflink_on_spark._runtime.contract.operator import OperatorContext
 
 
 _MICROS = 1000

@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Any
 
 from pyflink_on_spark._runtime.contract.operator import Operator
 from pyflink_on_spark._runtime.elements.bundle import BUNDLE_SIZE, MIN_TIMESTAMP
-from pyflink_on_spark._runtime.elements.watermark_rhythm import WatermarkRhythm
+from pyflink_on_spark._runtime.elements.clock import WatermarkRhythm
 from pyflink_on_spark._runtime.operators.timestamps import AssignTimestamps
 from pyflink_on_spark._sql.codegen.program import Program
 from pyflink_on_spark._sql.plan.changes import DELETE
 
 if TYPE_CHECKING:
-    from pyflink_on_spark._runtime.contract.context import OperatorContext
+    from pyflink_on_spark._runtime.contract.operator import OperatorContext
 
 Marks = Callable[[list[Any]], list[int]]
 """Gives the watermark (microseconds) of each element."""

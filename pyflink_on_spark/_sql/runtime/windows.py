@@ -8,7 +8,7 @@ from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
 from pyflink_on_spark._runtime.elements.bundle import MIN_TIMESTAMP
-from pyflink_on_spark._runtime.operators.late_rows import LateRows, register_watermark_latency
+from pyflink_on_spark._runtime.operators.timestamps import LateRows, register_watermark_latency
 from pyflink_on_spark._runtime.state.timers import millisecond_from
 from pyflink_on_spark._sql.codegen.program import Program
 from pyflink_on_spark._sql.codegen.windows import Slices
@@ -17,7 +17,7 @@ from pyflink_on_spark._sql.runtime.rows import KeyedProgramOperator
 from pyflink_on_spark._sql.types.temporal import MICROS_PER_DAY, to_local
 
 if TYPE_CHECKING:
-    from pyflink_on_spark._runtime.contract.context import OperatorContext
+    from pyflink_on_spark._runtime.contract.operator import OperatorContext
 
 
 _WINDOWS = "windows"

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from pyflink_on_spark._compat.unsupported import Gap, raise_unsupported
-from pyflink_on_spark._connectors.jdbc.config import JdbcConnection
+from pyflink_on_spark._connectors.jdbc.client import JdbcConnection
 from pyflink_on_spark._connectors.jdbc.database import JdbcError, one_line
 from pyflink_on_spark._connectors.jdbc.find_database import find_database
 from pyflink_on_spark._sql.catalog import Catalog, Database, Relation

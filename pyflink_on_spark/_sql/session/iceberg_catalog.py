@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from pyflink_on_spark._connectors.iceberg.client import (
+    IcebergCatalogConfig,
     IcebergError,
     asking,
     open_catalog,
     package,
 )
-from pyflink_on_spark._connectors.iceberg.config import IcebergCatalogConfig
 from pyflink_on_spark._sql.catalog import Annex, Catalog, Database, Relation
 from pyflink_on_spark._sql.errors import ValidationError
 from pyflink_on_spark._sql.plan.catalog_objects import CatalogTable, ResolvedSchema

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 from pyflink_on_spark._compat.missing_names import missing_name
-from pyflink_on_spark._connectors.jdbc.config import (
+from pyflink_on_spark._connectors.jdbc.client import (
     JdbcConnection,
     JdbcExecution,
     JdbcSinkConfig,

@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING, Any
 from pyflink_on_spark._compat.recorded import note_recorded
 from pyflink_on_spark._compat.renamed_parameters import renamed
 from pyflink_on_spark._connectors.builtin.driver_sinks import CollectSink, PrintSink
-from pyflink_on_spark._graph.transformation import Aligned, Edge
-from pyflink_on_spark._runtime.contract.partitioners import Partitioner as RuntimePartitioner
+from pyflink_on_spark._graph.stream_graph import Aligned, Edge
+from pyflink_on_spark._runtime.contract.plan import Partitioner as RuntimePartitioner
 from pyflink_on_spark._runtime.operators.async_wait import AsyncWaitOperator
-from pyflink_on_spark._runtime.operators.boundary import IdentityOperator
 from pyflink_on_spark._runtime.operators.process import ProcessOperator
 from pyflink_on_spark._runtime.operators.stateless import (
     FilterOperator,
     FlatMapOperator,
+    IdentityOperator,
     MapOperator,
     ProjectOperator,
     SelectKeyOperator,

@@ -8,19 +8,20 @@ from enum import Enum
 from typing import Any
 
 from pyflink_on_spark._compat.renamed_parameters import renamed
-from pyflink_on_spark._graph.transformation import Aligned
-from pyflink_on_spark._runtime.contract.partitioners import HashPartitioner
+from pyflink_on_spark._graph.stream_graph import Aligned
+from pyflink_on_spark._runtime.contract.plan import HashPartitioner
 from pyflink_on_spark._runtime.operators.process import KeyedProcessOperator
-from pyflink_on_spark._runtime.operators.rich_function import (
-    KeyedFilterOperator,
-    KeyedFlatMapOperator,
-    KeyedMapOperator,
-)
 from pyflink_on_spark._runtime.operators.rolling import (
     RollingAggregateOperator,
     RollingReduceOperator,
 )
-from pyflink_on_spark._runtime.operators.stateless import DropKeyOperator, KeyedRowsOperator
+from pyflink_on_spark._runtime.operators.stateless import (
+    DropKeyOperator,
+    KeyedFilterOperator,
+    KeyedFlatMapOperator,
+    KeyedMapOperator,
+    KeyedRowsOperator,
+)
 from pyflink_on_spark._runtime.user_code.user_function import UserFunction
 from pyflink_on_spark.common.typeinfo import TypeInformation, Types
 from pyflink_on_spark.datastream.data_stream.data_stream import (

@@ -6,7 +6,7 @@ import re
 from abc import ABC, abstractmethod
 from typing import Self
 
-from pyflink_on_spark._graph.transformation import Chaining, Transformation
+from pyflink_on_spark._graph.stream_graph import Chaining, Transformation
 from pyflink_on_spark.datastream.data_stream.parallelism import checked_parallelism
 from pyflink_on_spark.datastream.slot_sharing_group import SlotSharingGroup
 

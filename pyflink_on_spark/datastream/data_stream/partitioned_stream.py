@@ -6,8 +6,8 @@ from abc import abstractmethod
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Self
 
-from pyflink_on_spark._graph.transformation import Aligned, Chaining, Transformation
-from pyflink_on_spark._runtime.contract.partitioners import (
+from pyflink_on_spark._graph.stream_graph import Aligned, Chaining, Transformation
+from pyflink_on_spark._runtime.contract.plan import (
     BroadcastPartitioner,
     CustomPartitioner,
     ForwardPartitioner,
@@ -15,7 +15,7 @@ from pyflink_on_spark._runtime.contract.partitioners import (
     RescalePartitioner,
     ShufflePartitioner,
 )
-from pyflink_on_spark._runtime.contract.partitioners import Partitioner as RuntimePartitioner
+from pyflink_on_spark._runtime.contract.plan import Partitioner as RuntimePartitioner
 from pyflink_on_spark._runtime.operators.stateless import DropKeyOperator, PartitionOperator
 from pyflink_on_spark.common import ExecutionConfig
 from pyflink_on_spark.common.typeinfo import RowTypeInfo, TypeInformation

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pyflink_on_spark._graph.transformation import Transformation
+from pyflink_on_spark._graph.stream_graph import Transformation
 from pyflink_on_spark.datastream.data_stream.operator_settings import OperatorSettings
 
 

@@ -7,9 +7,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from pyflink_on_spark._compat.missing_names import missing_name
-from pyflink_on_spark._connectors.formats.json_reader import json_row_reader
-from pyflink_on_spark._connectors.formats.json_schema import row_type_of_json_schema
-from pyflink_on_spark._connectors.formats.json_writer import json_row_writer
+from pyflink_on_spark._connectors.formats.json_reader import (
+    json_row_reader,
+    json_row_writer,
+    row_type_of_json_schema,
+)
 from pyflink_on_spark.common import DeserializationSchema, SerializationSchema, TypeInformation
 from pyflink_on_spark.common._java_handles import own_handle
 from pyflink_on_spark.common.typeinfo import RowTypeInfo

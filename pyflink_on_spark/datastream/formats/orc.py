@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pyflink_on_spark._compat.missing_names import missing_name
 from pyflink_on_spark._connectors.formats.orc import OrcFileOutput, orc_arguments
-from pyflink_on_spark._connectors.formats.parquet_options import refuse_option
+from pyflink_on_spark._connectors.formats.parquet import refuse_option
 from pyflink_on_spark.common import Configuration
 from pyflink_on_spark.common.data_types import RowType
 from pyflink_on_spark.common.serialization import BulkWriterFactory, RowDataBulkWriterFactory

@@ -6,8 +6,12 @@ from typing import Any
 
 from pyflink_on_spark._compat.missing_names import missing_name
 from pyflink_on_spark._connectors.formats.avro_parquet import AvroParquetInput, AvroParquetOutput
-from pyflink_on_spark._connectors.formats.parquet import ParquetFileInput, ParquetFileOutput
-from pyflink_on_spark._connectors.formats.parquet_options import ParquetOptions, refuse_option
+from pyflink_on_spark._connectors.formats.parquet import (
+    ParquetFileInput,
+    ParquetFileOutput,
+    ParquetOptions,
+    refuse_option,
+)
 from pyflink_on_spark.common import Configuration
 from pyflink_on_spark.common.data_types import RowType
 from pyflink_on_spark.common.serialization import BulkWriterFactory, RowDataBulkWriterFactory

@@ -5,7 +5,7 @@ The engine knows nothing of the mirror's abstract classes; here they learn who d
 
 from __future__ import annotations
 
-from pyflink_on_spark._runtime.contract import context as engine_context
+from pyflink_on_spark._runtime.contract import operator as engine_context
 from pyflink_on_spark._runtime.operators import process as contexts
 from pyflink_on_spark._runtime.state import keyed_state as aggregate_states
 from pyflink_on_spark._runtime.state import keyed_state as list_state

@@ -8,14 +8,16 @@ from typing import Any, Self
 
 from pyflink_on_spark._compat.unsupported import Gap, raise_unsupported
 from pyflink_on_spark._connectors.builtin.collection import CollectionSource
-from pyflink_on_spark._graph.execution_plan import execution_plan_json
-from pyflink_on_spark._graph.stream_graph import GraphSettings, StreamGraph
-from pyflink_on_spark._graph.transformation import Transformation
-from pyflink_on_spark._job.display.progress import console
-from pyflink_on_spark._job.submission.base_configuration import base_configuration
-from pyflink_on_spark._job.submission.job import JobHandle, current_engine
-from pyflink_on_spark._job.submission.translation import translate
-from pyflink_on_spark._job.submission.unexecuted import UNEXECUTED
+from pyflink_on_spark._graph.physical_graph import execution_plan_json
+from pyflink_on_spark._graph.stream_graph import GraphSettings, StreamGraph, Transformation
+from pyflink_on_spark._job.display import console
+from pyflink_on_spark._job.submission.job import (
+    UNEXECUTED,
+    JobHandle,
+    base_configuration,
+    current_engine,
+    translate,
+)
 from pyflink_on_spark._options import checkpointing, execution, pipeline, python
 from pyflink_on_spark._options.checkpointing import SAVEPOINT_DIRECTORY
 from pyflink_on_spark._options.notes import note_without_effect

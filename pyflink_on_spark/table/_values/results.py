@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from pyflink_on_spark._graph.transformation import Transformation
-from pyflink_on_spark._job.display.progress import console
+from pyflink_on_spark._graph.stream_graph import Transformation
+from pyflink_on_spark._job.display import console
 from pyflink_on_spark._sql.plan.nodes import Schema
 from pyflink_on_spark._sql.tables.connectors.printing import PrintTableSink
 from pyflink_on_spark.common import JobClient

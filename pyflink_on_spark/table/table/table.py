@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from pyflink_on_spark._compat.renamed_parameters import renamed as also_called
 from pyflink_on_spark._compat.unsupported import Gap, raise_unsupported
-from pyflink_on_spark._job.display.progress import console
+from pyflink_on_spark._job.display import console
 from pyflink_on_spark._sql.binder.aggregates import contains_aggregate
 from pyflink_on_spark._sql.binder.changelogs import from_changelog, to_changelog
 from pyflink_on_spark._sql.binder.expressions import ExpressionBinder

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from pyflink_on_spark._connectors.builtin.driver_sinks import CollectSink
-from pyflink_on_spark._graph.transformation import Aligned, Transformation
+from pyflink_on_spark._graph.stream_graph import Aligned, Transformation
 from pyflink_on_spark._sql.plan.changes import INSERT, ChangeKinds
 from pyflink_on_spark._sql.plan.nodes import ExternalSink, Node, Schema, Sink
 from pyflink_on_spark._sql.planner.physical import GraphBuilder

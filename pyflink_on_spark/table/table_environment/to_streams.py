@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from pyflink_on_spark._graph.transformation import Edge
+from pyflink_on_spark._graph.stream_graph import Edge
 from pyflink_on_spark._sql.binder.inserts import fitted
 from pyflink_on_spark._sql.binder.projections import project
 from pyflink_on_spark._sql.binder.tables import TableDescription, resolve_schema

@@ -14,7 +14,7 @@ from dataclasses import asdict
 from pathlib import Path
 
 from pyflink_on_spark._compat.errors import CheckpointError
-from pyflink_on_spark._job.checkpoints.savepoint_check import (
+from pyflink_on_spark._job.checkpoints.coordinator import (
     SavepointCheck,
     savepoint_check,
     with_conversion,

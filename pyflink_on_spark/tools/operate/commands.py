@@ -22,11 +22,11 @@ from typing import Any
 from urllib.parse import quote, urlsplit
 
 from pyflink_on_spark._compat.errors import CheckpointError
-from pyflink_on_spark._job.submission.base_configuration import (
+from pyflink_on_spark._job.submission.job import (
     base_configuration,
     set_base_configuration,
 )
-from pyflink_on_spark._operate.client.client import (
+from pyflink_on_spark._operate.client import (
     Door,
     OperationError,
     Records,
@@ -44,8 +44,7 @@ from pyflink_on_spark._operate.view.job_records import (
     jobs_folder,
     lives,
 )
-from pyflink_on_spark._operate.view.jobs import INITIALIZING
-from pyflink_on_spark._operate.view.lost_jobs import checkpoint_of_lost
+from pyflink_on_spark._operate.view.jobs import INITIALIZING, checkpoint_of_lost
 from pyflink_on_spark._operate.view.server_record import TOKEN_VARIABLE, known_token, running_server
 from pyflink_on_spark.common import JobStatus
 from pyflink_on_spark.tools.operate.run import check_script

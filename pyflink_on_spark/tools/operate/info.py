@@ -6,7 +6,7 @@ import contextlib
 import sys
 from pathlib import Path
 
-from pyflink_on_spark._graph.execution_plan import execution_plan_json
+from pyflink_on_spark._graph.physical_graph import execution_plan_json
 from pyflink_on_spark._job.submission.job import Job
 from pyflink_on_spark.tools.operate.run import check_script, configure, job_files
 from pyflink_on_spark.tools.operate.run_options import RunOptions

@@ -16,11 +16,11 @@ from typing import Any
 
 from pyflink_on_spark._compat.errors import JobCancelledError, UnsupportedFlinkFeature
 from pyflink_on_spark._compat.import_hook import install
-from pyflink_on_spark._job.submission.base_configuration import (
+from pyflink_on_spark._job.submission.job import (
+    UNEXECUTED,
     base_configuration,
     set_base_configuration,
 )
-from pyflink_on_spark._job.submission.unexecuted import UNEXECUTED
 from pyflink_on_spark._options.operation import LOG_LEVEL, level_number
 from pyflink_on_spark._options.python import FILES
 from pyflink_on_spark._runtime.user_code.dependencies import (

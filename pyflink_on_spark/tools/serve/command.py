@@ -10,7 +10,7 @@ import threading
 from collections.abc import Mapping
 
 from pyflink_on_spark._compat.errors import EnvironmentSetupError
-from pyflink_on_spark._job.submission.base_configuration import (
+from pyflink_on_spark._job.submission.job import (
     base_configuration,
     set_base_configuration,
 )

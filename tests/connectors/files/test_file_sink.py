@@ -22,7 +22,7 @@ from pyflink_on_spark._connectors.files.config import (
 )
 from pyflink_on_spark._connectors.files.sink import PartFileSink
 from pyflink_on_spark._filesystem import local_files
-from pyflink_on_spark._runtime.contract.context import TaskInfo
+from pyflink_on_spark._runtime.contract.operator import TaskInfo
 from pyflink_on_spark._runtime.state.operator_state import OperatorState
 from pyflink_on_spark.common.typeinfo import Types
 

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from pyflink_on_spark._compat.errors import UnsupportedFlinkFeature
-from pyflink_on_spark._connectors.files.enumeration import find_files as found_at
-from pyflink_on_spark._connectors.files.enumeration import split_files
+from pyflink_on_spark._connectors.files.config import find_files as found_at
+from pyflink_on_spark._connectors.files.config import split_files
 from pyflink_on_spark._connectors.formats.file_format import FileSplit
 from pyflink_on_spark._filesystem.file_system import FileStatus
 from pyflink_on_spark._filesystem.local_path import local_path

@@ -5,11 +5,10 @@ from __future__ import annotations
 import pytest
 
 from pyflink_on_spark._connectors.files.config import FileSourceConfig
-from pyflink_on_spark._connectors.files.reader import FilesDone
-from pyflink_on_spark._connectors.files.source import SplitFileSource
+from pyflink_on_spark._connectors.files.source import FilesDone, SplitFileSource
 from pyflink_on_spark._connectors.formats.file_format import FileSplit
 from pyflink_on_spark._connectors.formats.text_lines import TextLines
-from pyflink_on_spark._connectors.hybrid.source import SourceChain
+from pyflink_on_spark._connectors.hybrid import SourceChain
 from pyflink_on_spark._runtime.contract.connector.enumerator import MOST_AHEAD, AskingReader
 from tests.connectors.reading import checkpoint, context_of, readers_of, take
 from tests.runtime.harness import FakeClock

@@ -13,8 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pyflink_on_spark._compat.errors import EnvironmentSetupError
-from pyflink_on_spark._connectors.files.config import FileSourceConfig
-from pyflink_on_spark._connectors.files.enumeration import Enumeration
+from pyflink_on_spark._connectors.files.config import Enumeration, FileSourceConfig
 from pyflink_on_spark._connectors.files.source import SplitFileSource
 from pyflink_on_spark._connectors.formats import compression
 from pyflink_on_spark._connectors.formats.file_format import FileSplit

@@ -9,10 +9,9 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from pyflink_on_spark._connectors.formats.corrupt import CorruptRecordError
 from pyflink_on_spark._connectors.formats.csv_blocks import CsvRecords, _whole_lines
 from pyflink_on_spark._connectors.formats.csv_records import CsvDialect
-from pyflink_on_spark._connectors.formats.file_format import FileSplit
+from pyflink_on_spark._connectors.formats.file_format import CorruptRecordError, FileSplit
 from pyflink_on_spark._connectors.formats.text_lines import LineMessages, TextLines
 
 PIECES = st.sampled_from(

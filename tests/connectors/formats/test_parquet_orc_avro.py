@@ -15,10 +15,13 @@ import pytest
 from pyarrow import orc
 
 from pyflink_on_spark._connectors.formats.avro_files import AvroFileInput
-from pyflink_on_spark._connectors.formats.corrupt import CorruptRecordError, excerpt, locating
-from pyflink_on_spark._connectors.formats.file_format import FileSplit
-from pyflink_on_spark._connectors.formats.parquet import ParquetFileWriter
-from pyflink_on_spark._connectors.formats.parquet_options import ParquetOptions
+from pyflink_on_spark._connectors.formats.file_format import (
+    CorruptRecordError,
+    FileSplit,
+    excerpt,
+    locating,
+)
+from pyflink_on_spark._connectors.formats.parquet import ParquetFileWriter, ParquetOptions
 from pyflink_on_spark.common import Configuration, Instant, Row, Types, WatermarkStrategy
 from pyflink_on_spark.datastream import StreamExecutionEnvironment
 from pyflink_on_spark.datastream.connectors.file_system import (

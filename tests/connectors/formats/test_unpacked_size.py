@@ -12,11 +12,10 @@ import pytest
 from pyarrow import orc
 
 from pyflink_on_spark._connectors.formats.avro_files import AvroFileInput
-from pyflink_on_spark._connectors.formats.corrupt import CorruptRecordError
-from pyflink_on_spark._connectors.formats.file_format import FileSplit
+from pyflink_on_spark._connectors.formats.compression import TooLargeError, check_avro_blocks
+from pyflink_on_spark._connectors.formats.file_format import CorruptRecordError, FileSplit
 from pyflink_on_spark._connectors.formats.orc import orc_batches
 from pyflink_on_spark._connectors.formats.parquet import batches
-from pyflink_on_spark._connectors.formats.unpacked_size import TooLargeError, check_avro_blocks
 from pyflink_on_spark.common import Types
 
 RECORD = {"type": "record", "name": "r", "fields": [{"name": "s", "type": "string"}]}
@@ -55,7 +54,7 @@ def test_a_compressed_block_of_avro_has_a_limit(tmp_path, codec):
 def test_small_blocks_are_not_decompressed_twice(tmp_path, monkeypatch):
     path = avro(tmp_path, "deflate", [10] * 50)
     monkeypatch.setattr(
-        "pyflink_on_spark._connectors.formats.unpacked_size._check_block",
+        "pyflink_on_spark._connectors.formats.compression._check_block",
         lambda *_: pytest.fail("a block that cannot be too large"),
     )
     assert read(path, 1_000_000) == [10] * 50

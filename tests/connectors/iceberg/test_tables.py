@@ -7,16 +7,17 @@ import pickle
 import pytest
 
 from pyflink_on_spark._connectors.iceberg import sink as sinks
-from pyflink_on_spark._connectors.iceberg.client import IcebergError, open_table
-from pyflink_on_spark._connectors.iceberg.config import (
+from pyflink_on_spark._connectors.iceberg.client import (
     IcebergCatalogConfig,
     IcebergCatalogKind,
+    IcebergError,
     IcebergStart,
     IcebergTableConfig,
     SnapshotsConfig,
+    open_table,
 )
+from pyflink_on_spark._connectors.iceberg.reader import NewSnapshotsSource, SnapshotSource
 from pyflink_on_spark._connectors.iceberg.sink import IcebergSink
-from pyflink_on_spark._connectors.iceberg.source import NewSnapshotsSource, SnapshotSource
 from pyflink_on_spark._sql.plan.nodes import Schema
 from pyflink_on_spark._sql.tables.connectors.iceberg.types import TableBatchRows
 from pyflink_on_spark._sql.types import logical

@@ -10,7 +10,7 @@ from dataclasses import replace
 import pytest
 
 from pyflink_on_spark._connectors.jdbc.database import JdbcError
-from pyflink_on_spark._connectors.jdbc.exactly_once import RowsOfCheckpoint
+from pyflink_on_spark._connectors.jdbc.sink import RowsOfCheckpoint
 from pyflink_on_spark._runtime.contract.connector.sink import pack
 from pyflink_on_spark.common import Row, Types
 from pyflink_on_spark.datastream import StreamExecutionEnvironment
@@ -87,7 +87,7 @@ def test_a_committable_counts_once(store):
 
 def test_rows_of_many_frames(store, monkeypatch):
     where, run = store
-    monkeypatch.setattr("pyflink_on_spark._connectors.jdbc.exactly_once._CHUNK", 3)
+    monkeypatch.setattr("pyflink_on_spark._connectors.jdbc.sink._CHUNK", 3)
     made = sink(where)
     prepared = committables(made, *(Row(n, "a") for n in range(10)))
     assert [len(committable.frames) for committable in prepared] == [4]
@@ -104,7 +104,7 @@ def test_a_commit_that_is_retried_begins_with_the_first_row(tmp_path, monkeypatc
     file = tmp_path / "test.db"
     with closing(sqlite3.connect(file)) as connection:
         connection.execute("CREATE TABLE t (id INTEGER, name TEXT)")
-    monkeypatch.setattr("pyflink_on_spark._connectors.jdbc.exactly_once._CHUNK", 2)
+    monkeypatch.setattr("pyflink_on_spark._connectors.jdbc.sink._CHUNK", 2)
     where = options(f"jdbc:sqlite:{file}")
     made = jdbc_exactly_once_sink(INSERT, PAIR, where, execution(retries=1))._sink
     (prepared,) = committables(made, Row(1, "a"), Row(2, "b"), Row(3, "c"))

@@ -9,7 +9,7 @@ from decimal import Decimal
 
 import pytest
 
-from pyflink_on_spark._connectors.jdbc.config import (
+from pyflink_on_spark._connectors.jdbc.client import (
     JdbcConnection,
     JdbcExecution,
     JdbcSinkConfig,

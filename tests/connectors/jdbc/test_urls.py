@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from pyflink_on_spark._connectors.jdbc.config import JdbcConnection
+from pyflink_on_spark._connectors.jdbc.client import JdbcConnection
 from pyflink_on_spark._connectors.jdbc.find_database import find_database
 from pyflink_on_spark._connectors.jdbc.mysql import Tls
 

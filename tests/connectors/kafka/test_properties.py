@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from pyflink_on_spark._connectors.kafka.client import check_producer_properties
-from pyflink_on_spark._connectors.kafka.properties import (
+from pyflink_on_spark._connectors.kafka.config import (
     client_properties,
     producer_properties,
 )

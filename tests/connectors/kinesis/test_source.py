@@ -12,7 +12,7 @@ pytest.importorskip("botocore", reason="boto3 is not installed")
 from botocore.exceptions import ClientError
 
 from pyflink_on_spark._compat.errors import UnsupportedFlinkFeature
-from pyflink_on_spark._connectors.formats.corrupt import CorruptRecordError
+from pyflink_on_spark._connectors.formats.file_format import CorruptRecordError
 from pyflink_on_spark._connectors.kinesis.client import KinesisError, make_client
 from pyflink_on_spark._connectors.kinesis.config import KinesisSourceConfig, ShardAssignment
 from pyflink_on_spark._connectors.kinesis.shards import ShardPosition, Start, start_of

@@ -7,7 +7,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from pyflink_on_spark._connectors.formats.corrupt import CorruptRecordError
+from pyflink_on_spark._connectors.formats.file_format import CorruptRecordError
 from pyflink_on_spark._connectors.rabbitmq.client import RabbitMqError
 from pyflink_on_spark._connectors.rabbitmq.config import (
     RMQConnection,

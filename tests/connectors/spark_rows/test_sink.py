@@ -11,9 +11,9 @@ from pyarrow import parquet
 from pyflink_on_spark._compat.errors import CheckpointError
 from pyflink_on_spark._connectors.spark_rows.sink import StagedSink, StagingPlace, make_durable
 from pyflink_on_spark._job.checkpoints.commits import Commits
-from pyflink_on_spark._runtime.contract.context import OperatorContext, RuntimeContext, TaskInfo
+from pyflink_on_spark._runtime.contract.operator import OperatorContext, RuntimeContext, TaskInfo
+from pyflink_on_spark._runtime.elements.bundle import Cursor
 from pyflink_on_spark._runtime.elements.clock import SystemClock
-from pyflink_on_spark._runtime.elements.cursor import Cursor
 from pyflink_on_spark.common import Types
 
 

@@ -8,7 +8,7 @@ import pyarrow as pa
 import pytest
 from pyarrow import parquet
 
-from pyflink_on_spark._connectors.hybrid.source import SourceChain
+from pyflink_on_spark._connectors.hybrid import SourceChain
 from pyflink_on_spark._connectors.spark_rows.source import BatchFolder, StagedRows
 from pyflink_on_spark._job.submission.job import Job
 from pyflink_on_spark._runtime.contract.plan import (

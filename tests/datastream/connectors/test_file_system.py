@@ -8,10 +8,9 @@ from types import SimpleNamespace
 import pytest
 
 from pyflink_on_spark._compat.errors import UnsupportedFlinkFeature
-from pyflink_on_spark._connectors.files.config import ON_CHECKPOINT
-from pyflink_on_spark._connectors.files.enumeration import Enumeration
-from pyflink_on_spark._runtime.contract.context import OperatorContext, TaskInfo
-from pyflink_on_spark._runtime.elements.cursor import Cursor
+from pyflink_on_spark._connectors.files.config import ON_CHECKPOINT, Enumeration
+from pyflink_on_spark._runtime.contract.operator import OperatorContext, TaskInfo
+from pyflink_on_spark._runtime.elements.bundle import Cursor
 from pyflink_on_spark.common import Duration, Encoder, Types
 from pyflink_on_spark.common.serialization import BulkWriterFactory
 from pyflink_on_spark.datastream.connectors import file_system as fs

@@ -29,7 +29,7 @@ from pyflink_on_spark._runtime.contract.plan import (
     StagePlan,
     VertexPlan,
 )
-from pyflink_on_spark._runtime.key_groups.assignment import KeyGroups, subtask_of_key_group
+from pyflink_on_spark._runtime.key_groups import KeyGroups, subtask_of_key_group
 from pyflink_on_spark._runtime.state.backend import KeyedStateBackend
 from pyflink_on_spark._runtime.state.operator_state import OperatorSnapshot
 from tests.runtime.state.backends import new_backend

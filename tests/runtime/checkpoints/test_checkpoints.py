@@ -31,8 +31,7 @@ from pyflink_on_spark._runtime.checkpoints.snapshot_writer import (
     Changelog,
     remove_unneeded,
 )
-from pyflink_on_spark._runtime.elements.immutability import serialize
-from pyflink_on_spark._runtime.elements.keys import wrap_key
+from pyflink_on_spark._runtime.elements.immutability import serialize, wrap_key
 from tests.runtime.checkpoints.checkpointed import (
     MAXIMUM,
     Slot,

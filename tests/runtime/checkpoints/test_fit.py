@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from pyflink_on_spark._compat.errors import CheckpointError
-from pyflink_on_spark._runtime.checkpoints.restore_check import Found, JobLayout, check_restore
+from pyflink_on_spark._runtime.checkpoints.checkpoint import Found, JobLayout, check_restore
 from pyflink_on_spark._runtime.checkpoints.slot_state import (
     OperatorSubtaskState,
     SlotState,

@@ -6,8 +6,8 @@ from uuid import UUID
 
 import pytest
 
-from pyflink_on_spark._runtime.elements.keys import wrap_key
-from pyflink_on_spark._runtime.key_groups.assignment import KeyGroups, key_groups_of
+from pyflink_on_spark._runtime.elements.immutability import wrap_key
+from pyflink_on_spark._runtime.key_groups import KeyGroups, key_groups_of
 
 FAMILIES, SIZE, MAXIMUM = 1000, 200, 128
 WORDS = ["user", "sensor", "device", "order", "host", "id", "k", "shop", "item", "Müller", "客"]

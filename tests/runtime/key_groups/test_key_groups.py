@@ -12,11 +12,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pyflink_on_spark._runtime.elements.keys import wrap_key
+from pyflink_on_spark._runtime.elements.immutability import wrap_key
+from pyflink_on_spark._runtime.java_hashes import java_hash
 from pyflink_on_spark._runtime.java_hashes import objects as polynomial
-from pyflink_on_spark._runtime.java_hashes.objects import java_hash
-from pyflink_on_spark._runtime.key_groups import assignment
-from pyflink_on_spark._runtime.key_groups.assignment import (
+from pyflink_on_spark._runtime import key_groups
+from pyflink_on_spark._runtime.key_groups import (
     KeyGroups,
     default_max_parallelism,
     key_groups_of,
@@ -65,9 +65,9 @@ DECLARED = [
 
 @pytest.fixture(autouse=True)
 def _arrays_for_few_keys(monkeypatch):
-    monkeypatch.setattr(assignment, "WORTH_AN_ARRAY", 1)
-    monkeypatch.setattr(assignment, "WORTH_AN_IMPORT", 1)
-    monkeypatch.setattr(assignment, "AT_ONCE", 3)
+    monkeypatch.setattr(key_groups, "WORTH_AN_ARRAY", 1)
+    monkeypatch.setattr(key_groups, "WORTH_AN_IMPORT", 1)
+    monkeypatch.setattr(key_groups, "AT_ONCE", 3)
     KeyGroups(1).of_all([1])  # imports numpy, which takes longer than an example may
 
 
@@ -148,8 +148,9 @@ STABLE = [
 def test_key_groups_are_the_same_in_every_process():
     code = (
         "import pickle, sys;"
-        "from pyflink_on_spark._runtime.key_groups.assignment import KeyGroups;"
-        "from pyflink_on_spark._runtime.elements.keys import wrap_key;"
+        "from pyflink_on_spark._runtime import key_groups
+from pyflink_on_spark._runtime.key_groups import KeyGroups;"
+        "from pyflink_on_spark._runtime.elements.immutability import wrap_key;"
         "keys = map(wrap_key, pickle.loads(bytes.fromhex(sys.argv[1])));"
         "print([KeyGroups(32768).of(key) for key in keys], 'numpy' in sys.modules)"
     )

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from pyflink_on_spark._runtime.metrics.accumulators import Accumulators, MetricReport
-from pyflink_on_spark._runtime.metrics.group import Measurement
+from pyflink_on_spark._runtime.metrics.group import Accumulators, Measurement, MetricReport
 
 
 def merged(*reports):

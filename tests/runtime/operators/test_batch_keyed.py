@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from pyflink_on_spark._runtime.elements.bundle import MAX_WATERMARK, MIN_TIMESTAMP
-from pyflink_on_spark._runtime.operators.batch_keyed import BatchKeyedInput
 from pyflink_on_spark._runtime.operators.connected import CoProcessOperator
 from pyflink_on_spark._runtime.operators.process import KeyedProcessOperator
+from pyflink_on_spark._runtime.operators.rolling import BatchKeyedInput
 from pyflink_on_spark._runtime.user_code.user_function import UserFunction
 from tests.runtime.harness import Harness
 from tests.runtime.state.descriptors import Descriptor

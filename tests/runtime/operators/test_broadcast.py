@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from pyflink_on_spark._runtime.elements.bundle import MAX_WATERMARK, MIN_TIMESTAMP
-from pyflink_on_spark._runtime.operators.batch_keyed import BatchKeyedInput
 from pyflink_on_spark._runtime.operators.connected import BroadcastProcessOperator
+from pyflink_on_spark._runtime.operators.rolling import BatchKeyedInput
 from pyflink_on_spark._runtime.state.operator_state import OperatorState
 from pyflink_on_spark._runtime.user_code.user_function import UserFunction
 from tests.runtime.harness import Harness, Tag, keyed

@@ -8,13 +8,8 @@ from operator import itemgetter
 
 import pytest
 
-from pyflink_on_spark._runtime.elements.cursor import Cursor
-from pyflink_on_spark._runtime.elements.keys import wrap_key
-from pyflink_on_spark._runtime.operators.boundary import (
-    ConvertOperator,
-    CopyMutableOperator,
-    IdentityOperator,
-)
+from pyflink_on_spark._runtime.elements.bundle import Cursor
+from pyflink_on_spark._runtime.elements.immutability import wrap_key
 from pyflink_on_spark._runtime.operators.function_loop import processes
 from pyflink_on_spark._runtime.operators.process import KeyedProcessOperator
 from pyflink_on_spark._runtime.operators.rolling import (
@@ -22,8 +17,11 @@ from pyflink_on_spark._runtime.operators.rolling import (
     RollingReduceOperator,
 )
 from pyflink_on_spark._runtime.operators.stateless import (
+    ConvertOperator,
+    CopyMutableOperator,
     FilterOperator,
     FlatMapOperator,
+    IdentityOperator,
     MapOperator,
     ProjectOperator,
     SelectKeyOperator,

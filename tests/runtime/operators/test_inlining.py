@@ -9,11 +9,12 @@ import traceback
 import pytest
 
 from pyflink_on_spark._runtime.operators import inlining
-from pyflink_on_spark._runtime.operators.boundary import ConvertOperator, CopyMutableOperator
 from pyflink_on_spark._runtime.operators.function_loop import processes, step_of
 from pyflink_on_spark._runtime.operators.inlining import inlined
 from pyflink_on_spark._runtime.operators.rolling import RollingReduceOperator
 from pyflink_on_spark._runtime.operators.stateless import (
+    ConvertOperator,
+    CopyMutableOperator,
     FilterOperator,
     MapOperator,
     SelectKeyOperator,

@@ -11,7 +11,7 @@ from pyflink_on_spark._runtime.operators.connected import (
     CoProcessOperator,
 )
 from pyflink_on_spark._runtime.operators.process import KeyedProcessOperator, ProcessOperator
-from pyflink_on_spark._runtime.operators.rich_function import (
+from pyflink_on_spark._runtime.operators.stateless import (
     KeyedFilterOperator,
     KeyedFlatMapOperator,
     KeyedMapOperator,

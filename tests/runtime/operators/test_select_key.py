@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pyflink_on_spark._runtime.elements.keys import wrap_key
+from pyflink_on_spark._runtime.elements.immutability import wrap_key
 from pyflink_on_spark._runtime.operators import stateless as select_key
 from pyflink_on_spark._runtime.operators.stateless import DropKeyOperator, SelectKeyOperator
 from pyflink_on_spark._runtime.user_code.user_function import PlainFunction, UserFunction

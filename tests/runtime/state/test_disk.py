@@ -6,7 +6,7 @@ import gc
 
 import pytest
 
-from pyflink_on_spark._runtime.elements.keys import wrap_key
+from pyflink_on_spark._runtime.elements.immutability import wrap_key
 from pyflink_on_spark._runtime.state.backend import KeyedStateBackend
 from pyflink_on_spark._runtime.state.disk.store import DiskStore, decode_key, encode_key
 from pyflink_on_spark._runtime.state.settings import DiskSettings

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pyflink_on_spark._runtime.elements.keys import wrap_key
-from pyflink_on_spark._runtime.key_groups.assignment import KeyGroups
+from pyflink_on_spark._runtime.elements.immutability import wrap_key
+from pyflink_on_spark._runtime.key_groups import KeyGroups
 from tests.runtime.harness import FakeClock
 from tests.runtime.state.backends import new_backend
 from tests.runtime.state.descriptors import Adding, Descriptor

@@ -6,9 +6,8 @@ import random
 
 import pytest
 
-from pyflink_on_spark._runtime.operators.boundary import ConvertOperator
 from pyflink_on_spark._runtime.operators.function_loop import loop_texts
-from pyflink_on_spark._runtime.operators.stateless import MapOperator
+from pyflink_on_spark._runtime.operators.stateless import ConvertOperator, MapOperator
 from pyflink_on_spark._runtime.types.certainty import (
     Certainty,
     certainty_of,

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from pyflink_on_spark._runtime.operators.boundary import ConvertOperator
 from pyflink_on_spark._runtime.operators.function_loop import processes
+from pyflink_on_spark._runtime.operators.stateless import ConvertOperator
 from pyflink_on_spark._runtime.types import ConversionError, boundary_converter
 from pyflink_on_spark._runtime.types.codecs import codec_of
 from pyflink_on_spark._runtime.types.fitting import named_in, stored_test, unchanged_test

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any
 from pyflink_on_spark._runtime.contract.connector.source import Source, SplitReader
 
 if TYPE_CHECKING:
-    from pyflink_on_spark._runtime.contract.context import OperatorContext
+    from pyflink_on_spark._runtime.contract.operator import OperatorContext
     from pyflink_on_spark._runtime.elements.bundle import Bundle
 
 MOST_AHEAD = 64

@@ -69,7 +69,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from pyflink_on_spark._runtime.contract.connector.source import Versioned
-    from pyflink_on_spark._runtime.contract.context import OperatorContext
+    from pyflink_on_spark._runtime.contract.operator import OperatorContext
 
 
 class SinkWriter(ABC):

@@ -57,12 +57,12 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from pyflink_on_spark._runtime.elements.bundle import BUNDLE_SIZE, Bundle, ChannelStatus, Watermark
-from pyflink_on_spark._runtime.elements.watermark_rhythm import WatermarkRhythm
-from pyflink_on_spark._runtime.moved_in.data_input import DataInput
+from pyflink_on_spark._runtime.elements.clock import WatermarkRhythm
+from pyflink_on_spark._runtime.moved_in.coders import DataInput
 
 if TYPE_CHECKING:
     from pyflink_on_spark._runtime.contract.connector.enumerator import SplitEnumerator
-    from pyflink_on_spark._runtime.contract.context import OperatorContext
+    from pyflink_on_spark._runtime.contract.operator import OperatorContext
 
 
 @dataclass(frozen=True)

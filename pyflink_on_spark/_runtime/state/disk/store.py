@@ -8,8 +8,7 @@ from itertools import islice
 from typing import Any
 from weakref import ref
 
-from pyflink_on_spark._runtime.elements.immutability import deserialize, serialize
-from pyflink_on_spark._runtime.elements.keys import Key
+from pyflink_on_spark._runtime.elements.immutability import Key, deserialize, serialize
 from pyflink_on_spark._runtime.state.disk.database import Change, EntryDatabase
 from pyflink_on_spark._runtime.state.settings import DiskSettings
 from pyflink_on_spark._runtime.state.table import Place, StateTable

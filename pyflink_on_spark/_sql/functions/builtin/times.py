@@ -38,7 +38,7 @@ from pyflink_on_spark._sql.types.temporal import (
 )
 
 if TYPE_CHECKING:
-    from pyflink_on_spark._runtime.contract.context import OperatorContext
+    from pyflink_on_spark._runtime.contract.operator import OperatorContext
     from pyflink_on_spark._sql.plan.expressions import Typed
 
 

@@ -20,7 +20,7 @@ from pyflink_on_spark._sql.types.logical import (
 from pyflink_on_spark.common.types import Row
 
 if TYPE_CHECKING:
-    from pyflink_on_spark._runtime.contract.context import OperatorContext
+    from pyflink_on_spark._runtime.contract.operator import OperatorContext
     from pyflink_on_spark.metrics import MetricGroup
 
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from pyflink_on_spark._connectors.change_capture.config import CaptureConfig, Kind
-from pyflink_on_spark._connectors.change_capture.source import CaptureSource
+from pyflink_on_spark._connectors.change_capture.reader import CaptureSource
 from pyflink_on_spark._runtime.contract.operator import Operator
 from pyflink_on_spark._sql.errors import ValidationError
 from pyflink_on_spark._sql.plan.changes import ChangeKinds
@@ -21,7 +21,7 @@ from pyflink_on_spark._sql.types import logical
 from pyflink_on_spark._sql.types.logical import LogicalType, Root
 
 if TYPE_CHECKING:
-    from pyflink_on_spark._runtime.contract.context import OperatorContext
+    from pyflink_on_spark._runtime.contract.operator import OperatorContext
 
 _MICROS_PER_MILLI = 1000
 

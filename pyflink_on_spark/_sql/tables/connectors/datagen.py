@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from pyflink_on_spark._connectors.builtin.collection import NumberSequence
-from pyflink_on_spark._connectors.generator.source import PerSecond
+from pyflink_on_spark._connectors.generator import PerSecond
 from pyflink_on_spark._runtime.contract.connector import Source, SourceReader, share_of
 from pyflink_on_spark._runtime.elements.bundle import BUNDLE_SIZE, Bundle
 from pyflink_on_spark._sql.errors import ValidationError
@@ -26,7 +26,7 @@ from pyflink_on_spark._sql.types import logical
 from pyflink_on_spark._sql.types.logical import LogicalType, Root
 
 if TYPE_CHECKING:
-    from pyflink_on_spark._runtime.contract.context import OperatorContext
+    from pyflink_on_spark._runtime.contract.operator import OperatorContext
 
 
 Make = Callable[[int], Any]

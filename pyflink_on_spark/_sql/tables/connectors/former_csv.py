@@ -40,7 +40,7 @@ from pyflink_on_spark._sql.types.temporal import MICROS_PER_DAY, date_text
 from pyflink_on_spark._sql.types.text import print_text
 
 if TYPE_CHECKING:
-    from pyflink_on_spark._runtime.contract.context import OperatorContext
+    from pyflink_on_spark._runtime.contract.operator import OperatorContext
     from pyflink_on_spark._sql.plan.nodes import Schema
     from pyflink_on_spark.common.typeinfo import TypeInformation
 

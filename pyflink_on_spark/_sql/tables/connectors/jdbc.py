@@ -10,8 +10,13 @@ from dataclasses import dataclass, replace
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
-from pyflink_on_spark._connectors.jdbc.client import JdbcClient, ParameterMaker
-from pyflink_on_spark._connectors.jdbc.config import JdbcConnection, JdbcExecution, JdbcSinkConfig
+from pyflink_on_spark._connectors.jdbc.client import (
+    JdbcClient,
+    JdbcConnection,
+    JdbcExecution,
+    JdbcSinkConfig,
+    ParameterMaker,
+)
 from pyflink_on_spark._connectors.jdbc.database import JdbcError, one_line
 from pyflink_on_spark._connectors.jdbc.find_database import find_database
 from pyflink_on_spark._connectors.jdbc.sink import BatchedJdbcSink, BatchWriter
@@ -50,7 +55,7 @@ from pyflink_on_spark._sql.types.temporal import parse_date, parse_time, parse_t
 from pyflink_on_spark.common.typeinfo import RowTypeInfo
 
 if TYPE_CHECKING:
-    from pyflink_on_spark._runtime.contract.context import OperatorContext
+    from pyflink_on_spark._runtime.contract.operator import OperatorContext
 
 
 @dataclass(frozen=True)

@@ -16,8 +16,8 @@ from pyflink_on_spark._connectors.kafka.config import (
     Reset,
     Subscription,
 )
+from pyflink_on_spark._connectors.kafka.reader import KafkaSplitSource
 from pyflink_on_spark._connectors.kafka.sink import KafkaRecordSink
-from pyflink_on_spark._connectors.kafka.source import KafkaSplitSource
 from pyflink_on_spark._runtime.user_code.user_function import UserFunction
 from pyflink_on_spark._sql.errors import ValidationError
 from pyflink_on_spark._sql.plan.changes import ChangeKinds

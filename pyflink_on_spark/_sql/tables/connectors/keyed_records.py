@@ -19,7 +19,7 @@ from pyflink_on_spark._sql.plan.changes import (
 from pyflink_on_spark._sql.tables.formats.format import Decode, Decoder, Encode, Encoder
 
 if TYPE_CHECKING:
-    from pyflink_on_spark._runtime.contract.context import OperatorContext
+    from pyflink_on_spark._runtime.contract.operator import OperatorContext
 
 _MICROS_PER_MILLI = 1000
 

@@ -17,7 +17,7 @@ from pyflink_on_spark._sql.types.text import print_text
 from pyflink_on_spark.common.typeinfo import Types
 
 if TYPE_CHECKING:
-    from pyflink_on_spark._runtime.contract.context import OperatorContext
+    from pyflink_on_spark._runtime.contract.operator import OperatorContext
     from pyflink_on_spark._sql.plan.nodes import Schema
 
 

@@ -9,10 +9,13 @@ from decimal import Decimal, localcontext
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 from pyflink_on_spark._compat.unsupported import Gap, raise_unsupported
-from pyflink_on_spark._connectors.formats.avro_files import AvroFileInput, AvroFileWriter
-from pyflink_on_spark._connectors.formats.avro_schema import fastavro, parsed
-from pyflink_on_spark._connectors.formats.corrupt import excerpt
-from pyflink_on_spark._connectors.formats.file_format import OutputFileFormat
+from pyflink_on_spark._connectors.formats.avro_files import (
+    AvroFileInput,
+    AvroFileWriter,
+    fastavro,
+    parsed,
+)
+from pyflink_on_spark._connectors.formats.file_format import OutputFileFormat, excerpt
 from pyflink_on_spark._runtime.elements.bundle import Bundle
 from pyflink_on_spark._sql.errors import ValidationError
 from pyflink_on_spark._sql.plan.nodes import Schema

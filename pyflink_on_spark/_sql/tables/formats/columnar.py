@@ -15,8 +15,7 @@ import pyarrow as pa
 from pyflink_on_spark._connectors.formats.arrow_batches import reading
 from pyflink_on_spark._connectors.formats.file_format import InputFileFormat, OutputFileFormat
 from pyflink_on_spark._connectors.formats.orc import OrcFileWriter, orc_arguments, orc_batches
-from pyflink_on_spark._connectors.formats.parquet import ParquetFileWriter, batches
-from pyflink_on_spark._connectors.formats.parquet_options import ParquetOptions
+from pyflink_on_spark._connectors.formats.parquet import ParquetFileWriter, ParquetOptions, batches
 from pyflink_on_spark._runtime.elements.bundle import Bundle
 from pyflink_on_spark._sql.errors import ValidationError
 from pyflink_on_spark._sql.plan.nodes import Schema

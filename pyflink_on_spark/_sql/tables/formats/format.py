@@ -16,7 +16,7 @@ from pyflink_on_spark._sql.types.logical import LogicalType, Root
 
 if TYPE_CHECKING:
     from pyflink_on_spark._connectors.formats.file_format import InputFileFormat, OutputFileFormat
-    from pyflink_on_spark._runtime.contract.context import OperatorContext
+    from pyflink_on_spark._runtime.contract.operator import OperatorContext
     from pyflink_on_spark._sql.plan.nodes import Schema
 
 Decode = Callable[[Iterator[Any]], Iterator[Any]]

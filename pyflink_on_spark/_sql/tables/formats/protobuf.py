@@ -10,7 +10,7 @@ from typing import Any
 from google.protobuf import descriptor_pb2, descriptor_pool, message_factory
 from google.protobuf.message import DecodeError
 
-from pyflink_on_spark._connectors.formats.corrupt import excerpt
+from pyflink_on_spark._connectors.formats.file_format import excerpt
 from pyflink_on_spark._sql.errors import ValidationError
 from pyflink_on_spark._sql.plan.nodes import Schema
 from pyflink_on_spark._sql.plan.options import Option, TableOptions, boolean, text

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from pyflink_on_spark._connectors.files.enumeration import Enumeration, SplitAssignment
+from pyflink_on_spark._connectors.files.config import Enumeration, SplitAssignment
 from pyflink_on_spark.common._java_handles import own_handle
 
 

@@ -6,7 +6,7 @@ import re
 from typing import Any
 
 from pyflink_on_spark._connectors.kafka.config import KafkaSourceConfig, OffsetRule, Subscription
-from pyflink_on_spark._connectors.kafka.source import KafkaSplitSource
+from pyflink_on_spark._connectors.kafka.reader import KafkaSplitSource
 from pyflink_on_spark._runtime.user_code.user_function import UserFunction
 from pyflink_on_spark.common import DeserializationSchema
 from pyflink_on_spark.common._java_handles import own_handle

@@ -14,18 +14,17 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import quote, unquote
 
 from pyflink_on_spark._connectors.files.bucket_naming import BasePathBuckets, parse_time_zone
-from pyflink_on_spark._connectors.files.bucket_writer import BucketWriter
 from pyflink_on_spark._connectors.files.config import FileSinkConfig
 from pyflink_on_spark._connectors.files.part_file import InProgressFile, PendingFile
 from pyflink_on_spark._connectors.files.sink import PartFileSink
-from pyflink_on_spark._connectors.files.writer import FileSinkWriter
-from pyflink_on_spark._connectors.formats.charset import LineEncoder
+from pyflink_on_spark._connectors.files.writer import BucketWriter, FileSinkWriter
 from pyflink_on_spark._connectors.formats.file_format import (
     FileSplit,
     InputFileFormat,
     OutputFileFormat,
     OutputFileWriter,
 )
+from pyflink_on_spark._connectors.formats.text_lines import LineEncoder
 from pyflink_on_spark._runtime.contract.operator import Operator
 from pyflink_on_spark._runtime.elements.bundle import MAX_WATERMARK, MIN_TIMESTAMP, Bundle
 from pyflink_on_spark._sql.codegen.program import Program
@@ -38,7 +37,7 @@ from pyflink_on_spark.common.typeinfo import TypeInformation, Types
 if TYPE_CHECKING:
     from typing import BinaryIO
 
-    from pyflink_on_spark._runtime.contract.context import OperatorContext
+    from pyflink_on_spark._runtime.contract.operator import OperatorContext
 
 
 # What Hive writes with a percent sign in names of folders.

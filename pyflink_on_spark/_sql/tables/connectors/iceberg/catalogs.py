@@ -8,7 +8,7 @@ from typing import Any
 from urllib.parse import quote
 
 from pyflink_on_spark._compat.unsupported import Gap, raise_unsupported
-from pyflink_on_spark._connectors.iceberg.config import IcebergCatalogConfig, IcebergCatalogKind
+from pyflink_on_spark._connectors.iceberg.client import IcebergCatalogConfig, IcebergCatalogKind
 from pyflink_on_spark._sql.errors import ValidationError, did_you_mean
 from pyflink_on_spark._sql.plan.options import Option, boolean, integer, text
 

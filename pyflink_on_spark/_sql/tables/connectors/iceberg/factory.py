@@ -7,14 +7,16 @@ from dataclasses import dataclass, replace
 from itertools import count
 from typing import Any
 
-from pyflink_on_spark._connectors.iceberg.client import IcebergError, asking, open_catalog
-from pyflink_on_spark._connectors.iceberg.config import (
+from pyflink_on_spark._connectors.iceberg.client import (
+    IcebergError,
     IcebergStart,
     IcebergTableConfig,
     SnapshotsConfig,
+    asking,
+    open_catalog,
 )
+from pyflink_on_spark._connectors.iceberg.reader import NewSnapshotsSource, SnapshotSource
 from pyflink_on_spark._connectors.iceberg.sink import IcebergSink
-from pyflink_on_spark._connectors.iceberg.source import NewSnapshotsSource, SnapshotSource
 from pyflink_on_spark._runtime.contract.connector import Source
 from pyflink_on_spark._sql.errors import TableError, ValidationError
 from pyflink_on_spark._sql.plan.catalog_objects import CatalogTable

@@ -8,8 +8,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from pyflink_on_spark._connectors.iceberg.client import package
-from pyflink_on_spark._connectors.iceberg.config import BatchRows
+from pyflink_on_spark._connectors.iceberg.client import BatchRows, package
 from pyflink_on_spark._sql.errors import ValidationError
 from pyflink_on_spark._sql.plan.catalog_objects import Column
 from pyflink_on_spark._sql.plan.nodes import Schema

@@ -14,10 +14,10 @@ from pyflink_on_spark._runtime.contract.connector import (
     WatermarkRule,
 )
 from pyflink_on_spark._runtime.elements.bundle import BUNDLE_SIZE, Bundle, ChannelStatus, Watermark
-from pyflink_on_spark._runtime.elements.watermark_rhythm import WatermarkRhythm
+from pyflink_on_spark._runtime.elements.clock import WatermarkRhythm
 
 if TYPE_CHECKING:
-    from pyflink_on_spark._runtime.contract.context import OperatorContext
+    from pyflink_on_spark._runtime.contract.operator import OperatorContext
 
 
 @dataclass(frozen=True)

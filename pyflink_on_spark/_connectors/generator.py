@@ -18,7 +18,7 @@ from pyflink_on_spark._runtime.user_code.user_function import (
 )
 
 if TYPE_CHECKING:
-    from pyflink_on_spark._runtime.contract.context import OperatorContext
+    from pyflink_on_spark._runtime.contract.operator import OperatorContext
 
 
 class RateLimiter(ABC):

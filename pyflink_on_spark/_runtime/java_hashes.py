@@ -14,7 +14,7 @@ from operator import mul
 from struct import Struct
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from pyflink_on_spark._runtime.elements.keys import canonical_pickle, wrap_key
+from pyflink_on_spark._runtime.elements.immutability import canonical_pickle, wrap_key
 from pyflink_on_spark.common.typeinfo import (
     BasicArrayTypeInfo,
     BasicType,

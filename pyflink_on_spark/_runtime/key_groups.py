@@ -8,8 +8,8 @@ from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Protocol
 
-from pyflink_on_spark._runtime.elements.keys import PLAIN_KEY_TYPES, Key, unwrap_key
-from pyflink_on_spark._runtime.java_hashes.objects import (
+from pyflink_on_spark._runtime.elements.immutability import PLAIN_KEY_TYPES, Key, unwrap_key
+from pyflink_on_spark._runtime.java_hashes import (
     MASK,
     PROTOCOL,
     bytes_hash,

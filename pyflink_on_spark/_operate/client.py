@@ -12,10 +12,10 @@ from typing import Any
 from urllib.parse import quote, urlsplit
 
 from pyflink_on_spark._compat.errors import PyFlinkOnSparkError
+from pyflink_on_spark._operate.server.network import UnixConnection
 from pyflink_on_spark._operate.server.rest.control import operation_status
-from pyflink_on_spark._operate.server.unix_socket import UnixConnection
 from pyflink_on_spark._operate.view.job_records import ELSEWHERE, JobRecord, JobRecords, lives
-from pyflink_on_spark._operate.view.lost_jobs import with_loss
+from pyflink_on_spark._operate.view.jobs import with_loss
 from pyflink_on_spark.common import JobStatus
 
 _SECONDS = 10.0

@@ -15,7 +15,7 @@ from dataclasses import replace
 from typing import Any, Protocol, TextIO
 
 from pyflink_on_spark._runtime.elements.bundle import MAX_WATERMARK
-from pyflink_on_spark._runtime.task.progress import JobProgress, TaskProgress, combine
+from pyflink_on_spark._runtime.task.subtask_threads import JobProgress, TaskProgress, combine
 
 _ERASE = "\r\033[K"
 

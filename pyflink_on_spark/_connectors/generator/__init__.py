@@ -1,1 +1,0 @@
-"""A source of elements that a function makes of numbers."""

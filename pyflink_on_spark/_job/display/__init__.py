@@ -1,1 +1,0 @@
-"""Progress on a terminal."""

@@ -1,1 +1,0 @@
-"""The client of drivers of this user."""

@@ -1,1 +1,0 @@
-"""Java's hash codes, of which the low 32 bits count."""
