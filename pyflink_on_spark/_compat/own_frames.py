@@ -42,14 +42,16 @@ def raised_on_purpose(stack: StackSummary) -> bool:
 
 
 def without_own_frames(trace: TracebackType | None) -> TracebackType | None:
-    """Return a traceback without the frames of this package.
+    """Return a traceback without the frames of this package, and of what it uses of Python's.
 
     Args:
         trace: the traceback, whose entries are linked again.
     """
-    kept = []
+    kept, within = [], False
     while trace is not None:
-        if not is_own(trace.tb_frame.f_code.co_filename):
+        file = trace.tb_frame.f_code.co_filename
+        within = is_own(file) or (within and _is_standard(file))
+        if not within:
             kept.append(trace)
         trace = trace.tb_next
     for frame in reversed(kept):
@@ -68,9 +70,15 @@ def users_frames(stack: StackSummary) -> StackSummary:
 
 
 def _is_users(file: str) -> bool:
-    if is_own(file) or file.startswith(_STANDARD_LIBRARY):
-        return False
-    return not any(folder in file for folder in _INSTALLED)
+    return not (is_own(file) or _is_standard(file) or _is_installed(file))
+
+
+def _is_standard(file: str) -> bool:
+    return file.startswith(_STANDARD_LIBRARY) and not _is_installed(file)
+
+
+def _is_installed(file: str) -> bool:
+    return any(folder in file for folder in _INSTALLED)
 
 
 def forget_causes(error: TracebackException) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from difflib import get_close_matches
@@ -123,6 +123,19 @@ def did_you_mean(wanted: str, known: Iterable[str]) -> str:
         by_case.setdefault(name.lower(), name)
     close = get_close_matches(wanted.lower(), by_case, n=1, cutoff=_SIMILAR)
     return f"; did you mean '{by_case[close[0]]}'?" if close else ""
+
+
+def unresolved_field(wanted: str, known: Sequence[str]) -> ValidationError:
+    """The error of an expression that names a column that its table lacks.
+
+    Args:
+        wanted: the column.
+        known: those of the table.
+    """
+    hint = as_sentence(did_you_mean(wanted, known))
+    return ValidationError(
+        f"Cannot resolve field [{wanted}], input field list:[{', '.join(known)}].{hint}"
+    )
 
 
 def as_sentence(hint: str) -> str:

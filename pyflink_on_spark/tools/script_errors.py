@@ -7,7 +7,7 @@ import traceback
 from types import TracebackType
 
 from pyflink_on_spark._compat.errors import CheckpointError, EnvironmentSetupError
-from pyflink_on_spark._compat.own_frames import forget_causes, is_own, says_enough
+from pyflink_on_spark._compat.own_frames import forget_causes, says_enough, without_own_frames
 
 _NOT_OF_THE_SCRIPT = (CheckpointError, EnvironmentSetupError)
 
@@ -53,11 +53,6 @@ def _from_script_on(
         trace = trace.tb_next
     files = [frame.tb_frame.f_code.co_filename for frame in frames]
     begin = files.index(script) if script in files else 0
-    kept = [
-        frame
-        for frame, file in zip(frames[begin:], files[begin:], strict=True)
-        if not (without_package and is_own(file))
-    ]
-    for frame in reversed(kept):
+    for frame in reversed(frames[begin:]):
         frame.tb_next, trace = trace, frame
-    return trace
+    return without_own_frames(trace) if without_package else trace

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import traceback
 
@@ -13,6 +14,7 @@ from pyflink_on_spark._compat.own_frames import (
     is_own,
     raised_on_purpose,
     users_frames,
+    without_own_frames,
 )
 from pyflink_on_spark.common import Configuration
 
@@ -75,3 +77,31 @@ def test_causes_without_one_go():
     forget_causes(whole)
     assert whole.__cause__ is None
     assert whole.__context__ is None
+
+
+def test_what_this_package_uses_of_python_is_hidden_with_it():
+    def failing():
+        raise ValueError
+
+    @contextlib.contextmanager
+    def opened():
+        try:
+            yield
+        except ValueError as error:
+            raise KeyError from error
+
+    opened.__wrapped__.__code__ = opened.__wrapped__.__code__.replace(
+        co_filename=compiled_file("x")
+    )
+    names = {"opened": opened}
+    call = "def call(function):\n    with opened():\n        function()"
+    exec(compile(call, compiled_file("x"), "exec"), names)
+    with pytest.raises(KeyError) as caught:
+        names["call"](failing)
+    whole = caught.value.__traceback__
+    assert [frame.name for frame in traceback.extract_tb(whole)][1:] == [
+        "call",
+        "__exit__",
+        "opened",
+    ]
+    assert len(traceback.extract_tb(without_own_frames(whole))) == 1

@@ -14,7 +14,7 @@ from pyflink_on_spark._sql.binder.expressions import (
     wrong_types,
 )
 from pyflink_on_spark._sql.binder.scope import Scope
-from pyflink_on_spark._sql.errors import did_you_mean, invalid
+from pyflink_on_spark._sql.errors import did_you_mean, invalid, unresolved_field
 from pyflink_on_spark._sql.functions.library import function_of_call
 from pyflink_on_spark._sql.plan.expressions import (
     AggregateInvocation,
@@ -134,9 +134,9 @@ class AggregatingBinder(ExpressionBinder):
 
     def _not_grouped(self, node: syntax.Expression, bound: Typed) -> Exception:
         if node.span is None:
-            listed = ", ".join(name for name, column in self.scope.columns() if column in self.keys)
             name = node.parts[-1] if isinstance(node, syntax.Name) else str(bound)
-            return invalid(f"Cannot resolve field [{name}], input field list:[{listed}].", None)
+            keys = [each for each, column in self.scope.columns() if column in self.keys]
+            return unresolved_field(name, keys)
         return invalid(f"Expression '{node.span}' is not being grouped", node.span)
 
     def _aggregate(self, node: Any) -> Typed:

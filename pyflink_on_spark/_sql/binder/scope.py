@@ -5,7 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from pyflink_on_spark._sql.errors import Span, ValidationError, did_you_mean, invalid
+from pyflink_on_spark._sql.errors import (
+    Span,
+    ValidationError,
+    did_you_mean,
+    invalid,
+    unresolved_field,
+)
 from pyflink_on_spark._sql.plan.expressions import FieldAccess, InputRef, Typed
 from pyflink_on_spark._sql.plan.nodes import Schema
 from pyflink_on_spark._sql.syntax.expressions import Name
@@ -130,8 +136,7 @@ class Scope:
     def _missing(self, name: Name, index: int, qualifier: tuple[str, ...]) -> ValidationError:
         wanted = name.parts[index]
         if name.span is None:
-            listed = ", ".join(each for each, _ in self.columns())
-            return invalid(f"Cannot resolve field [{wanted}], input field list:[{listed}].", None)
+            return unresolved_field(wanted, [each for each, _ in self.columns()])
         if qualifier:
             table = ".".join(qualifier)
             hint = did_you_mean(wanted, (each for each, _ in self.columns(qualifier)))

@@ -7,7 +7,7 @@ from typing import Any
 from pyflink_on_spark._sql.binder.expressions import ExpressionBinder
 from pyflink_on_spark._sql.binder.projections import dsl_name, project
 from pyflink_on_spark._sql.binder.relations import correlate
-from pyflink_on_spark._sql.errors import ValidationError
+from pyflink_on_spark._sql.errors import ValidationError, unresolved_field
 from pyflink_on_spark._sql.functions.python.functions import AsyncFunction
 from pyflink_on_spark._sql.plan.expressions import FieldAccess, InputRef, Typed
 from pyflink_on_spark._sql.plan.nodes import Correlate, Node, Schema
@@ -63,8 +63,7 @@ def _position(item: Any, schema: Schema) -> int:
         return item.value - 1
     name = item.value if isinstance(item, syntax.Literal) else item.parts[-1]
     if name not in schema.names:
-        listed = ", ".join(schema.names)
-        raise ValidationError(f"Cannot resolve field [{name}], input field list:[{listed}].")
+        raise unresolved_field(name, schema.names)
     return schema.names.index(name)
 
 
