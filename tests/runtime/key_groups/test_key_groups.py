@@ -12,10 +12,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from pyflink_on_spark._runtime import java_hashes as polynomial
+from pyflink_on_spark._runtime import key_groups
 from pyflink_on_spark._runtime.elements.immutability import wrap_key
 from pyflink_on_spark._runtime.java_hashes import java_hash
-from pyflink_on_spark._runtime.java_hashes import objects as polynomial
-from pyflink_on_spark._runtime import key_groups
 from pyflink_on_spark._runtime.key_groups import (
     KeyGroups,
     default_max_parallelism,
@@ -148,8 +148,7 @@ STABLE = [
 def test_key_groups_are_the_same_in_every_process():
     code = (
         "import pickle, sys;"
-        "from pyflink_on_spark._runtime import key_groups
-from pyflink_on_spark._runtime.key_groups import KeyGroups;"
+        "from pyflink_on_spark._runtime.key_groups import KeyGroups;"
         "from pyflink_on_spark._runtime.elements.immutability import wrap_key;"
         "keys = map(wrap_key, pickle.loads(bytes.fromhex(sys.argv[1])));"
         "print([KeyGroups(32768).of(key) for key in keys], 'numpy' in sys.modules)"
