@@ -285,7 +285,9 @@ class QueryBinder:
         items = []
         for item in query.order_by:
             expression = item.expression
-            if isinstance(expression, Literal) and isinstance(expression.value, int):
+            if isinstance(expression, Literal) and type(expression.value) is int:
+                if not 1 <= expression.value <= len(node.schema):
+                    raise invalid("Ordinal out of range", expression.span)
                 expression = Name((node.schema.names[expression.value - 1],))
             elif isinstance(expression, Name) and len(expression.parts) > 1:
                 expression = replace(

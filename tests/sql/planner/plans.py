@@ -28,7 +28,26 @@ TABLES = (
         " WITH ('connector' = 'upsert-kafka', 'topic' = 't', 'properties.bootstrap.servers' = 'x',"
         " 'key.format' = 'raw', 'value.format' = 'json')"
     ),
+    (
+        "CREATE TABLE rates (k STRING, w INT, t TIMESTAMP(3), PRIMARY KEY (k) NOT ENFORCED,"
+        " WATERMARK FOR t AS t) WITH ('connector' = 'upsert-kafka', 'topic' = 't',"
+        " 'properties.bootstrap.servers' = 'x', 'key.format' = 'raw', 'value.format' = 'json')"
+    ),
     "CREATE TABLE plain (k STRING, n BIGINT) WITH ('connector' = 'blackhole')",
+    (
+        "CREATE TABLE items (a INT, b INT NOT NULL, s STRING, r ROW<x INT, y STRING>,"
+        " xs ARRAY<INT>) WITH ('connector' = 'datagen')"
+    ),
+    "CREATE TABLE others (a INT, c INT) WITH ('connector' = 'datagen')",
+    "CREATE TABLE texts (op STRING, n INT) WITH ('connector' = 'datagen')",
+    (
+        "CREATE TABLE looked (id INT, w INT) WITH ('connector' = 'jdbc',"
+        " 'url' = 'jdbc:sqlite:x.db', 'table-name' = 't')"
+    ),
+    (
+        "CREATE TABLE dated (n INT, d STRING) PARTITIONED BY (d)"
+        " WITH ('connector' = 'filesystem', 'path' = '/tmp/x', 'format' = 'json')"
+    ),
     (
         "CREATE TABLE inserts (k STRING, n BIGINT) WITH ('connector' = 'filesystem',"
         " 'path' = '/tmp/x', 'format' = 'json')"
@@ -77,3 +96,14 @@ def explained(text, batch=False):
     whole = explain([sink_of(session, text)], session.settings(), changelog_mode=True)
     _, part = whole.split("== Optimized Physical Plan ==\n")
     return part.split("\n==")[0].strip().splitlines()
+
+
+def bound(text, batch=False):
+    """The logical plan as EXPLAIN shows it, a line for each node."""
+    return list(_lines(sink_of(session_of(batch), text), ""))
+
+
+def _lines(node, indent):
+    yield f"{indent}+- {node.describe()}" if indent else node.describe()
+    for source in node.inputs:
+        yield from _lines(source, f"{indent}   ")
