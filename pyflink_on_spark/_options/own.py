@@ -97,7 +97,20 @@ ENGINE = choice(
     effect=works(
         "what runs a streaming job: `hosts`, long-running Spark tasks with a latency of "
         "milliseconds; `structured`, a query of Structured Streaming that needs nothing but Spark; "
-        "`auto`: `structured` on Spark Connect, otherwise `hosts`"
+        "`auto`: `structured` on Spark Connect and where `pyflink-on-spark.hosts-allowed` rules "
+        "out hosts, otherwise `hosts`"
+    ),
+)
+HOSTS_ALLOWED = choice(
+    "pyflink-on-spark.hosts-allowed",
+    ("AUTO", "YES", "NO"),
+    "AUTO",
+    effect=works(
+        "whether Spark's tasks may live as long as a job, and open sockets. NO: streaming jobs run "
+        "on the engine `structured`, and jobs in BATCH mode send nothing to the driver but by "
+        "Spark; AUTO: on a cluster, a task of Spark's tries for the first job whether it reaches "
+        "the driver and can listen; YES: nobody tries. In `spark-defaults.conf`, "
+        "`spark.pyflink-on-spark.hosts-allowed NO` holds for all programs"
     ),
 )
 WAITING_FUNCTIONS = choice(

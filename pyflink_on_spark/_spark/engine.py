@@ -12,6 +12,7 @@ from pyflink_on_spark._job.submission.job import Job
 from pyflink_on_spark._operate.server.job_registry import DRIVER
 from pyflink_on_spark._options.own import ENGINE
 from pyflink_on_spark._spark.jobs.batch_job import BatchJob
+from pyflink_on_spark._spark.jobs.host_permission import impossible, ruled_out
 from pyflink_on_spark._spark.jobs.streaming_job import StreamingJob
 from pyflink_on_spark._spark.session.connect import connect_session
 from pyflink_on_spark._spark.session.dependencies import spark_settings
@@ -20,6 +21,7 @@ from pyflink_on_spark._spark.structured.connect_batch_job import ConnectBatchJob
 from pyflink_on_spark._spark.structured.connect_job import ConnectJob, equipped
 from pyflink_on_spark._spark.structured.query_job import QueryJob
 from pyflink_on_spark._spark.structured.savepoints import check_unsigned, from_query
+from pyflink_on_spark._spark.structured.stage_frames import FramesJob
 
 
 def _check_remote(job: Job, wished: str) -> None:
@@ -33,6 +35,22 @@ def _check_remote(job: Job, wished: str) -> None:
             f"the engine 'hosts' needs a Spark of its own process, and this one has a Spark "
             f"Connect server: leave {ENGINE.key} at 'auto'"
         )
+
+
+def _without_hosts(job: Job, wished: str) -> bool:
+    """True if a job has to run without hosts on a classic Spark.
+
+    Raises:
+        EnvironmentSetupError: hosts are wished, and a setting rules them out.
+    """
+    configuration = job.settings.configuration
+    if wished == "HOSTS" and (why := ruled_out(configuration)):
+        raise EnvironmentSetupError(
+            f"there can be no hosts, since {why}: leave {ENGINE.key} at 'auto'"
+        )
+    if wished != "AUTO":
+        return wished == "STRUCTURED"
+    return bool(impossible(configuration, long_running=not job.bounded))
 
 
 class SparkEngine:
@@ -71,8 +89,8 @@ class SparkEngine:
             return (ConnectBatchJob if job.settings.batch else ConnectJob)(job, session)
         job = from_query(job)
         if job.settings.batch:
-            return BatchJob(job, self.server)
-        if wished == "STRUCTURED":
+            return FramesJob(job) if _without_hosts(job, "AUTO") else BatchJob(job, self.server)
+        if _without_hosts(job, wished):
             check_unsigned(configuration)
             return QueryJob(job)
         return StreamingJob(job, self.server)

@@ -12,7 +12,7 @@ from pyflink_on_spark._runtime.elements.immutability import deserialize
 from pyflink_on_spark._runtime.task.stage import DRIVER, START
 from pyflink_on_spark._spark.jobs.worker_environment import WorkerEnvironment
 from pyflink_on_spark._spark.session.dependencies import ShippedDependencies
-from pyflink_on_spark._spark.structured.connect_batch_job import _Stage
+from pyflink_on_spark._spark.structured.stage_frames import _Stage
 from pyflink_on_spark.datastream import RuntimeExecutionMode, StreamExecutionEnvironment
 from tests.structured.jobs import submitted
 

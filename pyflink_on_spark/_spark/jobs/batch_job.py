@@ -59,9 +59,13 @@ class BatchJob(RunningJob):
         context.setJobDescription(description_of(self._job))
         try:
             self._check_cancelled()
-            address = self._server.address
-            rows = run_stages(context, self._job, address, attempt, self._dependencies).collect()
+            return self._payloads(attempt)
         finally:
             context.removeJobTag(self.job_id)
+
+    def _payloads(self, attempt: int) -> list[bytes]:
+        """Run all stages; return what their sinks have prepared."""
+        context, address = self._session.sparkContext, self._server.address
+        rows = run_stages(context, self._job, address, attempt, self._dependencies).collect()
         assert all(subtask_id == DRIVER for (subtask_id, _, _), _ in rows)
         return [payload for _, payload in rows]

@@ -173,6 +173,25 @@ def obtain_session(settings: Mapping[str, str], *, long_running: bool = False) -
         return _start(settings, long_running) if alive is None else _beside(alive, settings)
 
 
+def settings_ahead(settings: Mapping[str, str]) -> Mapping[str, str]:
+    """Return the settings of the Spark that a job will run in, which need not have been started.
+
+    Args:
+        settings: the user's ``spark.*`` settings.
+
+    Raises:
+        EnvironmentSetupError: as ``obtain_session``.
+    """
+    with _LOCK:
+        alive = _living_session()
+        if alive is None and "PYSPARK_GATEWAY_PORT" in os.environ:
+            alive = obtain_session(settings)  # only the JVM of spark-submit has its settings
+        if alive is not None:
+            return application_settings(alive.sparkContext)
+    known = {**spark_defaults.settings_from_file(), **settings}
+    return {**known, "spark.master": spark_defaults.master_of(settings)}
+
+
 def prepare_session() -> SparkSession:
     """Start Spark before it is known what for; return a session of it.
 
