@@ -55,8 +55,10 @@ class JdbcSoak(Soak):
         (seen,) = self._connection.execute("SELECT count(*) FROM counts").fetchone()
         return seen
 
-    def _places(self) -> str:
-        return f"in the tables {' and '.join(TABLES)}"
+    def _check(self, events: int) -> None:
+        windows = self._check_counts_and_windows(events)
+        places = " and ".join(TABLES)
+        self._report.records = f"{events} events, {windows} windows, in the tables {places}"
 
     def _lines(self, what: str) -> list[str]:
         return [line for (line,) in self._connection.execute(f"SELECT line FROM {what}")]

@@ -59,11 +59,7 @@ class Soak(DisturbedJob):
         return min(len(self._lines("counts")), len(self._lines("flushed")))
 
     def _check(self, events: int) -> None:
-        report = self._report
-        report.problems += check_counts(self._lines("counts"), events)
-        expected = expected_windows(events)
-        self._compare("windows", self._lines("windows"), expected)
-        results = len(expected)
+        report, results = self._report, self._check_counts_and_windows(events)
         for what, sums in expected_sums(events).items():
             self._compare(what, self._lines(what), sums)
             results += len(sums)
@@ -78,6 +74,13 @@ class Soak(DisturbedJob):
             f"{changes} changes of queries"
         )
         report.records = f"{found}, {self._places()}"
+
+    def _check_counts_and_windows(self, events: int) -> int:
+        """Look at the results that all jobs have; return how many windows there were."""
+        self._report.problems += check_counts(self._lines("counts"), events)
+        expected = expected_windows(events)
+        self._compare("windows", self._lines("windows"), expected)
+        return len(expected)
 
     def _places(self) -> str:
         """Return where the lines are; note what should not be there."""

@@ -14,8 +14,13 @@ from dataclasses import dataclass
 from multiprocessing import AuthenticationError
 from typing import TYPE_CHECKING
 
-from pyflink_on_spark._cluster.transport.handshake import Address, Endpoint, Listener, dial
-from pyflink_on_spark._cluster.transport.network_settings import NetworkSettings
+from pyflink_on_spark._cluster.transport.handshake import (
+    Address,
+    Endpoint,
+    Listener,
+    NetworkSettings,
+    dial,
+)
 from pyflink_on_spark._options.own import HOSTS_ALLOWED
 from pyflink_on_spark._spark.session.dependencies import ship_own_package, spark_settings
 from pyflink_on_spark._spark.session.driver_endpoint import driver_endpoint
