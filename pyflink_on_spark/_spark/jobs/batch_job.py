@@ -64,7 +64,7 @@ class BatchJob(RunningJob):
             context.removeJobTag(self.job_id)
 
     def _payloads(self, attempt: int) -> list[bytes]:
-        """Run all stages; return what their sinks have prepared."""
+        """Run all stages; return the committables of their sinks."""
         context, address = self._session.sparkContext, self._server.address
         rows = run_stages(context, self._job, address, attempt, self._dependencies).collect()
         assert all(subtask_id == DRIVER for (subtask_id, _, _), _ in rows)

@@ -34,7 +34,7 @@ _log = logging.getLogger("pyflink_on_spark")
 _OF_SPARK = f"spark.{HOSTS_ALLOWED.key}"
 _TRIAL_SECONDS = 60.0
 _tried: dict[str, str] = {}
-"""What trials have found, by the id of Spark's application."""
+"""The obstacles that trials have found, by the id of Spark's application."""
 
 
 def ruled_out(configuration: Mapping[str, str]) -> str:
@@ -83,7 +83,7 @@ def impossible(configuration: Mapping[str, str], *, long_running: bool) -> str:
 
 
 def _rules(configuration: Mapping[str, str], of_spark: Mapping[str, str]) -> dict[str, str]:
-    """Return what the job and Spark's own settings say, by the names of both settings."""
+    """Return the rule of the job and that of Spark's own settings, by the names of both."""
     given = {HOSTS_ALLOWED.key: of_spark[_OF_SPARK]} if _OF_SPARK in of_spark else {}
     return {
         HOSTS_ALLOWED.key: HOSTS_ALLOWED.read(configuration),
@@ -104,7 +104,7 @@ class Trial:
     ports: tuple[int, ...]
 
     def __call__(self, numbers: Iterable[int]) -> Iterator[str]:
-        """Return what does not work, for people; an empty text if all does."""
+        """Return the first obstacle, for people; an empty text if there is none."""
         for _ in numbers:
             yield self._obstacle()
 
@@ -128,7 +128,7 @@ class Trial:
 
 
 def _try(session: SparkSession, network: NetworkSettings) -> str | None:
-    """Let a task try it; return what does not work, or None if no task could run."""
+    """Let a task try it; return the obstacle, or None if no task could run."""
     context, tag = session.sparkContext, uuid.uuid4().hex
     endpoint = driver_endpoint(session, network.driver_ports)
     listener = Listener(endpoint, secrets.token_bytes(32), lambda wire: wire.hang_up(), "trial")

@@ -91,7 +91,7 @@ def frame_of(
 
 
 def divided(rows: Iterable[Row]) -> tuple[list[tuple[str, list[Any]]], list[bytes]]:
-    """Return what subtasks have sent, by channels and in order, and what sinks have prepared."""
+    """Return the messages of subtasks, by channel and in order, and the committables of sinks."""
     ordered = sorted(rows, key=lambda row: (row["channel"], row["seq"]))
     sent = [pickle.loads(row["payload"]) for row in ordered if row["channel"] < 0]
     return sent, [bytes(row["payload"]) for row in ordered if row["channel"] >= 0]
