@@ -37,20 +37,12 @@ def _check_remote(job: Job, wished: str) -> None:
         )
 
 
-def _without_hosts(job: Job, wished: str) -> bool:
-    """True if a job has to run without hosts on a classic Spark.
-
-    Raises:
-        EnvironmentSetupError: hosts are wished, and a setting rules them out.
-    """
+def _obstacle(job: Job, wished: str) -> str:
+    """Return why a job on a classic Spark cannot have hosts; an empty text if it can."""
     configuration = job.settings.configuration
-    if wished == "HOSTS" and (why := ruled_out(configuration)):
-        raise EnvironmentSetupError(
-            f"there can be no hosts, since {why}: leave {ENGINE.key} at 'auto'"
-        )
-    if wished != "AUTO":
-        return wished == "STRUCTURED"
-    return bool(impossible(configuration, long_running=not job.bounded))
+    if wished == "HOSTS":
+        return ruled_out(configuration)
+    return impossible(configuration, long_running=not job.bounded)
 
 
 class SparkEngine:
@@ -89,8 +81,12 @@ class SparkEngine:
             return (ConnectBatchJob if job.settings.batch else ConnectJob)(job, session)
         job = from_query(job)
         if job.settings.batch:
-            return FramesJob(job) if _without_hosts(job, "AUTO") else BatchJob(job, self.server)
-        if _without_hosts(job, wished):
+            return FramesJob(job) if _obstacle(job, wished) else BatchJob(job, self.server)
+        if wished == "STRUCTURED" or (obstacle := _obstacle(job, wished)):
+            if wished == "HOSTS":
+                raise EnvironmentSetupError(
+                    f"there can be no hosts, since {obstacle}: leave {ENGINE.key} at 'auto'"
+                )
             check_unsigned(configuration)
             return QueryJob(job)
         return StreamingJob(job, self.server)
