@@ -21,7 +21,7 @@ from pyflink_on_spark.datastream.state import (
     ValueStateDescriptor,
 )
 from tests.structured.in_process import QueryEngine, Trouble
-from tests.structured.jobs import results_of
+from tests.structured.jobs import results_of, submitted
 
 KEYS, ALIVE, CUT = 1000, 30, 50
 
@@ -118,3 +118,18 @@ def test_keys_that_are_gone_leave_the_store(until, backend, moves):
     assert max(sizes) < 60 * KEYS
     half = len(sizes) // 2
     assert max(sizes[half:]) <= 1.5 * max(sizes[:half])
+
+
+def test_the_history_of_a_job_has_the_bytes_in_the_store():
+    trouble = Trouble(3, moves=0.3, failures=0.3)
+    configuration = Configuration()
+    configuration.set_string("execution.checkpointing.interval", "10 ms")
+    configuration.set_string("pyflink-on-spark.checkpoint-elements", "5")
+    env = StreamExecutionEnvironment.get_execution_environment(configuration)
+    env.set_parallelism(2)
+    keyed = env.from_collection(range(40), Types.LONG()).key_by(lambda value: value, Types.LONG())
+    job = submitted(keyed.process(_Remembers("ever")))
+    assert sorted(QueryEngine(trouble).submit(job).collected()) == list(range(40))
+    sizes = [each.size for each in job.history.checkpoints]
+    assert sizes[-3:] == trouble.stored[-3:]
+    assert min(sizes[-3:]) > 0

@@ -84,6 +84,8 @@ class QueryCommits(CheckpointCoordinator):
     """The folder of the query."""
     first: int
     """The number of the checkpoint that the job began with, or 0."""
+    stored = 0
+    """The bytes of state after the last micro-batch that has run."""
 
     def open(self, home: Folder, levels: int) -> None:
         """Take the folder of the query, and record there the job of its state.
@@ -133,7 +135,8 @@ class QueryCommits(CheckpointCoordinator):
         self._confirm_ownership()
         self._number = self.number_of(batch)
         things = prepared_things(self.home, batch)
-        with self._history.checkpoint(self._number, self.home.uri, savepoint=False):
+        with self._history.checkpoint(self._number, self.home.uri, savepoint=False) as record:
+            record.size = self.stored
             self._commits.checkpoint_complete(things, self._number, final=final)
             self.over = final
             self._commit(again=again)
@@ -264,6 +267,7 @@ class Batches:
                 self._deliver(*pickle.loads(part))
         prepared = [thing for report in reports for thing in report.committables]
         self._commits.prepared(batch, prepared)
+        self._commits.stored = sum(report.stored for report in reports)
         parts = [part for report in reports for part in report.progress]
         self._progress(self._commits.number_of(batch - 1) or None, parts)
         self.last = batch

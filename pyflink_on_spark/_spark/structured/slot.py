@@ -154,6 +154,7 @@ class SlotReport:
         closed: whether all its subtasks have ended and are closed.
         progress: how far each chain of each subtask is.
         committables: what its sinks have prepared.
+        stored: the bytes of its log.
     """
 
     level: int
@@ -161,6 +162,7 @@ class SlotReport:
     closed: bool
     progress: tuple[TaskProgress, ...]
     committables: list[Any]
+    stored: int
 
 
 class QuerySlot:
@@ -371,7 +373,8 @@ class QuerySlot:
         if entries := self._log.take():
             self._sent.append(serialize((LOGS, entries)))
         progress = tuple(self._group.progress())
-        report = SlotReport(plan.number, self._slot, self._done, progress, prepared or [])
+        stored = self.head.base + self.head.changes
+        report = SlotReport(plan.number, self._slot, self._done, progress, prepared or [], stored)
         target = plan.driver[self._slot * len(plan.driver) // len(plan.level.targets)]
         for seq, part in enumerate([*_packed(self._sent), serialize(report)]):
             leaving.append((target, plan.number, self._slot, seq, part))
