@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from pyflink.common import Configuration, Encoder, Types
+from pyflink.common.job_status import JobStatus
 from pyflink.datastream import MapFunction
 from pyflink.datastream.connectors.file_system import FileSink
 
@@ -108,3 +109,22 @@ def test_the_last_failure_ends_the_job(restarting_env):
     attempts(restarting_env, 3).print()
     with pytest.raises(Exception, match="ValueError: failure 2"):
         restarting_env.execute()
+
+
+def test_a_job_that_waits_for_its_restart_is_cancelled_at_once_and_has_no_savepoint(env, tmp_path):
+    configuration = Configuration()
+    configuration.set_string("restart-strategy.type", "fixed-delay")
+    configuration.set_string("restart-strategy.fixed-delay.attempts", "1")
+    configuration.set_string("restart-strategy.fixed-delay.delay", "10 min")
+    env.configure(configuration)
+    attempts(env).print()
+    client = env.execute_async()
+    while client.get_job_status().result() != JobStatus.RESTARTING:
+        time.sleep(0.05)
+    asked = time.monotonic()
+    with pytest.raises(Exception, match=r"RESTARTING|NOT_ALL_REQUIRED_TASKS_RUNNING|not .*running"):
+        client.trigger_savepoint(str(tmp_path)).result()
+    client.cancel().result()
+    with pytest.raises(Exception, match=r"JobCancellationException|Job was cancelled"):
+        client.get_job_execution_result().result()
+    assert time.monotonic() - asked < 60

@@ -205,30 +205,62 @@ class Progress:
         self._history: dict[tuple[str, int | None], deque[_Figures]] = {}
         self._last_records_at: dict[tuple[str, int | None], float] = {}
         self._reported: Sequence[TaskProgress] = ()
+        self._attempt = 0
         self._shown_at = 0.0
+        self._lock = threading.Lock()
         self.parts: Sequence[TaskProgress] = ()
         self.latest: JobProgress | None = None
 
     def attempt_begins(self) -> None:
         """Reset the counts; a new attempt begins."""
-        self._history.clear()
-        self._last_records_at.clear()
-        self._reported = ()
+        with self._lock:
+            self._history.clear()
+            self._last_records_at.clear()
+            self._reported = ()
 
     def update(self, attempt: int, checkpoint: int | None, parts: Sequence[TaskProgress]) -> None:
-        """Take the reports of the subtasks, if they are new."""
-        if not parts:
-            return
-        now = self._now()
-        if parts != self._reported:
-            self._reported = parts
-            self.parts = [self._with_rates(part, now) for part in parts]
-        elif now - self._shown_at >= _FADING_SECONDS and self._has_rates():
+        """Take the reports of the subtasks, if they are new and not of an earlier attempt."""
+        with self._lock:
+            if not parts or attempt < self._attempt:
+                return
+            now, self._attempt = self._now(), attempt
+            if parts != self._reported:
+                self._reported = parts
+                self.parts = [self._with_rates(part, now) for part in parts]
+                self._tell(now, checkpoint)
+            else:
+                self._fade(now, checkpoint)
+
+    def fade(self) -> None:
+        """Let the rates fall while nobody can report."""
+        with self._lock:
+            if self._reported and self.latest is not None:
+                self._fade(self._now(), self.latest.checkpoint)
+
+    def stands(self) -> None:
+        """Let all rates be 0: no attempt runs."""
+        with self._lock:
+            self.parts = [
+                replace(part, records_per_second=0.0, busy_share=0.0, backpressured_share=0.0)
+                for part in self.parts
+            ]
+            if self.latest is not None:
+                self.latest = replace(self.latest, tasks=combine(self.parts))
+
+    def ended(self) -> None:
+        """End the line."""
+        self.stands()
+        if self._line is not None:
+            self._line.end()
+
+    def _fade(self, now: float, checkpoint: int | None) -> None:
+        if now - self._shown_at >= _FADING_SECONDS and self._has_rates():
             self.parts = [self._faded(part, now) for part in self.parts]
-        else:
-            return
+            self._tell(now, checkpoint)
+
+    def _tell(self, now: float, checkpoint: int | None) -> None:
         self._shown_at = now
-        self.latest = JobProgress(self._name, attempt, checkpoint, combine(self.parts))
+        self.latest = JobProgress(self._name, self._attempt, checkpoint, combine(self.parts))
         for listener in self._listeners:
             try:
                 listener(self.latest)
@@ -236,11 +268,6 @@ class Progress:
                 _log.exception("a progress listener of %r failed", self._name)
         if self._line is not None and now - self._begun >= _QUICK_SECONDS:
             self._line.show(self.latest)
-
-    def ended(self) -> None:
-        """End the line."""
-        if self._line is not None:
-            self._line.end()
 
     def _with_rates(self, task: TaskProgress, now: float) -> TaskProgress:
         place = (task.name, task.subtask)

@@ -21,9 +21,11 @@ from pyflink_on_spark._job.attempts.restarts import (
     AttemptControl,
     NoRestart,
     SavepointRequest,
+    SavepointRequests,
     check_may_be_saved,
     check_may_restart,
     names_restart_strategy,
+    nothing_to_save,
     restart_strategy,
 )
 from pyflink_on_spark._job.checkpoints.checkpoint_settings import keyed_operators, state_settings
@@ -32,7 +34,7 @@ from pyflink_on_spark._job.submission.job import Job
 from pyflink_on_spark._runtime.contract.connector import Source, SourceReader, SplitEnumerator
 from pyflink_on_spark._runtime.contract.operator import OperatorContext
 from pyflink_on_spark._runtime.contract.plan import OperatorChainPlan, StagePlan, VertexPlan
-from pyflink_on_spark._runtime.diagnosis.failure import Interruption, SubtaskFailure
+from pyflink_on_spark._runtime.diagnosis.failure import Interruption, SubtaskFailure, gist_of
 from pyflink_on_spark._runtime.elements.bundle import Bundle, ChannelStatus, Watermark
 from pyflink_on_spark._runtime.elements.clock import Clock
 from pyflink_on_spark._runtime.elements.immutability import deserialize_all
@@ -94,7 +96,7 @@ class LocalJob:
         self._changed = threading.Condition()
         self._idle_turns = 0
         self._thread: threading.Thread | None = None
-        self._requests: list[SavepointRequest] = []
+        self._requests = SavepointRequests()
         self._coordinator = CheckpointCoordinator.of(job, clock)
 
     def run(self) -> None:
@@ -249,9 +251,11 @@ class LocalJob:
         delay = self._restarts.delay(self._clock.now())
         if delay is None:
             raise error
-        check_may_restart(self._job, _as_job_error(error))
+        failure = _as_job_error(error)
+        check_may_restart(self._job, failure)
         self._status = JobStatus.RESTARTING
-        self._cancellation.wait(delay / 1000)
+        with self._requests.refused(nothing_to_save(self._job, gist_of(str(failure)), delay)):
+            self._cancellation.wait(delay / 1000)
         self._cancellation.check()
         self._status = JobStatus.RUNNING
 

@@ -6,6 +6,7 @@ import io
 import itertools
 import sys
 import types
+from dataclasses import replace
 
 import pytest
 
@@ -101,6 +102,36 @@ def test_the_rate_falls_while_no_report_comes():
         progress.update(0, None, [part(records=records)])
     rates = [task.records_per_second for p in told for task in p.tasks]
     assert rates == [0.0, 30.0, 15.0, 0.0, 3.0]
+
+
+def test_the_rate_falls_while_the_driver_waits_and_nobody_can_report():
+    now = iter([10.0, 12.0, 12.5, 14.0, 18.0])
+    progress = Progress("job", [], None, lambda: next(now))
+    progress.fade()
+    for records in (0, 60):
+        progress.update(0, 7, [part(records=records)])
+    rates = []
+    for _ in range(3):
+        progress.fade()
+        rates.append(progress.parts[0].records_per_second)
+    assert rates == [30.0, 15.0, 0.0]
+    assert progress.latest.checkpoint == 7
+
+
+def test_between_attempts_all_rates_are_0_and_reports_of_the_last_one_come_too_late():
+    now = itertools.count(10.0, 2.0)
+    progress = Progress("job", [], None, lambda: next(now))
+    for records in (0, 60):
+        progress.update(0, 7, [replace(part(records=records), busy=records / 60)])
+    assert progress.latest.tasks[0].busy_share == 0.5
+    progress.stands()
+    (task,) = progress.latest.tasks
+    assert (task.records, task.records_per_second, task.busy_share) == (60, 0.0, 0.0)
+    assert [each.records_per_second for each in progress.parts] == [0.0]
+    progress.attempt_begins()
+    progress.update(1, 7, [part(records=1)])
+    progress.update(0, 7, [part(records=90)])
+    assert progress.latest.tasks[0].records == 1
 
 
 def test_two_reports_at_once_have_no_rate():

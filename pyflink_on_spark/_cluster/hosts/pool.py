@@ -358,7 +358,7 @@ class HostPool:
 
     def progress(self) -> list[TaskProgress]:
         """Return how far each chain of each subtask is."""
-        return [part for host in self._hosts.values() for part in host.progress]
+        return [part for host in list(self._hosts.values()) for part in host.progress]
 
     def sample(self, samples: int, pause: float) -> list[Samples]:
         """Look at the threads of all hosts; hosts that do not answer are left out.

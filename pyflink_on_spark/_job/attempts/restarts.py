@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import datetime
+import os
 import random
 import threading
 from collections import deque
@@ -13,10 +15,12 @@ from typing import Any, Protocol
 
 from pyflink_on_spark._compat.errors import CheckpointError, JobExecutionError
 from pyflink_on_spark._compat.unsupported import Gap, raise_unsupported
+from pyflink_on_spark._job.checkpoints.checkpoint_settings import CheckpointSettings
 from pyflink_on_spark._job.checkpoints.checkpoint_writer import Hosts
 from pyflink_on_spark._job.checkpoints.coordinator import CheckpointCoordinator
 from pyflink_on_spark._job.submission.job import Job
 from pyflink_on_spark._options import restart_strategy as options
+from pyflink_on_spark._options.secrets import masked_text
 from pyflink_on_spark._runtime.checkpoints.checkpoint import Restore, restored_positions
 from pyflink_on_spark._runtime.checkpoints.checkpoint_files import Folder
 from pyflink_on_spark._runtime.checkpoints.steps import step
@@ -196,6 +200,71 @@ class SavepointRequest:
     drain: bool = False
     checkpoint: bool = False
     path: Future[str] = field(default_factory=Future)
+
+
+class SavepointRequests(list[SavepointRequest]):
+    """The savepoints that were asked for and are not begun, the oldest first.
+
+    Other threads than that of the job may append.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._lock = threading.Lock()
+        self._refusal = ""
+
+    def append(self, request: SavepointRequest) -> None:
+        """Add a request.
+
+        Raises:
+            CheckpointError: no request is taken now.
+        """
+        with self._lock:
+            if self._refusal:
+                raise CheckpointError(self._refusal)
+            super().append(request)
+
+    @contextmanager
+    def refused(self, why: str) -> Iterator[None]:
+        """Refuse all requests, also those that wait, in the block.
+
+        Args:
+            why: the text of the error.
+        """
+        with self._lock:
+            self._refusal = why
+            waiting, self[:] = self[:], []
+        for request in waiting:
+            request.path.set_exception(CheckpointError(why))
+        try:
+            yield
+        finally:
+            self._refusal = ""
+
+
+def nothing_to_save(job: Job, failure: str, delay_ms: int) -> str:
+    """Explain why a job has no state to save while it waits for its restart.
+
+    Args:
+        job: the job.
+        failure: the line that names what it failed with.
+        delay_ms: how long it waits (ms).
+    """
+    kept = CheckpointSettings.of(job.settings.configuration).kept_when_cancelled
+    records = (job.history.last_completed(savepoint=False), job.history.restored)
+    last = next((each.path for each in records if each is not None and each.path), None)
+    then = (
+        f"or end it now: cancel {'keeps' if kept else 'removes'} its checkpoints, and SIGTERM to "
+        f"the driver (process {os.getpid()}) keeps the last one, {last}"
+        if last
+        else "or cancel it; it has no checkpoint on disk"
+    )
+    begins = datetime.datetime.now(datetime.UTC) + datetime.timedelta(milliseconds=delay_ms)
+    return (
+        f"the job {job.name!r} is RESTARTING, because of {masked_text(failure)}: until it begins "
+        f"again at {begins:%Y-%m-%d %H:%M:%S} UTC no task has state to save. Ask again when it is "
+        f"RUNNING, {then}"
+    )
 
 
 def check_may_be_saved(job: Job, call: str) -> None:

@@ -320,10 +320,14 @@ class RunningJob(ABC):
             self._job.history.attempt,
             masked_text(str(told)),
         )
-        self._cancelled.wait(delay / 1000)
+        self._rest(delay, told)
         self._check_cancelled()
         if self._runs_at_once:
             self._enter(JobStatus.RUNNING)
+
+    def _rest(self, delay_ms: int, failure: JobExecutionError) -> None:
+        """Wait some time (ms) after a failure, or until the job is cancelled."""
+        self._cancelled.wait(delay_ms / 1000)
 
     def _live(self) -> None:
         started = time.monotonic()

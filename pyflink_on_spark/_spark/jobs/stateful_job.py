@@ -3,18 +3,25 @@
 from __future__ import annotations
 
 import logging
+import threading
 from collections.abc import Sequence
 from concurrent.futures import wait
 
-from pyflink_on_spark._compat.errors import CheckpointError
-from pyflink_on_spark._job.attempts.restarts import SavepointRequest
+from pyflink_on_spark._compat.errors import CheckpointError, JobExecutionError
+from pyflink_on_spark._job.attempts.restarts import (
+    SavepointRequest,
+    SavepointRequests,
+    nothing_to_save,
+)
 from pyflink_on_spark._job.display import Progress, display_for
 from pyflink_on_spark._job.submission.job import Job
 from pyflink_on_spark._options import own
+from pyflink_on_spark._runtime.diagnosis.failure import gist_of
 from pyflink_on_spark._runtime.task.subtask_threads import JobProgress, TaskProgress
 from pyflink_on_spark._spark.jobs.running_job import GivesServer, RunningJob
 
 _log = logging.getLogger("pyflink_on_spark")
+_NOTE_SECONDS = 0.25
 
 
 class StatefulJob(RunningJob):
@@ -28,7 +35,7 @@ class StatefulJob(RunningJob):
     def __init__(self, job: Job, server: GivesServer) -> None:
         super().__init__(job, server)
         self._long_running = not job.bounded
-        self._requests: list[SavepointRequest] = []
+        self._requests = SavepointRequests()
         self._interrupted = False
         setting = own.PROGRESS.read(job.settings.configuration)
         # A program that iterates over results may print each of them.
@@ -71,6 +78,36 @@ class StatefulJob(RunningJob):
             return self._ended.is_set()
         _log.warning("the job %r was stopped with the savepoint %s", self._job.name, path)
         return True
+
+    def _attempts(self) -> None:
+        over = threading.Event()
+
+        def note() -> None:
+            while not over.wait(_NOTE_SECONDS):
+                self._note_progress()
+
+        # The thread of the job may wait, for example for a sink to commit.
+        notes = threading.Thread(target=note, name=f"progress of {self.job_id}", daemon=True)
+        notes.start()
+        try:
+            super()._attempts()
+        finally:
+            over.set()
+            notes.join()
+            self._progress.ended()
+
+    def _note_progress(self) -> None:
+        """Let listeners know how far the job is; called all the time, in a thread of its own.
+
+        Reports come between micro-batches. None comes, and nothing runs, while the driver waits.
+        """
+        if self._job.history.waiting is not None:
+            self._progress.fade()
+
+    def _rest(self, delay_ms: int, failure: JobExecutionError) -> None:
+        self._progress.stands()
+        with self._requests.refused(nothing_to_save(self._job, gist_of(str(failure)), delay_ms)):
+            super()._rest(delay_ms, failure)
 
     def trigger_savepoint(self, savepoint_directory: str | None) -> str:
         """Write a savepoint while the job runs; return its path."""

@@ -24,7 +24,6 @@ from pyflink_on_spark._job.checkpoints.coordinator import CheckpointCoordinator
 from pyflink_on_spark._job.submission.job import Job
 from pyflink_on_spark._runtime.task.operator_chain import with_key_groups
 from pyflink_on_spark._runtime.task.stacks import Samples
-from pyflink_on_spark._runtime.task.subtask_threads import TaskProgress
 from pyflink_on_spark._spark.jobs.host_task import HostTask
 from pyflink_on_spark._spark.jobs.hosts_query import start_hosts_query
 from pyflink_on_spark._spark.jobs.running_job import GivesServer, description_of, job_error
@@ -57,6 +56,7 @@ class StreamingJob(StatefulJob):
     def __init__(self, job: Job, server: GivesServer) -> None:
         super().__init__(job, server)
         self._hosts = 0
+        self._number = 0
         self._pool: HostPool | None = None
         self._coordinator = CheckpointCoordinator.of(job, self._clock)
 
@@ -94,12 +94,15 @@ class StreamingJob(StatefulJob):
         return [] if pool is None else pool.sample(samples, pause)
 
     def _run(self) -> None:
-        try:
-            self._attempts()
-        finally:
-            self._progress.ended()
+        self._attempts()
         with contextlib.suppress(OSError):
             self._coordinator.job_finished()
+
+    def _note_progress(self) -> None:
+        pool = self._pool
+        if pool is not None:
+            parts = pool.progress()
+            self._progress.update(self._number, self._coordinator.last_checkpoint, parts)
 
     @property
     def _resumable(self) -> bool:
@@ -108,6 +111,7 @@ class StreamingJob(StatefulJob):
     def _attempt(self, number: int) -> None:
         self._coordinator.attempt_begins()
         self._progress.attempt_begins()
+        self._number = number
         _Attempt(self, number).run()
 
     def _wait_for_restart(self, error: BaseException) -> None:
@@ -148,7 +152,6 @@ class _Attempt:
         self._over, self._gone = threading.Event(), threading.Event()
         self._tag = f"{owner.job_id}-{number}"
         self._assembled = False
-        self._progress: list[TaskProgress] = []
 
     def run(self) -> None:
         """Run to the end.
@@ -187,16 +190,9 @@ class _Attempt:
             self._check()
             job.maintain_sources(self._coordinator.oldest_checkpoint)
             control.run_pending(pool.ended, pool.paused)
-            self._note_progress()
             if not control.ended and not pool.ended and not pool.paused:
                 pool.wait(max(0.0, min(_LOOK_SECONDS, self._coordinator.due_in / 1000)))
-
-    def _note_progress(self) -> None:
-        """Let listeners know how far the job is, if the hosts have said something new."""
-        progress = self._pool.progress()
-        if progress != self._progress:
-            self._progress = progress
-            self._owner._progress.update(self._number, self._coordinator.last_checkpoint, progress)
+        self._owner._note_progress()
 
     def _check_start(self) -> None:
         """See whether anything ends the attempt, or Spark has lost what its hosts need to start."""

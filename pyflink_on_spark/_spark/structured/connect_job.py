@@ -110,10 +110,7 @@ class ConnectJob(QueryJob):
             0 if self._commits.restore is None else self._commits.restore.checkpoint_id
         )
         self._levels = Levels.of(self._job.stages, self._most_partitions())
-        try:
-            self._attempts()
-        finally:
-            self._progress.ended()
+        self._attempts()
         self._remove_home()
 
     def _clean_up(self) -> None:

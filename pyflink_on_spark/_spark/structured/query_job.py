@@ -122,10 +122,7 @@ class QueryJob(StatefulJob):
         self._home = self._home_folder()
         self._levels = Levels.of(self._job.stages, self._most_partitions())
         self._commits.open(self._home, len(self._levels.levels))
-        try:
-            self._attempts()
-        finally:
-            self._progress.ended()
+        self._attempts()
         with contextlib.suppress(OSError):
             self._home.remove()
 
