@@ -255,7 +255,11 @@ def test_a_killed_job_says_from_where_it_continues(run, start, records, driver, 
     assert f"    {why}; latest checkpoint: {checkpoint.uri}\n" in run("list", "-a")[1]
     _, out, _ = run("exceptions", "counter")
     assert out.startswith(f"counter ({id_of(handle)}) is LOST: 1 failure\n")
-    assert f"`run -s {checkpoint.uri} SCRIPT` continues from its latest checkpoint" in out
+    then = f"`run -s {checkpoint.uri} SCRIPT` continues from its latest checkpoint"
+    assert then in out
+    last = run("logs", "counter")[1].splitlines()[-1]
+    assert last.startswith(f"counter ({id_of(handle)}) is LOST: {why}: it was killed")
+    assert last.endswith(then)
     lines = run("checkpoints", "counter")[1].splitlines()
     assert lines[1] == "began with 3: file:/sp/savepoint-3"
     assert lines[2] == f"the latest complete one, from which `run -s` continues: {checkpoint.uri}"
@@ -316,7 +320,8 @@ def test_the_log_of_a_job(run, start, driver, tmp_path, records):
     assert run("logs", "counter", "-n", "2")[1] == "line 198\nline 199\n"
     assert len(run("logs", "counter", "-n", "0")[1].splitlines()) == 200
     handle.enter(JobStatus.FAILED, RuntimeError("why"))
-    assert run("logs", "counter", "-n", "1")[1] == "line 199\n"
+    failed = f"counter ({id_of(handle)}) is FAILED: why\n"
+    assert run("logs", "counter", "-n", "1")[1] == f"line 199\n{failed}"
     assert f"    why; log: {log}\n" in run("list", "-a")[1]
 
 

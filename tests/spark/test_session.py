@@ -115,6 +115,37 @@ def test_a_first_start_is_quiet_private_and_leaves_nothing(tmp_path):
     assert not [entry for entry in tmp_path.iterdir() if entry != temporary]
 
 
+@pytest.mark.parametrize(
+    ("end", "last"),
+    [
+        ("", ""),
+        ("raise SystemExit('no table x')", "no table x"),
+        ("os.fork() or sys.exit(); os.wait(); os.kill(os.getpid(), 9)", "KILLED"),
+        ("os.kill(os.getpid(), 9)", "KILLED"),
+        ("say_goodbye(os.getpid()); os._exit(1)", ""),
+    ],
+)
+def test_the_last_line_after_all_that_java_says_is_the_cause(tmp_path, end, last):
+    done = run_script(
+        f"""
+        import os, pathlib, subprocess
+        from pyflink_on_spark._spark.session.session import say_goodbye, watched_launch
+        with watched_launch(pathlib.Path("scratch")):
+            java = subprocess.Popen(["sh", "-c", "cat; echo at java.base/x >&2"], stdin=-1)
+        print(os.getpid(), flush=True)
+        {end}
+        """,
+        tmp_path,
+    )
+    said = done.stderr.splitlines()
+    assert "at java.base/x" in said
+    if last == "KILLED":
+        killed = f"the driver (process {done.stdout.split()[0]}) has ended without a word: it was "
+        assert said[-1].startswith(killed)
+    else:
+        assert [line for line in said if line != "at java.base/x"] == [last] * bool(last)
+
+
 def test_a_stopped_session_is_replaced_and_a_running_one_is_joined(tmp_path):
     done = run_script(
         """

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 import logging
+import re
 import threading
 import time
 from collections import deque
@@ -114,7 +115,7 @@ class JobLog(JobListener):
     def _begin(self) -> None:
         operated = self._operated
         tasks = (
-            f"{vertex.name} x{vertex.parallelism}"
+            f"{for_people(vertex.name)} x{vertex.parallelism}"
             for stage in operated.job.stages
             for vertex in stage.vertices
         )
@@ -132,6 +133,16 @@ class JobLog(JobListener):
     def _beat(self, seconds: float) -> None:
         while not self._ended.wait(seconds):
             _log.info("%s", self.heartbeat())
+
+
+_KEY_BY = re.compile(r"_stream_key_by_\w+_operator")
+_UNWRITTEN = re.compile(r"_(\w+)_operator\b")
+
+
+def for_people(name: str) -> str:
+    """The name of a task without the names of PyFlink's that no program has written."""
+    name = _KEY_BY.sub("Key By", name)
+    return _UNWRITTEN.sub(lambda found: found[1].replace("_", " "), name)
 
 
 def wait_of(history: JobHistory, now: float) -> str:

@@ -2,8 +2,8 @@
 
 The JVM inherits the standard error stream of this process. While it is being launched, that stream
 is a pipe to a companion, which passes everything on but the lines that Spark's own launch flags
-provoke. The companion outlives both processes, and then removes the scratch folder, also when they
-were killed.
+provoke. The companion outlives both processes, says so if this one was killed, which is then the
+last line after all that Java has said, and removes the scratch folder.
 """
 
 from __future__ import annotations
@@ -483,9 +483,15 @@ _SCRIPT = """
 sed -u -e '/Streaming TransformWithStateInPandas Python worker/{N;d;}' |
 grep --line-buffered -v -x -F -e "$1"
 cat
-cat "/dev/fd/$2" > /dev/null
+told=$(cat "/dev/fd/$2")
+[ -n "$told" ] || printf '%s\n' "$4"
 rm -rf -- "$3"
 """
+_GOODBYE = b"."
+_KILLED = (
+    "the driver (process {}) has ended without a word: it was killed, or has crashed. "
+    "`exceptions JOB` names the checkpoint from which its job continues"
+)
 _STANDARD_ERROR = 2
 
 # The companions, and what tells them that this process lives.
@@ -518,8 +524,10 @@ def _redirect_to_companion(console: int, scratch: Path) -> None:
     from_jvm, to_companion = os.pipe()
     alive, lifeline = os.pipe()
     try:
+        silenced, process = "\n".join(_SILENCED_LINES), os.getpid()
+        killed = _KILLED.format(process)
         companion = subprocess.Popen(
-            ["sh", "-c", _SCRIPT, "sh", "\n".join(_SILENCED_LINES), str(alive), str(scratch)],
+            ["sh", "-c", _SCRIPT, "sh", silenced, str(alive), str(scratch), killed],
             stdin=from_jvm,
             stdout=console,
             stderr=subprocess.DEVNULL,
@@ -528,10 +536,23 @@ def _redirect_to_companion(console: int, scratch: Path) -> None:
             start_new_session=True,
         )
         _companions.append((companion, lifeline))
+        atexit.register(say_goodbye, process)
         os.dup2(to_companion, _STANDARD_ERROR)
     finally:
         for end in (from_jvm, to_companion, alive):
             os.close(end)
+
+
+def say_goodbye(process: int) -> None:
+    """Let companions know that a process ends by itself; otherwise they say that it was killed.
+
+    Args:
+        process: the one that has launched the JVM. Its copies say nothing.
+    """
+    if os.getpid() == process:
+        for _, lifeline in _companions:
+            with contextlib.suppress(OSError):
+                os.write(lifeline, _GOODBYE)
 
 
 def _is_open(descriptor: int) -> bool:

@@ -37,6 +37,7 @@ from pyflink_on_spark._operate.client import (
 )
 from pyflink_on_spark._operate.server.rest.control import dispose_savepoint
 from pyflink_on_spark._operate.server.rest.server import is_loopback
+from pyflink_on_spark._operate.view.job_log import for_people
 from pyflink_on_spark._operate.view.job_records import (
     LOST,
     JobRecord,
@@ -332,7 +333,7 @@ def _stacks(arguments: list[str], records: Records) -> int:
         f"{stuck} with the same element for a second"
     )
     for each in sorted(found, key=lambda told: not told["unchanged"]):
-        name = each["operator"] or each["task"]
+        name = for_people(each["operator"] or each["task"])
         print(f"\n{name}, subtask {each['subtask']}{', unchanged' if each['unchanged'] else ''}")
         for what in ("element", "key"):
             if each[what]:
@@ -356,6 +357,7 @@ def _logs(arguments: list[str], records: Records) -> int:
     if path is None:
         lines = job.log().splitlines(keepends=True)
         sys.stdout.writelines(lines[-options.n :])
+        _tell_end(job.id, records)
         return 0
     with open(path, encoding="utf-8", errors="replace") as file:
         kept = collections.deque(file, maxlen=options.n or None)
@@ -367,7 +369,19 @@ def _logs(arguments: list[str], records: Records) -> int:
             if not alive:
                 break
             time.sleep(_FOLLOW_SECONDS)
+    _tell_end(job.id, records)
     return 0
+
+
+def _tell_end(job_id: str, records: Records) -> None:
+    """Tell why a job has failed or is lost, after all that Java may have said."""
+    job = find_job(job_id, records)
+    state, why = job.record.state, job.record.cause
+    if state == LOST:
+        with contextlib.suppress(OperationError):
+            why = job.get("/exceptions")["root-exception"]
+    if why and state in {LOST, JobStatus.FAILED.name}:
+        print(f"{job.record.name} ({job.id}) is {state}: {why}")
 
 
 def _columns(told: dict[str, Any]) -> list[str]:

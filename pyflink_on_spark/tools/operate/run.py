@@ -28,6 +28,7 @@ from pyflink_on_spark._runtime.user_code.dependencies import (
     lay_out,
     search_path,
 )
+from pyflink_on_spark._spark.session.session import say_goodbye
 from pyflink_on_spark._spark.session.spark_defaults import command_line
 from pyflink_on_spark.common import Configuration
 from pyflink_on_spark.datastream import StreamExecutionEnvironment
@@ -102,6 +103,7 @@ class SignalsAsk:
         name = signal.Signals(number).name
         if self._asked:
             os.write(2, f"ended by a second signal ({name})\n".encode())
+            say_goodbye(os.getpid())
             os._exit(_ENDED_BY_SIGNAL + number)
         self._asked = True
         if sys.stderr.isatty():
