@@ -325,6 +325,26 @@ def test_the_log_of_a_job(run, start, driver, tmp_path, records):
     assert f"    why; log: {log}\n" in run("list", "-a")[1]
 
 
+def test_texts_of_records_are_no_commands_of_the_terminal(run, driver, start, tmp_path):
+    """What clears a screen, sets its title, writes over a line, or turns the text around."""
+    hostile = "\x1b[2J\x1b]0;owned\x07\rall is well\x9b31m\u202egnp.exe\ud800\b\b"
+    escaped = r"\x1b[2J\x1b]0;owned\x07\rall is well\x9b31m\u202egnp.exe\ud800\x08\x08"
+    log = tmp_path / "job.log"
+    log.write_text(f"a line\t{hostile}\n", errors="replace")
+    driver.log = str(log)
+    handle = start(name=f"counter{hostile}")
+    handle.job.history.attempt_failed(RuntimeError(f"ValueError: {hostile}"), 100)
+    handle.enter(JobStatus.RESTARTING)
+    asked = id_of(handle)
+    for command in (["list"], ["exceptions", asked], ["logs", asked], ["checkpoints", asked]):
+        _, out, err = run(*command)
+        assert all(each in "\t\n" or each.isprintable() for each in out + err), command
+        assert escaped in out or command[0] in {"checkpoints", "logs"}
+    assert run("logs", asked)[1].startswith("a line\t\\x1b[2J")
+    handle.error = RuntimeError(hostile)
+    assert escaped in run("savepoint", asked)[2]
+
+
 def test_the_log_of_a_job_in_the_foreground(run, driver, start, caplog):
     driver._tail.attach()
     try:

@@ -8,8 +8,10 @@ import contextlib
 import datetime
 import functools
 import http.client
+import io
 import json
 import os
+import re
 import socket
 import sys
 import textwrap
@@ -18,7 +20,7 @@ import uuid
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TextIO
 from urllib.parse import quote, urlsplit
 
 from pyflink_on_spark._compat.errors import CheckpointError
@@ -58,6 +60,33 @@ _FOLLOW_SECONDS = 0.5
 _JOB = "the job's id, the beginning of its id, or its name"
 
 
+_COMMANDS_OF_TERMINALS = re.compile(
+    r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]"
+)
+
+
+class _PlainText(io.TextIOBase):
+    """Writes texts of jobs, in which nothing is a command of the terminal.
+
+    Errors and logs have texts of records, and those who write records are no operators.
+
+    Args:
+        stream: where to.
+    """
+
+    def __init__(self, stream: TextIO) -> None:
+        self._stream = stream
+
+    def write(self, text: str) -> int:
+        """Write a text, with an escape for each character that is none."""
+        self._stream.write(_COMMANDS_OF_TERMINALS.sub(lambda found: ascii(found[0])[1:-1], text))
+        return len(text)
+
+    def flush(self) -> None:
+        """Flush the stream."""
+        self._stream.flush()
+
+
 def run_operation(name: str, arguments: list[str]) -> int:
     """Carry out a command; return its exit status.
 
@@ -65,6 +94,12 @@ def run_operation(name: str, arguments: list[str]) -> int:
         name: one of ``tools.commands.OPERATIONS``.
         arguments: what follows it.
     """
+    output, errors = _PlainText(sys.stdout), _PlainText(sys.stderr)
+    with contextlib.redirect_stdout(output), contextlib.redirect_stderr(errors):
+        return _run_operation(name, arguments)
+
+
+def _run_operation(name: str, arguments: list[str]) -> int:
     try:
         own, cluster = without_cluster(arguments)
         server = find_server(cluster)
