@@ -194,6 +194,26 @@ def test_the_element_of_each_subtask(ask, operated, sampled):
     assert told["frames"] == list(STACK.frames)
 
 
+def test_the_threads_of_the_task_manager(driver, sampled):
+    path = "/taskmanagers/driver/thread-dump"
+    answer = driver.router.answer(Request("GET", path))
+    (info,) = answer.content["threadInfos"]
+    assert info == {
+        "threadName": "read (1)",
+        "stringifiedThreadInfo": "parse (job.py:9)\nReader.map (job.py:3)",
+    }
+    assert driver.router.answer(Request("GET", path.replace("driver", "tm-7"))).status == 404
+
+
+def test_what_flink_tells_of_the_master_of_a_job(driver, ask, operated):
+    told = {each["key"]: each["value"] for each in ask("/jobmanager/config")}
+    assert told == {"sasl.password": "******", "parallelism.default": "2"}
+    assert ask("/jobmanager/environment")["jvm"]["version"].startswith("CPython")
+    assert ask(f"/vertices/{operated.tasks[0].id}/jm-operator-metrics") == []
+    assert ask("/vertices/other/jm-operator-metrics")[0] == 404
+    assert send(driver, "PATCH", f"/jobs/{operated.id}/rescaling", parallelism=3)[0] == 409
+
+
 def test_no_stacks(ask, operated):
     assert ask("/stacks")[0] == 409
     operated.handle.sample_stacks = lambda samples, pause: []

@@ -60,6 +60,7 @@ class JobRoutes:
         router.add("GET", "/jobs/:job_id/execution-result", self.result)
         router.add("GET", "/jobs/:job_id/resource-requirements", self.resources)
         router.add("PUT", "/jobs/:job_id/resource-requirements", self.rescale)
+        router.add("PATCH", "/jobs/:job_id/rescaling", self.rescale)
 
     def job(self, request: Request, job_id: str) -> Answer:
         """Return the job with its tasks."""

@@ -52,6 +52,9 @@ class MetricsRoutes:
         router.add(
             "GET", "/jobs/:job_id/vertices/:task_id/subtasks/:subtask/metrics", self.of_subtask
         )
+        router.add(
+            "GET", "/jobs/:job_id/vertices/:task_id/jm-operator-metrics", self.of_coordinator
+        )
         router.add("GET", "/jobmanager/metrics", self.of_process)
         router.add("GET", "/taskmanagers/metrics", self.of_task_managers)
         router.add("GET", "/taskmanagers/:name/metrics", self.of_task_manager)
@@ -119,6 +122,11 @@ class MetricsRoutes:
             "Status.Process.Memory.MaxResident": used.ru_maxrss * 1024,
             "Status.Process.Threads.Count": threading.active_count(),
         }
+
+    def of_coordinator(self, request: Request, job_id: str, task_id: str) -> Answer:
+        """Return the metrics of a task's coordinators in the driver: there are none."""
+        task_of(self._jobs.get(job_id), task_id)
+        return Answer([])
 
     def watermarks(self, request: Request, job_id: str, task_id: str) -> Answer:
         """Return the watermark of each subtask."""

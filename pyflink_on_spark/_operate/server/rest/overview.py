@@ -186,6 +186,11 @@ def part_of_log(path: str | Path, start: str | None) -> Answer:
         return Answer(file.read(_MOST_BYTES), kind=TEXT)
 
 
+def _options_of(job: OperatedJob) -> list[dict[str, str]]:
+    shown = all_masked(dict(job.job.settings.configuration))
+    return [{"key": key, "value": value} for key, value in shown.items()]
+
+
 class ProcessRoutes:
     """Answers the requests about this process.
 
@@ -201,6 +206,9 @@ class ProcessRoutes:
     def add_to(self, router: Router) -> None:
         """Add the routes."""
         router.add("GET", "/jobs/:job_id/log", self.job_log)
+        router.add("GET", "/jobs/:job_id/jobmanager/config", self.job_config)
+        router.add("GET", "/jobs/:job_id/jobmanager/environment", self.job_environment)
+        router.add("GET", "/datasets", self.data_sets)
         self.add_process_to(router)
 
     def add_process_to(self, router: Router) -> None:
@@ -219,9 +227,15 @@ class ProcessRoutes:
     def config(self, request: Request) -> Answer:
         """Return the options of the last job; what is secret is hidden."""
         jobs = self._jobs.all()
-        options = dict(jobs[-1].job.settings.configuration) if jobs else {}
-        shown = all_masked(options)
-        return Answer([{"key": key, "value": value} for key, value in shown.items()])
+        return Answer(_options_of(jobs[-1]) if jobs else [])
+
+    def job_config(self, request: Request, job_id: str) -> Answer:
+        """Return the options of a job; what is secret is hidden."""
+        return Answer(_options_of(self._jobs.get(job_id)))
+
+    def data_sets(self, request: Request) -> Answer:
+        """Return the cached intermediate results of the cluster: there are none."""
+        return Answer({"dataSets": []})
 
     def logs(self, request: Request) -> Answer:
         """Return the name and size of the log."""
@@ -251,6 +265,11 @@ class ProcessRoutes:
         version = f"{platform.python_implementation()} {platform.python_version()}"
         about = {"version": version, "arch": platform.machine(), "options": []}
         return Answer({"jvm": about, "classpath": []})
+
+    def job_environment(self, request: Request, job_id: str) -> Answer:
+        """Return the Python of a job's driver."""
+        self._jobs.get(job_id)
+        return self.environment(request)
 
     def threads(self, request: Request) -> Answer:
         """Return the stacks of the driver's threads."""

@@ -321,6 +321,7 @@ class StacksRoutes:
         """Add the routes."""
         router.add("GET", "/jobs/:job_id/vertices/:task_id/flamegraph", self.flame_graph)
         router.add("GET", "/jobs/:job_id/stacks", self.stacks)
+        router.add("GET", "/taskmanagers/:manager/thread-dump", self.threads)
 
     def flame_graph(self, request: Request, job_id: str, task_id: str) -> Answer:
         """The sampled stacks of a task as a tree, by operator and function."""
@@ -365,6 +366,26 @@ class StacksRoutes:
                 ],
             }
         )
+
+    def threads(self, request: Request, manager: str) -> Answer:
+        """The stacks of the functions of all jobs that run in hosts, the innermost call first."""
+        if manager != TASK_MANAGER:
+            raise RestError(NOT_FOUND, f"TaskExecutor {manager} not found")
+        jobs = [job for job in self._jobs.running() if hasattr(job.handle, "sample_stacks")]
+        stacks = [
+            current.stack
+            for job in jobs
+            for each in self._sampled(job)[2]
+            for current in each.current
+        ]
+        infos = [
+            {
+                "threadName": f"{stack.operator or stack.task} ({stack.subtask})",
+                "stringifiedThreadInfo": "\n".join(reversed(stack.frames)),
+            }
+            for stack in stacks
+        ]
+        return Answer({"threadInfos": infos})
 
     def _sampled(self, job: OperatedJob) -> tuple[float, int, list[Samples]]:
         """The time of the samples (ms since the epoch), their number, and the samples."""
