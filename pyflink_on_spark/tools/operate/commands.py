@@ -78,7 +78,7 @@ class _PlainText(io.TextIOBase):
         self._stream = stream
 
     def write(self, text: str) -> int:
-        """Write a text, with an escape for each character that is none."""
+        """Write a text, with an escape in place of each command."""
         self._stream.write(_COMMANDS_OF_TERMINALS.sub(lambda found: ascii(found[0])[1:-1], text))
         return len(text)
 
