@@ -32,7 +32,7 @@ KEYS = 10
 
 @dataclass(frozen=True)
 class Case:
-    """What runs, and what may come of it.
+    """A program that runs, and its limits.
 
     Args:
         kind: the first argument of the program.

@@ -326,7 +326,7 @@ def test_the_log_of_a_job(run, start, driver, tmp_path, records):
 
 
 def test_texts_of_records_are_no_commands_of_the_terminal(run, driver, start, tmp_path):
-    """What clears a screen, sets its title, writes over a line, or turns the text around."""
+    """The text clears a screen, sets its title, writes over a line, and turns around."""
     hostile = "\x1b[2J\x1b]0;owned\x07\rall is well\x9b31m\u202egnp.exe\ud800\b\b"
     escaped = r"\x1b[2J\x1b]0;owned\x07\rall is well\x9b31m\u202egnp.exe\ud800\x08\x08"
     log = tmp_path / "job.log"
