@@ -266,6 +266,24 @@ def test_a_killed_job_says_from_where_it_continues(run, start, records, driver, 
     assert lines[3].endswith("chk-4")
 
 
+def test_a_killed_query_continues_from_its_folder_once_a_micro_batch_is_complete(
+    run, start, records, tmp_path
+):
+    handle = start(configuration={"execution.checkpointing.dir": tmp_path.as_uri()})
+    process = subprocess.Popen([sys.executable, "-c", ""])
+    process.wait()
+    records.write(replace(records.all()[0], pid=process.pid, socket="/nowhere"))
+    assert run("exceptions", "counter")[1].endswith(" lost; no complete checkpoint was found\n")
+    commits = tmp_path / id_of(handle) / "query" / "commits"
+    commits.mkdir(parents=True)
+    (commits / ".0.crc").touch()
+    assert run("exceptions", "counter")[1].endswith(" lost; no complete checkpoint was found\n")
+    (commits / "0").touch()
+    home = (tmp_path / id_of(handle)).as_uri()
+    assert f"`run -s {home} SCRIPT` continues from" in run("exceptions", "counter")[1]
+    assert f"latest checkpoint: {home}\n" in run("list", "-a")[1]
+
+
 def test_a_restarting_job_is_listed_with_cause_and_count(run, start):
     handle = start()
     handle.job.history.attempt_failed(RuntimeError("Traceback:\nKeyError: 'x'"), 100)

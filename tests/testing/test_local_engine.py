@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 import traceback
 
 import pytest
@@ -385,6 +386,22 @@ def test_a_savepoint_that_cannot_be_written_does_not_end_the_job(engine, tmp_pat
         client.trigger_savepoint(str(tmp_path / "file")).result()
     assert client.get_job_status().result() == JobStatus.RUNNING
     client.cancel().result()
+
+
+def test_a_job_that_waits_for_its_restart_has_no_savepoint(engine, tmp_path):
+    delay = {"restart-strategy.fixed-delay.delay": "1 h"}
+    env = with_checkpoints(**{"restart-strategy.type": "fixed-delay"} | delay)
+    log = Log()
+    env.from_collection(list(range(5))).map(FailsOnce(log))
+    client = env.execute_async()
+    while client.get_job_status().result() != JobStatus.RESTARTING:
+        time.sleep(0.01)
+    with pytest.raises(
+        CheckpointError, match=r"is RESTARTING, because of .*: once: until it begins"
+    ):
+        client.trigger_savepoint(str(tmp_path)).result()
+    client.cancel().result()
+    assert client.get_job_status().result() == JobStatus.CANCELED
 
 
 @pytest.mark.parametrize("settings", [{}, {"checkpoint_each_turn": True}])

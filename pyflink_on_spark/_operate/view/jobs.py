@@ -16,6 +16,7 @@ from pyflink_on_spark._job.submission.job import Job, JobHistory
 from pyflink_on_spark._operate.view.job_records import LOST, JobRecord
 from pyflink_on_spark._options.checkpointing import DIRECTORY
 from pyflink_on_spark._runtime.checkpoints.checkpoint import latest_checkpoint
+from pyflink_on_spark._runtime.checkpoints.checkpoint_files import Folder, folder
 from pyflink_on_spark._runtime.contract.plan import (
     ExchangePlan,
     LocalPlan,
@@ -315,10 +316,17 @@ def checkpoint_of_lost(archived: Mapping[str, Any]) -> str | None:
     restored = archived.get("/checkpoints", {}).get("latest", {}).get("restored")
     first = None if restored is None else restored["external_path"]
     try:
-        found = latest_checkpoint(f"{directory}/{config['jid']}") if directory else None
+        home = folder(f"{directory}/{config['jid']}") if directory else None
+        found = None if home is None else latest_checkpoint(home.uri) or _query_in(home)
     except Exception:  # noqa: BLE001 - a file system may raise anything, and needs a configuration
         return None
     return found or first
+
+
+def _query_in(home: Folder) -> str | None:
+    """The URI of the folder of a job if it is that of a query with a complete micro-batch."""
+    commits = home.inside("query").inside("commits").names()
+    return home.uri if any(name.isdecimal() for name in commits) else None
 
 
 def with_loss(path: str, kept: Any, record: JobRecord, archived: Mapping[str, Any]) -> Any:
@@ -333,7 +341,11 @@ def with_loss(path: str, kept: Any, record: JobRecord, archived: Mapping[str, An
     if path != "/exceptions" or record.state != LOST:
         return kept
     found = checkpoint_of_lost(archived)
-    then = f". `run -s {found} SCRIPT` continues from its latest checkpoint" if found else ""
+    then = (
+        f". `run -s {found} SCRIPT` continues from its latest checkpoint"
+        if found
+        else "; no complete checkpoint was found"
+    )
     loss = {
         "exceptionName": record.cause,
         "stacktrace": f"{record.cause}: it was killed, or its machine was lost{then}",

@@ -490,7 +490,7 @@ rm -rf -- "$3"
 _GOODBYE = b"."
 _KILLED = (
     "the driver (process {}) has ended without a word: it was killed, or has crashed. "
-    "`exceptions JOB` names the checkpoint from which its job continues"
+    "`exceptions JOB` says from where its job continues"
 )
 _STANDARD_ERROR = 2
 

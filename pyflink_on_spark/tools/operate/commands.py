@@ -409,7 +409,7 @@ def _logs(arguments: list[str], records: Records) -> int:
 
 
 def _tell_end(job_id: str, records: Records) -> None:
-    """Tell the cause of a failure or a loss, after all the output of Java."""
+    """Print the cause of a failure or a loss, after all the output of Java."""
     job = find_job(job_id, records)
     state, why = job.record.state, job.record.cause
     if state == LOST:
