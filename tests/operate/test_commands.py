@@ -9,6 +9,7 @@ import subprocess
 import sys
 import urllib.request
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
@@ -68,6 +69,29 @@ def test_jobs_are_listed_as_flink_lists_them(run, start):
     _, out, _ = run("list", "-a")
     assert "---------------------- Terminated Jobs -----------------------" in out
     assert f"{id_of(ended)} : two (FAILED)" in out
+
+
+def test_a_job_that_opens_its_functions_is_listed_with_those_that_run(run, start):
+    handle = start("one")
+    handle._status = JobStatus.CREATED
+    handle.job.history.initializes()
+    lines = run("list", "-a")[1].splitlines()
+    assert lines[1] == "------------------ Running/Restarting Jobs -------------------"
+    assert lines[2].endswith(" : one (INITIALIZING)")
+    assert "No terminated jobs." in lines
+
+
+def test_a_reader_that_has_seen_enough_is_no_error(home):
+    read, write = os.pipe()
+    os.close(read)
+    root = str(Path(__file__).resolve().parents[2])
+    command = [sys.executable, "-m", "pyflink_on_spark", "list"]
+    environment = {**os.environ, "PYTHONPATH": root}
+    done = subprocess.run(
+        command, env=environment, stdout=write, stderr=subprocess.PIPE, check=False
+    )
+    os.close(write)
+    assert (done.returncode, done.stderr) == (141, b"")
 
 
 def test_a_job_of_a_driver_that_is_gone_is_lost(run, records):

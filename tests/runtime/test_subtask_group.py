@@ -421,11 +421,17 @@ def test_while_only_threads_work_the_group_has_nothing_to_do():
         job.stages, [0], job.settings, FakeClock(), driver, threads=SubtaskThreads(woken.set)
     )
     group.open()
+    group.progress()
     group.turn(time.monotonic() + 0.05)
     while group.turn(time.monotonic() + 0.05):
         pass
     assert not group.ended
     assert group.busy
+    worked = [sum(each.busy for each in group.progress())]
+    while worked[-1] < worked[0] + 0.05:  # the function that waits is not idle
+        assert worked[-1] >= worked[0], worked
+        assert len(worked) < 10**6
+        worked.append(sum(each.busy for each in group.progress()))
     woken.clear()
     GATE.set()
     assert woken.wait(30)

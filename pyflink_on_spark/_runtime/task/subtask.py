@@ -33,12 +33,19 @@ class BusyTime:
     In the rest of the time it was idle, or another subtask of its host worked.
     """
 
-    __slots__ = ("_backpressured", "busy", "held_since")
+    __slots__ = ("_backpressured", "busy", "held_since", "working_since")
 
     def __init__(self) -> None:
         self.busy = 0.0
+        self.working_since: float | None = None
+        """The time since which a thread of the subtask works; None if none does."""
         self._backpressured = 0.0
         self.held_since: float | None = None
+
+    def worked(self, now: float) -> float:
+        """The time for which the subtask has worked, also in the call that its thread is in."""
+        since = self.working_since
+        return self.busy + (0.0 if since is None else max(0.0, now - since))
 
     def released(self, now: float) -> None:
         """Note that the subtask can work again."""
@@ -352,9 +359,10 @@ class Subtask(LogPlace):
             rows: what came from exchanges.
             seconds: after how long to end; a slow function may take longer.
         """
-        begun = self._now()
+        begun = self.activity.working_since = self._now()
         self.tick()
         self.work(begun + seconds, rows)
+        self.activity.working_since = None
         self.activity.busy += self._now() - begun
 
     def tick(self) -> None:

@@ -7,6 +7,7 @@ import logging
 import time
 from collections import deque
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from itertools import islice
 from typing import Any
@@ -717,6 +718,12 @@ class SubtaskGroup:
         for number, part in self._parts.items():
             if number not in self._in_flight:
                 self._progress[number] = part.progress()
+            else:  # a function that is stuck works
+                worked = part.activity.worked(self._now())
+                known = self._progress.get(number, ())
+                self._progress[number] = [
+                    replace(each, busy=max(each.busy, worked)) for each in known
+                ]
         return [each for number in self._parts for each in self._progress.get(number, ())]
 
 

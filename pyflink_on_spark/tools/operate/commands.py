@@ -50,7 +50,7 @@ from pyflink_on_spark._operate.view.job_records import (
 from pyflink_on_spark._operate.view.jobs import INITIALIZING, checkpoint_of_lost
 from pyflink_on_spark._operate.view.server_record import TOKEN_VARIABLE, known_token, running_server
 from pyflink_on_spark.common import JobStatus
-from pyflink_on_spark.tools.operate.run import check_script
+from pyflink_on_spark.tools.operate.run import check_script, close_output
 from pyflink_on_spark.tools.operate.run_options import RunOptions, UsageError, without_cluster
 
 _RULE = "-" * 62
@@ -106,7 +106,11 @@ def _run_operation(name: str, arguments: list[str]) -> int:
         for note in cluster.notes:
             print(note, file=sys.stderr)
         records = JobRecords(jobs_folder()) if server is None else ServerRecords(server.door)
-        return _OPERATIONS[name](own, records)
+        status = _OPERATIONS[name](own, records)
+        sys.stdout.flush()
+        return status
+    except BrokenPipeError:
+        return close_output()
     except (OperationError, CheckpointError, OSError, UsageError) as error:
         print(f"{name}: {error}", file=sys.stderr)
         return 1
@@ -351,7 +355,7 @@ def _exceptions(arguments: list[str], records: Records) -> int:
     for each in shown:
         print(f"\n{_time(each['timestamp'], _MOMENT)}  {each['exceptionName']}")
         if each["stacktrace"].strip() != each["exceptionName"]:
-            print(textwrap.indent(each["stacktrace"].rstrip(), "    "))
+            print(textwrap.indent(for_people(each["stacktrace"]).rstrip(), "    "))
     if len(shown) < len(entries):
         print(f"\n{len(entries) - len(shown)} more: exceptions {options.job} -n 0")
     return 0
@@ -437,9 +441,9 @@ def _state(record: JobRecord, records: Records) -> str:
 
 
 def _over(state: str) -> bool:
-    with contextlib.suppress(KeyError):
-        return JobStatus[state].is_globally_terminal_state()
-    return True
+    return state == LOST or (
+        state != INITIALIZING and JobStatus[state].is_globally_terminal_state()
+    )
 
 
 def _time(milliseconds: int, form: str) -> str:

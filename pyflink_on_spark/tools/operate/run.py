@@ -193,7 +193,7 @@ def run_script(options: RunOptions) -> int:
         print(error, file=sys.stderr)
         return 1
     except BrokenPipeError:
-        return _close_output()
+        return close_output()
     except Exception as error:  # noqa: BLE001 - told as Python tells it, from the script on
         tell_error(error, script)
         return 1
@@ -235,7 +235,7 @@ def _end_jobs(asked: KeyboardInterrupt) -> int:
     return status
 
 
-def _close_output() -> int:
+def close_output() -> int:
     """Let Python not try again to write to a pipe that nobody reads."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
     return _CLOSED_PIPE
