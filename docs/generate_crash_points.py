@@ -30,9 +30,9 @@ HEAD = """\
 # Crash points
 
 Each step of checkpoint, savepoint, commit, restore, drain, cancel and end has a name in the code
-(`_runtime/checkpoints/steps.py`). The tests let something happen to a process at each of these
-steps, run the job to its end, and compare the output with that of a job to which nothing happens:
-each record has to be there once. [Reliability](../operate/reliability.md) says what
+(`_runtime/checkpoints/stored_frames.py`). The tests let something happen to a process at each of
+these steps, run the job to its end, and compare the output with that of a job to which nothing
+happens: each record has to be there once. [Reliability](../operate/reliability.md) says what
 a job does in such cases.
 
 This page is generated from the table that the tests use (`tests/job/crash_points.py`). A step

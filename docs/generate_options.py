@@ -10,12 +10,11 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from pyflink_on_spark._options import families
+from pyflink_on_spark._options import registry
 from pyflink_on_spark._options.option import Effect, Option, OptionPrefix
 from pyflink_on_spark._options.option_text import option_text
 from pyflink_on_spark._options.registry import MODULES, declared
@@ -35,36 +34,55 @@ with `pyflink-on-spark.` is an error. All other keys are the program's own.
 This page is generated. To change it, change the declarations in
 `pyflink_on_spark/_options/`, then run `python docs/generate_options.py`.
 """
-TITLES = {
-    "execution": "Execution",
-    "pipeline": "Pipeline",
-    "checkpointing": "Checkpoints, savepoints and recovery",
-    "state": "State backends",
-    "restart_strategy": "Restart strategies",
-    "python": "Python",
-    "file_systems": "File systems",
-    "network": "Network",
-    "table": "Tables and SQL",
-    "operation": "Operation",
-    "own": "Options of this package",
+SECTIONS = {
+    "Execution": ("execution.", "parallelism.", "task.", "metrics.latency."),
+    "Pipeline": ("pipeline.",),
+    "Checkpoints, savepoints and recovery": (
+        "execution.checkpointing.",
+        "execution.state-recovery.",
+        "pipeline.sources.",
+    ),
+    "State backends": ("state.",),
+    "Restart strategies": ("restart-strategy.",),
+    "Python": ("python.",),
+    "File systems": ("s3.", "fs."),
+    "Network": ("heartbeat.",),
+    "Tables and SQL": ("table.",),
+    "Operation": ("env.", "rest.", "jobstore.", "metrics."),
+    "Options of this package": ("pyflink-on-spark.",),
 }
 
 
 def document() -> str:
     """Return the text of the page."""
     lines = [HEAD]
+    sections: dict[str, list[str]] = {title: [] for title in SECTIONS}
     for module in MODULES:
-        lines += _section(module)
+        for option in declared(module):
+            sections[_title(option)].append(_row(option))
+    for title, rows in sections.items():
+        lines += _section(title, rows)
     return "\n".join([*lines, *_families()])
 
 
-def _section(module: ModuleType) -> Iterator[str]:
-    yield f"## {TITLES[module.__name__.rpartition('.')[2]]}"
+def _title(option: Option[Any] | OptionPrefix) -> str:
+    """Return the section with the longest prefix of an option's key."""
+    key = option.prefix if isinstance(option, OptionPrefix) else option.key
+    fitting = [
+        (len(prefix), title)
+        for title, prefixes in SECTIONS.items()
+        for prefix in prefixes
+        if key.startswith(prefix)
+    ]
+    return max(fitting)[1]
+
+
+def _section(title: str, rows: list[str]) -> Iterator[str]:
+    yield f"## {title}"
     yield ""
     yield "| key | type | default | effect on Spark | former and other keys |"
     yield "| --- | --- | --- | --- | --- |"
-    for option in declared(module):
-        yield _row(option)
+    yield from rows
     yield ""
 
 
@@ -100,7 +118,7 @@ def _families() -> Iterator[str]:
     yield "| keys that begin with | why they have no effect |"
     yield "| --- | --- |"
     reasons: dict[str, list[str]] = {}
-    for prefix, reason in sorted(families.FAMILIES.items()):
+    for prefix, reason in sorted(registry.FAMILIES.items()):
         reasons.setdefault(reason, []).append(f"`{prefix}`")
     for reason, prefixes in reasons.items():
         yield f"| {', '.join(prefixes)} | {reason} |"

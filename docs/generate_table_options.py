@@ -19,7 +19,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 from pyflink_on_spark._sql.plan import options as kinds
 from pyflink_on_spark._sql.plan.options import Option
 from pyflink_on_spark._sql.tables.connectors.registry import CONNECTORS
-from pyflink_on_spark._sql.tables.formats.registry import FORMATS
+from pyflink_on_spark._sql.tables.formats.format import FORMATS
 
 DOCUMENT = Path(__file__).parent / "use" / "connectors" / "tables.md"
 HEAD = """\

@@ -73,7 +73,7 @@ def _run(command: str, arguments: list[str]) -> int:
         _check_word(command, options)
         options.detached |= command == _APPLICATION
         if command == "info":
-            from pyflink_on_spark.tools.operate.info import show_plan
+            from pyflink_on_spark.tools.operate.commands import show_plan
 
             return show_plan(options)
         return _run_script(command, options, arguments)

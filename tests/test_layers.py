@@ -55,7 +55,7 @@ IMPORT_BY_NAME = {
     "_sql/tables/connectors/registry.py": "the factory of a connector, in _sql/tables/connectors",
     "_sql/functions/catalog.py": "the user's module of a function",
     "_sql/tables/formats/protobuf.py": "the class of messages that an option names",
-    "_sql/tables/formats/registry.py": "a format, in _sql/tables/formats",
+    "_sql/tables/formats/format.py": "a format, in _sql/tables/formats",
     "_sql/functions/library.py": "a chapter of functions, in _sql/functions",
     "common/serialization.py": "formats that PyFlink moved away from this module",
     "tools/check/mirror.py": "any module of the mirror",

@@ -15,6 +15,14 @@ from importlib import metadata
 from typing import Any, BinaryIO
 
 _MAGIC = re.compile(r"[*?\[]")
+EXTRA = "pip install 'pyflink_on_spark[filesystems]'"
+_FIRST_YEAR = 2021
+# Protocols for files in other files, for cached copies, and for this machine.
+_NOT_A_PLACE = frozenset(
+    {"zip", "tar", "libarchive", "dir", "root", "data", "reference", "generic", "local", "file"}
+    | {"filecache", "blockcache", "simplecache", "cached", "async_wrapper", "asyncwrapper"}
+    | {"asynclocal"}
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -223,9 +231,6 @@ class SessionUse:
                 session.close()
 
 
-EXTRA = "pip install 'pyflink_on_spark[filesystems]'"
-
-
 @dataclass(frozen=True)
 class Scheme:
     """A kind of file system.
@@ -265,13 +270,6 @@ _KNOWN = {
     "ftp": Scheme("ftp"),
     "memory": Scheme("memory", object_store=True),
 }
-_FIRST_YEAR = 2021
-# Protocols for files in other files, for cached copies, and for this machine.
-_NOT_A_PLACE = frozenset(
-    {"zip", "tar", "libarchive", "dir", "root", "data", "reference", "generic", "local", "file"}
-    | {"filecache", "blockcache", "simplecache", "cached", "async_wrapper", "asyncwrapper"}
-    | {"asynclocal"}
-)
 
 
 def find_scheme(name: str) -> Scheme:

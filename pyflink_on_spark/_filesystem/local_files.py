@@ -17,6 +17,8 @@ from typing import Any, BinaryIO
 
 from pyflink_on_spark._filesystem.file_system import FileStatus, FileSystem, is_hidden
 
+_CHUNK = 4 * 1024 * 1024  # the size of a request
+
 
 class LocalFiles(FileSystem):
     """Files by absolute paths."""
@@ -113,9 +115,6 @@ def _new_files_in(top: str, known: set[str]) -> Iterator[str]:
         except FileNotFoundError:
             if folder == top:
                 raise
-
-
-_CHUNK = 4 * 1024 * 1024  # the size of a request
 
 
 class InputPath(os.PathLike[str]):

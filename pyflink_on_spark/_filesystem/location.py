@@ -10,14 +10,16 @@ from types import MappingProxyType
 from typing import Any
 from urllib.parse import unquote
 
+from pyflink_on_spark._compat.unsupported import Gap, raise_unsupported
 from pyflink_on_spark._filesystem.connection import options_of_uri
 from pyflink_on_spark._filesystem.file_system import FileSystem, find_scheme, uses_arrow
 from pyflink_on_spark._filesystem.local_files import LOCAL
 from pyflink_on_spark._filesystem.remote_files import RemoteFiles
-from pyflink_on_spark._options import file_systems as options
+from pyflink_on_spark._options import flink as options
 
 _SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.\-]*):")
 _NOTHING: Mapping[str, str] = MappingProxyType({})
+_AZURE = "core.windows.net"
 
 
 @dataclass(frozen=True)
@@ -111,9 +113,6 @@ def _without_authority(uri: str, rest: str) -> str:
     if host not in ("", "localhost"):
         raise ValueError(f"a file URI cannot name a host ({host!r}): {uri!r}")
     return slash + path
-
-
-_AZURE = "core.windows.net"
 
 
 @dataclass(frozen=True)
@@ -255,3 +254,23 @@ def _azure_place(authority: str) -> dict[str, str]:
 
 def _azure_host(authority: str) -> str:
     return authority.rpartition("@")[2].partition(":")[0]
+
+
+def local_path(path: str) -> str:
+    """Return the absolute local path of a path or of a ``file:`` URI.
+
+    Call this function in the driver: a worker may run in another folder.
+
+    Raises:
+        TypeError: the path is not a string.
+        ValueError: the path is empty, or names a host.
+        UnsupportedFlinkFeature: the path is on another file system.
+    """
+    if isinstance(path, str) and is_remote(path):
+        raise_unsupported(
+            f"the path {path!r}",
+            kind=Gap.NOT_YET,
+            reason="the file must be on this machine",
+            instead="Mount or copy the files, and give their local path.",
+        )
+    return locate(path).path

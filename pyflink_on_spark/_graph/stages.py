@@ -19,7 +19,7 @@ from pyflink_on_spark._runtime.contract.plan import (
     StagePlan,
     VertexPlan,
 )
-from pyflink_on_spark._runtime.operators.sink import SinkOperator
+from pyflink_on_spark._runtime.operators.stateless import SinkOperator
 
 Splits = Callable[[PhysicalNode], tuple[tuple[object, ...], ...]]
 

@@ -20,6 +20,15 @@ from pyflink_on_spark._runtime.contract.plan import (
 from pyflink_on_spark._runtime.contract.state_meaning import Counterpart, StateMeaning
 from pyflink_on_spark._runtime.key_groups import default_max_parallelism
 
+_REPARTITION = (
+    "You must use another partitioning strategy, such as broadcast, rebalance, shuffle or global."
+)
+_KEYED_UNION = (
+    "The streams of a union that is keyed need one parallelism: set it for each, or put a map() "
+    "between union() and key_by()."
+)
+_numbers = itertools.count(1)
+
 
 @dataclass(frozen=True)
 class GraphSettings:
@@ -240,15 +249,6 @@ class StreamGraph:
             group.append(outputs[0].reader)
 
 
-_REPARTITION = (
-    "You must use another partitioning strategy, such as broadcast, rebalance, shuffle or global."
-)
-_KEYED_UNION = (
-    "The streams of a union that is keyed need one parallelism: set it for each, or put a map() "
-    "between union() and key_by()."
-)
-
-
 def display_name(node: Transformation) -> str:
     """Return a name as Flink shows it: sources and sinks say what they are."""
     if node.source is not None:
@@ -267,9 +267,6 @@ def _in_order(transformations: Iterable[Transformation]) -> list[Transformation]
             found[node] = None
             stack += [edge.upstream for edge in node.edges]
     return sorted(found, key=lambda node: node.number)
-
-
-_numbers = itertools.count(1)
 
 
 class Chaining(enum.Enum):

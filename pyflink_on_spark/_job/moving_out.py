@@ -30,9 +30,10 @@ from pyflink_on_spark._runtime.state.operator_state import OperatorSnapshot
 from pyflink_on_spark._runtime.state.snapshot import StateMeta
 from pyflink_on_spark._runtime.windows.aligned_windows import FIRED_NAME
 from pyflink_on_spark._runtime.windows.general_windows import STATE_NAME as MERGING
-from pyflink_on_spark._runtime.windows.operator import WindowOperator
+from pyflink_on_spark._runtime.windows.general_windows import WindowOperator
 from pyflink_on_spark.flink_state.conversion import Conversion
 from pyflink_on_spark.flink_state.key_writers import key_serializer
+from pyflink_on_spark.flink_state.metadata import type_of_text
 from pyflink_on_spark.flink_state.savepoint_files import (
     NO_NAMESPACE,
     WINDOWS,
@@ -48,7 +49,6 @@ from pyflink_on_spark.flink_state.state_values import (
     timer_pair,
     timers_text,
 )
-from pyflink_on_spark.flink_state.type_texts import type_of_text
 
 _COORDINATOR = 1
 _REDUCE = (

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pyflink_on_spark._options.kinds import (
+from pyflink_on_spark._options.option import (
     at_least,
     boolean,
     choice,
@@ -11,9 +11,10 @@ from pyflink_on_spark._options.kinds import (
     integer,
     long,
     memory,
+    recorded,
     text,
+    works,
 )
-from pyflink_on_spark._options.option import recorded, works
 
 _SHORTEST_MS = 10
 EXACTLY_ONCE = "EXACTLY_ONCE"
@@ -30,17 +31,6 @@ DIRECTORY = text(
     former=("state.checkpoints.dir", "state.backend.fs.checkpointdir"),
 )
 NEEDS_FOLDER = works("checkpoints are complete in the driver's memory", needs=DIRECTORY)
-
-
-def _too_short(what: str) -> str:
-    return f"{what} must be larger than or equal to {_SHORTEST_MS} ms"
-
-
-INTERVAL = duration(
-    "execution.checkpointing.interval",
-    None,
-    check=at_least(_SHORTEST_MS, _too_short("Checkpoint interval")),
-)
 INTERVAL_DURING_BACKLOG = duration(
     "execution.checkpointing.interval-during-backlog",
     None,
@@ -51,11 +41,6 @@ MODE = choice(
     (EXACTLY_ONCE, "AT_LEAST_ONCE"),
     EXACTLY_ONCE,
     effect=works("state is updated exactly once in both modes"),
-)
-TIMEOUT = duration(
-    "execution.checkpointing.timeout",
-    600_000,
-    check=at_least(_SHORTEST_MS, _too_short("Checkpoint timeout")),
 )
 MIN_PAUSE = duration(
     "execution.checkpointing.min-pause",
@@ -102,7 +87,6 @@ STORAGE = text(
     former=("state.checkpoint-storage",),
     effect=works("`filesystem` or `jobmanager`, which is the driver's memory"),
 )
-
 UNALIGNED = boolean(
     "execution.checkpointing.unaligned.enabled",
     False,
@@ -198,22 +182,11 @@ PAUSE_SOURCES = boolean(
     False,
     effect=recorded("sources emit from the start"),
 )
-
 RESTORE_PATH = text("execution.state-recovery.path", None, former=("execution.savepoint.path",))
 IGNORE_UNCLAIMED = boolean(
     "execution.state-recovery.ignore-unclaimed-state",
     False,
     former=("execution.savepoint.ignore-unclaimed-state",),
-)
-CLAIM_MODE = choice(
-    "execution.state-recovery.claim-mode",
-    ("NO_CLAIM", "CLAIM", "LEGACY"),
-    "NO_CLAIM",
-    former=("execution.savepoint-restore-mode",),
-    effect=recorded(
-        "the checkpoint that a job starts from stays as it is; remove it when there are newer ones",
-        harmless=("LEGACY",),
-    ),
 )
 FROM_LOCAL = boolean(
     "execution.state-recovery.from-local",
@@ -232,4 +205,142 @@ WITHOUT_CHANNEL_STATE = long(
     -1,
     former=("execution.checkpointing.recover-without-channel-state.checkpoint-id",),
     effect=ALIGNED,
+)
+_SLOT_MEMORY = "state.backend.rocksdb.memory.fixed-per-slot"
+OTHER_DATABASE = recorded(
+    f"state is in another database than RocksDB, whose memory is set with {_SLOT_MEMORY}"
+)
+_NO_LOG_OF_CHANGES = recorded("changes are written with each checkpoint, not between checkpoints")
+BACKEND = text(
+    "state.backend.type",
+    None,
+    former=("state.backend",),
+    effect=works("`hashmap` (the default) or `rocksdb`, which keeps state in files of SQLite"),
+)
+ASYNCHRONOUS = boolean(
+    "state.backend.async",
+    True,
+    effect=recorded("a subtask writes its state before it continues"),
+)
+LATENCY_TRACKING = boolean(
+    "state.latency-track.keyed-state-enabled",
+    False,
+    former=("state.backend.latency-track.keyed-state-enabled",),
+    effect=recorded("no latency of state is measured"),
+)
+CHANGELOG = boolean(
+    "state.changelog.enabled",
+    False,
+    former=("state.backend.changelog.enabled",),
+    effect=NEEDS_FOLDER,
+)
+MATERIALIZE = boolean(
+    "state.changelog.periodic-materialize.enabled",
+    True,
+    former=("state.backend.changelog.periodic-materialize.enabled",),
+)
+MATERIALIZE_INTERVAL = duration(
+    "state.changelog.periodic-materialize.interval",
+    600_000,
+    former=("state.backend.changelog.periodic-materialize.interval",),
+)
+CHANGELOG_STORAGE = text(
+    "state.changelog.storage",
+    "memory",
+    former=("state.backend.changelog.storage",),
+    effect=_NO_LOG_OF_CHANGES,
+)
+CHANGELOG_FAILURES = integer(
+    "state.changelog.max-failures-allowed",
+    3,
+    former=("state.backend.changelog.max-failures-allowed",),
+    effect=_NO_LOG_OF_CHANGES,
+)
+ROCKSDB_DIRECTORIES = text("state.backend.rocksdb.localdir", None)
+ROCKSDB_SLOT_MEMORY = memory(
+    _SLOT_MEMORY,
+    128 * 1024**2,
+    effect=works("how much memory the recently used entries of a slot may take"),
+)
+ROCKSDB_BLOCK_CACHE = memory(
+    "state.backend.rocksdb.block.cache-size",
+    None,
+    effect=works("SQLite's page cache of a slot; its own default if not set"),
+)
+ROCKSDB_THREADS = integer(
+    "state.backend.rocksdb.checkpoint.transfer.thread.num",
+    4,
+    effect=recorded("each slot writes one file at a time"),
+)
+ROCKSDB_FACTORY = text("state.backend.rocksdb.options-factory", None, effect=OTHER_DATABASE)
+ROCKSDB_TIMERS = choice(
+    "state.backend.rocksdb.timer-service.factory",
+    ("ROCKSDB", "HEAP"),
+    "ROCKSDB",
+    effect=recorded("timers are in memory, as with HEAP", harmless=("HEAP",)),
+)
+FIXED_ATTEMPTS = integer("restart-strategy.fixed-delay.attempts", 1)
+FIXED_DELAY = duration("restart-strategy.fixed-delay.delay", 1_000)
+RATE_FAILURES = integer("restart-strategy.failure-rate.max-failures-per-interval", 1)
+RATE_INTERVAL = duration("restart-strategy.failure-rate.failure-rate-interval", 60_000)
+RATE_DELAY = duration("restart-strategy.failure-rate.delay", 1_000)
+BACKOFF_INITIAL = duration("restart-strategy.exponential-delay.initial-backoff", 1_000)
+BACKOFF_MAXIMUM = duration("restart-strategy.exponential-delay.max-backoff", 60_000)
+BACKOFF_MULTIPLIER = double("restart-strategy.exponential-delay.backoff-multiplier", 1.5)
+BACKOFF_RESET = duration("restart-strategy.exponential-delay.reset-backoff-threshold", 3_600_000)
+BACKOFF_JITTER = double("restart-strategy.exponential-delay.jitter-factor", 0.1)
+BACKOFF_ATTEMPTS = integer(
+    "restart-strategy.exponential-delay.attempts-before-reset-backoff", 2**31 - 1
+)
+
+
+def _too_short(what: str) -> str:
+    return f"{what} must be larger than or equal to {_SHORTEST_MS} ms"
+
+
+INTERVAL = duration(
+    "execution.checkpointing.interval",
+    None,
+    check=at_least(_SHORTEST_MS, _too_short("Checkpoint interval")),
+)
+TIMEOUT = duration(
+    "execution.checkpointing.timeout",
+    600_000,
+    check=at_least(_SHORTEST_MS, _too_short("Checkpoint timeout")),
+)
+
+
+CLAIM_MODE = choice(
+    "execution.state-recovery.claim-mode",
+    ("NO_CLAIM", "CLAIM", "LEGACY"),
+    "NO_CLAIM",
+    former=("execution.savepoint-restore-mode",),
+    effect=recorded(
+        "the checkpoint that a job starts from stays as it is; remove it when there are newer ones",
+        harmless=("LEGACY",),
+    ),
+)
+
+
+ROCKSDB_PREDEFINED = choice(
+    "state.backend.rocksdb.predefined-options",
+    (
+        "DEFAULT",
+        "SPINNING_DISK_OPTIMIZED",
+        "SPINNING_DISK_OPTIMIZED_HIGH_MEM",
+        "FLASH_SSD_OPTIMIZED",
+    ),
+    "DEFAULT",
+    effect=OTHER_DATABASE,
+)
+
+
+STRATEGY = text(
+    "restart-strategy.type",
+    None,
+    former=("restart-strategy",),
+    effect=works(
+        "`none`, `fixed-delay`, `failure-rate` or `exponential-delay`; the last one is the default "
+        "of a job with checkpoints, `none` that of a job without"
+    ),
 )

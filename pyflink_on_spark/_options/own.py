@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from pyflink_on_spark._options.kinds import (
+from pyflink_on_spark._options.option import (
     at_least,
     boolean,
     choice,
     duration,
     integer,
     memory,
+    recorded,
     text,
     text_list,
     text_map,
+    works,
 )
-from pyflink_on_spark._options.option import recorded, works
-from pyflink_on_spark._options.port_ranges import check_ports
+from pyflink_on_spark._options.option_text import check_ports
 
 
 def _check_place_of_key(value: str | None) -> None:

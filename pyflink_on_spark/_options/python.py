@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from pyflink_on_spark._options.kinds import (
+from pyflink_on_spark._options.option import (
     boolean,
     choice,
     integer,
     long,
+    recorded,
     text,
     text_map,
+    works,
 )
-from pyflink_on_spark._options.option import recorded, works
 
 _NO_BUNDLES = recorded(
     "functions run where the elements are read, without bundles to and from a JVM"

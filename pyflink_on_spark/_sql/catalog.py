@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from pyflink_on_spark._sql.errors import CatalogError, ValidationError, as_sentence, did_you_mean
-from pyflink_on_spark._sql.plan.catalog_objects import CatalogTable, CatalogView, ObjectPath
+from pyflink_on_spark._sql.plan.options import CatalogTable, CatalogView, ObjectPath
 
 Relation = CatalogTable | CatalogView
 

@@ -2,15 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+import functools
+import sys
+import threading
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from difflib import get_close_matches
-from typing import NoReturn
+from typing import NoReturn, ParamSpec, TypeVar
 
 from pyflink_on_spark._compat.errors import RaisedByJava
 from pyflink_on_spark._compat.unsupported import Gap, raise_unsupported
+from pyflink_on_spark._options.flink import STATE_TTL
 from pyflink_on_spark.util.exceptions import CatalogException, TableException
+
+_FAILED = "SQL validation failed."
+_SIMILAR = 0.65
+_Args = ParamSpec("_Args")
+_Result = TypeVar("_Result")
+_STACK_BYTES = 1 << 29
+_FRAMES = 400_000
+_calls = threading.local()
 
 
 class ValidationError(RaisedByJava, ValueError):
@@ -172,7 +184,88 @@ def at_place(span: Span | None) -> Iterator[None]:
         raise invalid(error.message, span) from None
 
 
-_FAILED = "SQL validation failed."
-
-_SIMILAR = 0.65
 """From which similarity on a name is suggested, from 0 to 1."""
+
+
+"""Address space; memory is taken for what is used."""
+
+
+def at_any_depth(function: Callable[_Args, _Result]) -> Callable[_Args, _Result]:
+    """Let a function recurse as deep as its arguments need.
+
+    A call that does not fit into the stack of its thread is repeated in a thread with a large one.
+    So the function must not change anything before it has recursed.
+
+    Raises:
+        ValidationError: even that stack is too small.
+    """
+
+    @functools.wraps(function)
+    def called(*args: _Args.args, **kwargs: _Args.kwargs) -> _Result:
+        if getattr(_calls, "inside", False):
+            return function(*args, **kwargs)  # the outermost call is repeated
+        _calls.inside = True
+        try:
+            return function(*args, **kwargs)
+        except RecursionError:
+            pass
+        finally:
+            _calls.inside = False
+        try:
+            return _with_large_stack(lambda: function(*args, **kwargs))
+        except RecursionError:
+            raise ValidationError(
+                "SQL validation failed. The statement is nested too deeply. Divide it into views, "
+                "or replace a long chain of one operator by IN, or by a join with a table."
+            ) from None
+
+    return called
+
+
+def _with_large_stack(function: Callable[[], _Result]) -> _Result:
+    results: list[_Result] = []
+    errors: list[BaseException] = []
+
+    def run() -> None:
+        _calls.inside = True
+        try:
+            results.append(function())
+        except BaseException as error:  # noqa: BLE001 - raised by the caller
+            errors.append(error)
+
+    limit, stack = sys.getrecursionlimit(), threading.stack_size(_STACK_BYTES)
+    try:
+        sys.setrecursionlimit(max(limit, _FRAMES))
+        thread = threading.Thread(target=run, name="deep-statement", daemon=True)
+        thread.start()
+    finally:
+        threading.stack_size(stack)
+    try:
+        thread.join()
+    finally:
+        sys.setrecursionlimit(limit)
+    if errors:
+        raise errors[0]
+    return results[0]
+
+
+@dataclass(frozen=True)
+class QuerySettings:
+    """The settings of a session at the moment when a query is planned.
+
+    Args:
+        configuration: all of it.
+        time_zone: by name.
+        batch: whether the query runs in batch mode.
+        parallelism: of operators, or None for the environment's.
+    """
+
+    configuration: Mapping[str, str] = field(default_factory=dict)
+    time_zone: str = "UTC"
+    batch: bool = False
+    parallelism: int | None = None
+
+    @property
+    def state_ttl(self) -> int:
+        """After how long without a change (ms) state is forgotten; 0 for never."""
+        return STATE_TTL.read(self.configuration)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any, ClassVar, Self
 
-from pyflink_on_spark._options.notes import note_option
 from pyflink_on_spark._options.option import Option
+from pyflink_on_spark._options.registry import note_option
 from pyflink_on_spark.common.configuration import Configuration
 
 

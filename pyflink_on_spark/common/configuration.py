@@ -8,14 +8,15 @@ from typing import Any, TypeVar
 from pyflink_on_spark._compat.missing_names import missing_name
 from pyflink_on_spark._options.option import Option, parsed
 from pyflink_on_spark._options.option_text import (
+    double_text,
     option_text,
     parse_boolean,
     parse_bytes,
     parse_double,
     parse_long,
+    parse_python_yaml,
 )
 from pyflink_on_spark._options.secrets import HIDDEN, is_secret
-from pyflink_on_spark._options.yaml_text import double_text, parse_python_yaml
 from pyflink_on_spark.common._java_handles import own_handle
 
 __all__ = ["Configuration"]

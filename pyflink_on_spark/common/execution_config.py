@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from pyflink_on_spark._compat.missing_names import missing_name
-from pyflink_on_spark._options import checkpointing, execution, own, pipeline
+from pyflink_on_spark._options import checkpointing, flink, own
 from pyflink_on_spark._options.option import Option
 from pyflink_on_spark.common._java_handles import own_handle
 from pyflink_on_spark.common._options_view import OptionsView
@@ -21,20 +21,20 @@ from pyflink_on_spark.common.restart_strategy import (
 __all__ = ["ExecutionConfig"]
 
 _CHECKED_BY_CONFIGURE: tuple[Option[Any], ...] = (
-    execution.PARALLELISM,
-    execution.LATENCY_INTERVAL,
-    execution.CANCELLATION_INTERVAL,
-    execution.CANCELLATION_TIMEOUT,
-    pipeline.MAX_PARALLELISM,
-    pipeline.AUTO_WATERMARK_INTERVAL,
-    pipeline.OBJECT_REUSE,
-    pipeline.GLOBAL_JOB_PARAMETERS,
-    pipeline.AUTO_GENERATE_UIDS,
-    pipeline.CLOSURE_CLEANER_LEVEL,
-    pipeline.FORCE_KRYO,
-    pipeline.FORCE_AVRO,
-    pipeline.FORCE_KRYO_AVRO,
-    pipeline.GENERIC_TYPES,
+    flink.PARALLELISM,
+    flink.LATENCY_INTERVAL,
+    flink.CANCELLATION_INTERVAL,
+    flink.CANCELLATION_TIMEOUT,
+    flink.MAX_PARALLELISM,
+    flink.AUTO_WATERMARK_INTERVAL,
+    flink.OBJECT_REUSE,
+    flink.GLOBAL_JOB_PARAMETERS,
+    flink.AUTO_GENERATE_UIDS,
+    flink.CLOSURE_CLEANER_LEVEL,
+    flink.FORCE_KRYO,
+    flink.FORCE_AVRO,
+    flink.FORCE_KRYO_AVRO,
+    flink.GENERIC_TYPES,
     checkpointing.SNAPSHOT_COMPRESSION,
 )
 
@@ -58,15 +58,15 @@ class ExecutionConfig(OptionsView):
 
     def enable_closure_cleaner(self) -> ExecutionConfig:
         """Ask for Java closures to be cleaned. On Spark: recorded, without effect."""
-        return self._write(pipeline.CLOSURE_CLEANER_LEVEL, "RECURSIVE")
+        return self._write(flink.CLOSURE_CLEANER_LEVEL, "RECURSIVE")
 
     def disable_closure_cleaner(self) -> ExecutionConfig:
         """Ask for Java closures to be left alone. On Spark: recorded, without effect."""
-        return self._write(pipeline.CLOSURE_CLEANER_LEVEL, "NONE")
+        return self._write(flink.CLOSURE_CLEANER_LEVEL, "NONE")
 
     def is_closure_cleaner_enabled(self) -> bool:
         """True if Java closures would be cleaned."""
-        return self._read(pipeline.CLOSURE_CLEANER_LEVEL) != "NONE"
+        return self._read(flink.CLOSURE_CLEANER_LEVEL) != "NONE"
 
     def set_auto_watermark_interval(self, interval: int) -> ExecutionConfig:
         """Set how often watermarks are emitted.
@@ -78,24 +78,24 @@ class ExecutionConfig(OptionsView):
             ValueError: it is negative.
         """
         _long(interval, "interval")
-        return self._write(pipeline.AUTO_WATERMARK_INTERVAL, interval)
+        return self._write(flink.AUTO_WATERMARK_INTERVAL, interval)
 
     def get_auto_watermark_interval(self) -> int:
         """Return how often watermarks are emitted, in ms."""
-        return self._read(pipeline.AUTO_WATERMARK_INTERVAL)
+        return self._read(flink.AUTO_WATERMARK_INTERVAL)
 
     def set_latency_tracking_interval(self, interval: int) -> ExecutionConfig:
         """Ask for latency markers so often, in ms. On Spark: recorded, without effect."""
         _long(interval, "interval")
-        return self._write(execution.LATENCY_INTERVAL, interval)
+        return self._write(flink.LATENCY_INTERVAL, interval)
 
     def get_latency_tracking_interval(self) -> int:
         """Return how often latency markers were asked for, in ms."""
-        return self._read(execution.LATENCY_INTERVAL)
+        return self._read(flink.LATENCY_INTERVAL)
 
     def get_parallelism(self) -> int:
         """Return the parallelism of operators that set none of their own."""
-        return self._read(execution.PARALLELISM)
+        return self._read(flink.PARALLELISM)
 
     def set_parallelism(self, parallelism: int) -> ExecutionConfig:
         """Set the parallelism of operators that set none of their own.
@@ -109,11 +109,11 @@ class ExecutionConfig(OptionsView):
         """
         if _int(parallelism, "parallelism") == ExecutionConfig.PARALLELISM_UNKNOWN:
             return self
-        return self._write(execution.PARALLELISM, parallelism)
+        return self._write(flink.PARALLELISM, parallelism)
 
     def get_max_parallelism(self) -> int:
         """Return the largest parallelism, which is the number of key groups; -1 if not set."""
-        return self._read(pipeline.MAX_PARALLELISM)
+        return self._read(flink.MAX_PARALLELISM)
 
     def set_max_parallelism(self, max_parallelism: int) -> ExecutionConfig:
         """Set the largest parallelism, which is the number of key groups.
@@ -122,20 +122,20 @@ class ExecutionConfig(OptionsView):
             ValueError: it is not positive.
         """
         _int(max_parallelism, "max_parallelism")
-        return self._write(pipeline.MAX_PARALLELISM, max_parallelism)
+        return self._write(flink.MAX_PARALLELISM, max_parallelism)
 
     def get_task_cancellation_interval(self) -> int:
         """Return the time between attempts to cancel a task, in ms."""
-        return self._read(execution.CANCELLATION_INTERVAL)
+        return self._read(flink.CANCELLATION_INTERVAL)
 
     def set_task_cancellation_interval(self, interval: int) -> ExecutionConfig:
         """Set the time between attempts to cancel a task, in ms. On Spark: no effect."""
         _long(interval, "interval")
-        return self._write(execution.CANCELLATION_INTERVAL, interval)
+        return self._write(flink.CANCELLATION_INTERVAL, interval)
 
     def get_task_cancellation_timeout(self) -> int:
         """Return how long a task may take to be cancelled, in ms."""
-        return self._read(execution.CANCELLATION_TIMEOUT)
+        return self._read(flink.CANCELLATION_TIMEOUT)
 
     def set_task_cancellation_timeout(self, timeout: int) -> ExecutionConfig:
         """Set how long a task may take to be cancelled, in ms. On Spark: no effect.
@@ -144,35 +144,35 @@ class ExecutionConfig(OptionsView):
             ValueError: it is negative.
         """
         _long(timeout, "timeout")
-        return self._write(execution.CANCELLATION_TIMEOUT, timeout)
+        return self._write(flink.CANCELLATION_TIMEOUT, timeout)
 
     def enable_force_kryo(self) -> ExecutionConfig:
         """Ask for Kryo for all POJOs. On Spark: recorded, without effect."""
-        return self._write(pipeline.FORCE_KRYO, True)
+        return self._write(flink.FORCE_KRYO, True)
 
     def disable_force_kryo(self) -> ExecutionConfig:
         """Take back ``enable_force_kryo``."""
-        return self._write(pipeline.FORCE_KRYO, False)
+        return self._write(flink.FORCE_KRYO, False)
 
     def is_force_kryo_enabled(self) -> bool:
         """True if Kryo is forced."""
-        return self._read(pipeline.FORCE_KRYO)
+        return self._read(flink.FORCE_KRYO)
 
     def enable_generic_types(self) -> ExecutionConfig:
         """Allow types that Kryo would serialize, as by default."""
-        return self._write(pipeline.GENERIC_TYPES, True)
+        return self._write(flink.GENERIC_TYPES, True)
 
     def disable_generic_types(self) -> ExecutionConfig:
         """Forbid types that Kryo would serialize. On Spark: recorded, there are none."""
-        return self._write(pipeline.GENERIC_TYPES, False)
+        return self._write(flink.GENERIC_TYPES, False)
 
     def has_generic_types_disabled(self) -> bool:
         """True if types that Kryo would serialize are forbidden."""
-        return not self._read(pipeline.GENERIC_TYPES)
+        return not self._read(flink.GENERIC_TYPES)
 
     def enable_auto_generated_uids(self) -> ExecutionConfig:
         """Let operators without a uid get one, as by default."""
-        return self._write(pipeline.AUTO_GENERATE_UIDS, True)
+        return self._write(flink.AUTO_GENERATE_UIDS, True)
 
     def disable_auto_generated_uids(self) -> ExecutionConfig:
         """Demand a uid of every operator; of Python operators in a row, of the first.
@@ -180,39 +180,39 @@ class ExecutionConfig(OptionsView):
         On Spark: keyed streams can be used, too. In PyFlink they contain an operator that cannot be
         given a uid, so that the job is refused.
         """
-        return self._write(pipeline.AUTO_GENERATE_UIDS, False)
+        return self._write(flink.AUTO_GENERATE_UIDS, False)
 
     def has_auto_generated_uids_enabled(self) -> bool:
         """True if operators without a uid get one."""
-        return self._read(pipeline.AUTO_GENERATE_UIDS)
+        return self._read(flink.AUTO_GENERATE_UIDS)
 
     def enable_force_avro(self) -> ExecutionConfig:
         """Ask for Avro for all POJOs. On Spark: recorded, without effect."""
-        return self._write(pipeline.FORCE_AVRO, True)
+        return self._write(flink.FORCE_AVRO, True)
 
     def disable_force_avro(self) -> ExecutionConfig:
         """Take back ``enable_force_avro``."""
-        return self._write(pipeline.FORCE_AVRO, False)
+        return self._write(flink.FORCE_AVRO, False)
 
     def is_force_avro_enabled(self) -> bool:
         """True if Avro is forced."""
-        return self._read(pipeline.FORCE_AVRO)
+        return self._read(flink.FORCE_AVRO)
 
     def enable_object_reuse(self) -> ExecutionConfig:
         """Allow elements to be handed on without a copy."""
-        return self._write(pipeline.OBJECT_REUSE, True)
+        return self._write(flink.OBJECT_REUSE, True)
 
     def disable_object_reuse(self) -> ExecutionConfig:
         """Take back ``enable_object_reuse``."""
-        return self._write(pipeline.OBJECT_REUSE, False)
+        return self._write(flink.OBJECT_REUSE, False)
 
     def is_object_reuse_enabled(self) -> bool:
         """True if elements may be passed to the next function without a copy."""
-        return self._read(pipeline.OBJECT_REUSE)
+        return self._read(flink.OBJECT_REUSE)
 
     def get_global_job_parameters(self) -> dict[str, str]:
         """Return the parameters that user functions see."""
-        return dict(self._read(pipeline.GLOBAL_JOB_PARAMETERS))
+        return dict(self._read(flink.GLOBAL_JOB_PARAMETERS))
 
     def set_global_job_parameters(
         self, global_job_parameters_dict: dict[str, Any]
@@ -229,7 +229,7 @@ class ExecutionConfig(OptionsView):
             if not isinstance(key, str):
                 raise TypeError(f"a key of the job parameters is a str, not {key!r}")
         parameters = {key: str(value) for key, value in global_job_parameters_dict.items()}
-        return self._write(pipeline.GLOBAL_JOB_PARAMETERS, parameters)
+        return self._write(flink.GLOBAL_JOB_PARAMETERS, parameters)
 
     def get_default_kryo_serializer_classes(self) -> dict[str, str]:
         """Return the classes that ``add_default_kryo_serializer`` recorded."""
@@ -237,11 +237,11 @@ class ExecutionConfig(OptionsView):
 
     def get_registered_kryo_types(self) -> list[str]:
         """Return the types that ``register_kryo_type`` recorded."""
-        return list(self._read(pipeline.KRYO_TYPES))
+        return list(self._read(flink.KRYO_TYPES))
 
     def get_registered_pojo_types(self) -> list[str]:
         """Return the types that ``register_pojo_type`` recorded."""
-        return list(self._read(pipeline.POJO_TYPES))
+        return list(self._read(flink.POJO_TYPES))
 
     def is_use_snapshot_compression(self) -> bool:
         """True if checkpoints are compressed."""
@@ -315,19 +315,19 @@ class ExecutionConfig(OptionsView):
 
     def register_kryo_type(self, type_class_name: str) -> ExecutionConfig:
         """Register a Java type with Kryo. Flink 1.x. On Spark: recorded, without effect."""
-        return self._append(pipeline.KRYO_TYPES, type_class_name)
+        return self._append(flink.KRYO_TYPES, type_class_name)
 
     def register_pojo_type(self, type_class_name: str) -> ExecutionConfig:
         """Register a Java type as a POJO. Flink 1.x. On Spark: recorded, without effect."""
-        return self._append(pipeline.POJO_TYPES, type_class_name)
+        return self._append(flink.POJO_TYPES, type_class_name)
 
     def disable_auto_type_registration(self) -> ExecutionConfig:
         """Switch Kryo's registration of types off. Flink 1.x. On Spark: recorded, no effect."""
-        return self._write(pipeline.AUTO_TYPE_REGISTRATION, False)
+        return self._write(flink.AUTO_TYPE_REGISTRATION, False)
 
     def is_auto_type_registration_disabled(self) -> bool:
         """True if Kryo's registration of types is disabled. Flink 1.x."""
-        return not self._read(pipeline.AUTO_TYPE_REGISTRATION)
+        return not self._read(flink.AUTO_TYPE_REGISTRATION)
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, self.__class__) and self._configuration == other._configuration

@@ -8,7 +8,7 @@ from datetime import timedelta
 from typing import Any, Literal
 
 from pyflink_on_spark._compat.missing_names import missing_name
-from pyflink_on_spark._options import restart_strategy as options
+from pyflink_on_spark._options import checkpointing as options
 from pyflink_on_spark._options.registry import options_of
 from pyflink_on_spark.common._java_handles import own_handle
 from pyflink_on_spark.common.configuration import Configuration

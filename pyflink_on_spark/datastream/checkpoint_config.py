@@ -7,7 +7,7 @@ from typing import Any, ClassVar, TypeVar
 
 from pyflink_on_spark._compat.missing_names import missing_name
 from pyflink_on_spark._options import checkpointing as options
-from pyflink_on_spark._options import execution
+from pyflink_on_spark._options import flink
 from pyflink_on_spark._options.option import Option
 from pyflink_on_spark.common._java_handles import own_handle
 from pyflink_on_spark.common._options_view import OptionsView
@@ -30,7 +30,7 @@ T = TypeVar("T")
 
 _NO_INTERVAL = -1
 _CHECKED_BY_CONFIGURE: tuple[Option[Any], ...] = (
-    execution.RUNTIME_MODE,
+    flink.RUNTIME_MODE,
     options.INTERVAL,
     options.MODE,
     options.TIMEOUT,
@@ -76,7 +76,7 @@ class CheckpointConfig(OptionsView):
 
     def get_checkpointing_mode(self) -> CheckpointingMode:
         """Return the guarantee; AT_LEAST_ONCE when nothing is checkpointed, as in BATCH mode."""
-        batch = self._read(execution.RUNTIME_MODE) == execution.BATCH
+        batch = self._read(flink.RUNTIME_MODE) == flink.BATCH
         if batch or not self.is_checkpointing_enabled():
             return CheckpointingMode.AT_LEAST_ONCE
         return CheckpointingMode[self._read(options.MODE)]

@@ -13,10 +13,9 @@ Example:
 from __future__ import annotations
 
 from pyflink_on_spark.flink_state.contents import FlinkCheckpoint, is_of_flink
-from pyflink_on_spark.flink_state.keyed_state import FlinkEntry
+from pyflink_on_spark.flink_state.keyed_state import FlinkEntry, StateHeader
 from pyflink_on_spark.flink_state.metadata import FlinkMetadata, FlinkOperator
 from pyflink_on_spark.flink_state.serializers import FlinkWindow, Serializer, Void
-from pyflink_on_spark.flink_state.state_headers import StateHeader
 
 __all__ = [
     "FlinkCheckpoint",

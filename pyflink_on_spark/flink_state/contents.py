@@ -17,7 +17,16 @@ from pyflink_on_spark._compat.optional_package import optional_package
 from pyflink_on_spark._runtime.checkpoints.checkpoint import METADATA, find_checkpoint
 from pyflink_on_spark._runtime.checkpoints.checkpoint_files import folder
 from pyflink_on_spark._runtime.moved_in.coders import DataInput
-from pyflink_on_spark.flink_state.keyed_state import ONE_BYTE_GROUPS, FlinkEntry, entries_of_group
+from pyflink_on_spark.flink_state.keyed_state import (
+    ONE_BYTE_GROUPS,
+    FlinkEntry,
+    KeyedHeader,
+    ListsHeader,
+    StateHeader,
+    entries_of_group,
+    read_keyed_header,
+    read_lists_header,
+)
 from pyflink_on_spark.flink_state.metadata import (
     MAGIC,
     FlinkMetadata,
@@ -33,13 +42,6 @@ from pyflink_on_spark.flink_state.metadata import (
 )
 from pyflink_on_spark.flink_state.serializers import Serializer
 from pyflink_on_spark.flink_state.snappy import decompressed
-from pyflink_on_spark.flink_state.state_headers import (
-    KeyedHeader,
-    ListsHeader,
-    StateHeader,
-    read_keyed_header,
-    read_lists_header,
-)
 
 
 def is_of_flink(path: str, configuration: Mapping[str, str] | None = None) -> bool:

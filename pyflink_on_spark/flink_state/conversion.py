@@ -23,7 +23,7 @@ from pyflink_on_spark._runtime.elements.clock import SystemClock
 from pyflink_on_spark._runtime.elements.immutability import serialize, wrap_key
 from pyflink_on_spark._runtime.key_groups import KeyGroups, subtask_of_key_group
 from pyflink_on_spark._runtime.moved_in.coders import DataInput
-from pyflink_on_spark._runtime.operators.sink import WRITER
+from pyflink_on_spark._runtime.operators.stateless import WRITER
 from pyflink_on_spark._runtime.state.moved_in import ENCODED, MAP, PIECES
 from pyflink_on_spark._runtime.state.operator_state import OperatorSnapshot
 from pyflink_on_spark._runtime.state.snapshot import KeyGroupState, StateMeta
@@ -36,10 +36,15 @@ from pyflink_on_spark.common.typeinfo import (
 )
 from pyflink_on_spark.common.types import Row
 from pyflink_on_spark.flink_state.contents import FlinkCheckpoint, LostFileError, shown
-from pyflink_on_spark.flink_state.keyed_state import EVENT_TIMERS, PROCESSING_TIMERS, FlinkEntry
+from pyflink_on_spark.flink_state.keyed_state import (
+    EVENT_TIMERS,
+    PROCESSING_TIMERS,
+    TIMERS,
+    FlinkEntry,
+    StateHeader,
+)
 from pyflink_on_spark.flink_state.metadata import FlinkOperator
 from pyflink_on_spark.flink_state.serializers import FlinkWindow, Void
-from pyflink_on_spark.flink_state.state_headers import TIMERS, StateHeader
 
 _PYTHON, _REDUCE = "python-state-", "_reduce_state"
 ROLLING = "_rolling"

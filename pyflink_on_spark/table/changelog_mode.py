@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from pyflink_on_spark._compat.missing_names import missing_name
-from pyflink_on_spark._sql.plan.changes import ChangeKinds
+from pyflink_on_spark._sql.plan.nodes import ChangeKinds
 from pyflink_on_spark.common._java_handles import own_handle
 
 __all__ = ["ChangelogMode"]

@@ -8,8 +8,8 @@ from typing import Any, NoReturn
 from pyflink_on_spark._compat.missing_names import missing_name
 from pyflink_on_spark._compat.unsupported import Gap, raise_unsupported
 from pyflink_on_spark._job.display import console
-from pyflink_on_spark._options.table import FORCE_RECOMPILE
-from pyflink_on_spark._sql.session.compiled import flink_version, sinks_of, write_plan
+from pyflink_on_spark._options.flink import FORCE_RECOMPILE
+from pyflink_on_spark._sql.session.session import flink_version, sinks_of, write_plan
 from pyflink_on_spark.table.explain_detail import ExplainDetail
 from pyflink_on_spark.table.table_result import TableResult
 

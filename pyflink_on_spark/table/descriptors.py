@@ -7,7 +7,7 @@ from typing import Any, Self
 
 from pyflink_on_spark._compat.missing_names import missing_name
 from pyflink_on_spark._compat.unsupported import Gap, refuse_java, unsupported_class
-from pyflink_on_spark._sql.types.api_types import to_logical
+from pyflink_on_spark._sql.types.external import to_logical
 from pyflink_on_spark.common.data_types import DataType
 from pyflink_on_spark.table.table_schema import TableSchema
 

@@ -4,8 +4,12 @@ from __future__ import annotations
 
 from pyflink_on_spark._compat.missing_names import missing_name
 from pyflink_on_spark._compat.recorded import note_former
-from pyflink_on_spark._options.execution import BATCH, RUNTIME_MODE
-from pyflink_on_spark._options.table import BUILTIN_CATALOG, BUILTIN_DATABASE
+from pyflink_on_spark._options.flink import (
+    BATCH,
+    BUILTIN_CATALOG,
+    BUILTIN_DATABASE,
+    RUNTIME_MODE,
+)
 from pyflink_on_spark.common import Configuration
 
 __all__ = ["EnvironmentSettings"]

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from pyflink_on_spark._compat.missing_names import missing_name
-from pyflink_on_spark._sql.session.compiled import read_plan
+from pyflink_on_spark._sql.session.session import read_plan
 
 __all__ = [
     "PlanReference",

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from pyflink_on_spark._compat.missing_names import missing_name
-from pyflink_on_spark._sql.binder.tables import TableDescription
+from pyflink_on_spark._sql.binder.inserts import TableDescription
 from pyflink_on_spark._sql.parser import parse_expression
 from pyflink_on_spark._sql.syntax.expressions import Expression as Written
 from pyflink_on_spark._sql.syntax.expressions import Name
@@ -16,14 +16,14 @@ from pyflink_on_spark._sql.syntax.statements import (
     PrimaryKey,
     WatermarkDefinition,
 )
-from pyflink_on_spark._sql.types.api_types import to_data_type
+from pyflink_on_spark._sql.types.external import to_data_type
 from pyflink_on_spark.common._java_handles import own_handle
 from pyflink_on_spark.common.data_types import DataType, RowType
 from pyflink_on_spark.table.expression import Expression
 from pyflink_on_spark.table.expression.parts import logical_type
 
 if TYPE_CHECKING:
-    from pyflink_on_spark._sql.plan.catalog_objects import Column
+    from pyflink_on_spark._sql.plan.options import Column
     from pyflink_on_spark.table.catalog import ResolvedSchema
 
 __all__ = ["Schema"]

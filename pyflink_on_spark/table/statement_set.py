@@ -9,7 +9,7 @@ from pyflink_on_spark._compat.renamed_parameters import renamed
 from pyflink_on_spark._job.display import console
 from pyflink_on_spark._sql.errors import TableError
 from pyflink_on_spark._sql.parser import parse_statement
-from pyflink_on_spark._sql.session.compiled import compiled
+from pyflink_on_spark._sql.session.session import compiled
 from pyflink_on_spark._sql.syntax.statements import Insert
 from pyflink_on_spark.table.compiled_plan import CompiledPlan, refuse_tables
 from pyflink_on_spark.table.explain_detail import ExplainDetail

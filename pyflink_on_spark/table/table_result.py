@@ -9,7 +9,7 @@ from typing import Any
 
 from pyflink_on_spark._compat.missing_names import missing_name
 from pyflink_on_spark._job.display import console
-from pyflink_on_spark._sql.session.printing import printed, printed_listing
+from pyflink_on_spark._sql.session.commands import printed, printed_listing
 from pyflink_on_spark._sql.types.external import row_converter, to_collected
 from pyflink_on_spark.common import JobClient
 from pyflink_on_spark.common._java_handles import own_handle

@@ -7,7 +7,7 @@ from typing import Self
 from pyflink_on_spark._compat.missing_names import missing_name
 from pyflink_on_spark._sql.plan.nodes import Schema
 from pyflink_on_spark._sql.session.creation import column_text
-from pyflink_on_spark._sql.types.api_types import to_data_type, to_logical
+from pyflink_on_spark._sql.types.external import to_data_type, to_logical
 from pyflink_on_spark.common.data_types import DataType, DataTypes
 
 __all__ = ["TableSchema"]

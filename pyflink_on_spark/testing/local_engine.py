@@ -11,8 +11,7 @@ from contextlib import contextmanager
 
 from pyflink_on_spark._job.submission.job import Job, install_engine, installed_engine
 from pyflink_on_spark._runtime.elements.clock import Clock, SystemClock
-from pyflink_on_spark.testing.checkpoint_rule import CheckpointRule
-from pyflink_on_spark.testing.local_job import LocalJob
+from pyflink_on_spark.testing.local_job import CheckpointRule, LocalJob
 
 
 class LocalEngine:

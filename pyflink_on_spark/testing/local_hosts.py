@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import itertools
 import pickle
 import time
+import weakref
 from collections import deque
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -24,6 +26,8 @@ from pyflink_on_spark._runtime.task.subtask_group import SubtaskGroup
 from pyflink_on_spark._runtime.task.subtask_threads import SubtaskThreads, thread_usage
 
 _SLICE_SECONDS = 0.01
+_numbers = itertools.count()
+_known: weakref.WeakValueDictionary[int, SameProcess] = weakref.WeakValueDictionary()
 
 
 class LocalHosts:
@@ -160,3 +164,30 @@ class LocalHosts:
 
 def _travelled(things: list[Any]) -> list[Any]:
     return [deserialize(serialize(thing)) for thing in things]
+
+
+class SameProcess:
+    """An object that a pickle refers to instead of copying it.
+
+    So a function under test, which is pickled on its way into the job, and the test itself hold one
+    and the same object. The reference is of use in this process only, as long as the object lives.
+    """
+
+    def __init__(self) -> None:
+        self._number = next(_numbers)
+        _known[self._number] = self
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return _recall, (self._number, type(self).__name__)
+
+    def __deepcopy__(self, memo: object) -> SameProcess:
+        return self
+
+
+def _recall(number: int, name: str) -> SameProcess:
+    try:
+        return _known[number]
+    except KeyError:
+        raise LookupError(
+            f"this {name} is gone, or belongs to another process: use it in-process only"
+        ) from None

@@ -11,7 +11,7 @@ import time
 import weakref
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import wait
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -47,9 +47,24 @@ from pyflink_on_spark._runtime.user_code.dependencies import (
 )
 from pyflink_on_spark.common import JobExecutionResult, JobStatus
 from pyflink_on_spark.common.job_execution_result import JobOutcome
-from pyflink_on_spark.testing.checkpoint_rule import CheckpointRule
-from pyflink_on_spark.testing.local_hosts import LocalHosts
-from pyflink_on_spark.testing.same_process import SameProcess
+from pyflink_on_spark.testing.local_hosts import LocalHosts, SameProcess
+
+_NOTHING_TO_READ_SECONDS = 0.01
+
+
+@dataclass(frozen=True)
+class CheckpointRule:
+    """The points at which a test takes checkpoints.
+
+    Args:
+        each_turn: whether a job with checkpoints takes one whenever its sources have handed over
+            something, and not by the clock.
+        restart: whether the job continues in new instances after each checkpoint, with nothing but
+            what is in it.
+    """
+
+    each_turn: bool = False
+    restart: bool = False
 
 
 def job_dependencies(configuration: Mapping[str, str]) -> list[DependencyFolder]:
@@ -70,7 +85,6 @@ def _folder() -> tempfile.TemporaryDirectory[str]:
     return tempfile.TemporaryDirectory(prefix="pyflink-on-spark-")
 
 
-_NOTHING_TO_READ_SECONDS = 0.01
 _BY_THE_CLOCK = CheckpointRule()
 
 

@@ -28,9 +28,8 @@ from pyflink_on_spark.datastream import (
     OutputTag,
     StreamExecutionEnvironment,
 )
-from pyflink_on_spark.testing.local_hosts import LocalHosts
+from pyflink_on_spark.testing.local_hosts import LocalHosts, SameProcess
 from pyflink_on_spark.testing.local_job import with_state
-from pyflink_on_spark.testing.manual_clock import ManualClock
 from pyflink_on_spark.testing.output import (
     MAIN_CHANNEL,
     SIDE_CHANNEL,
@@ -39,7 +38,6 @@ from pyflink_on_spark.testing.output import (
     Record,
     SideRecord,
 )
-from pyflink_on_spark.testing.same_process import SameProcess
 
 
 class _ObservedBuilder(SubtaskBuilder):
@@ -480,3 +478,54 @@ class _FeedReader(SourceReader):
 
     def snapshot(self) -> list[Any]:
         return []
+
+
+class ManualClock(SameProcess):
+    """A clock that advances only when a test or function moves it.
+
+    User functions may hold it and move it, too: it is not copied when they are pickled.
+
+    Args:
+        now: what it shows, in ms since the epoch.
+
+    Example:
+        >>> clock = ManualClock(1_000)
+        >>> clock.advance(500)
+        >>> clock.now()
+        1500
+    """
+
+    def __init__(self, now: int = 0) -> None:
+        super().__init__()
+        self._now = now
+
+    def now(self) -> int:
+        """Return the time in ms since the epoch."""
+        return self._now
+
+    def set(self, now: int) -> None:
+        """Set the time.
+
+        Args:
+            now: in ms since the epoch.
+
+        Raises:
+            ValueError: if that is in the past.
+        """
+        if now < self._now:
+            raise ValueError(f"the clock shows {self._now} ms and cannot go back to {now} ms")
+        self._now = now
+
+    def advance(self, milliseconds: int) -> None:
+        """Move the time forward.
+
+        Args:
+            milliseconds: by how much.
+
+        Raises:
+            ValueError: if it is negative.
+        """
+        self.set(self._now + milliseconds)
+
+    def __repr__(self) -> str:
+        return f"ManualClock({self._now})"

@@ -15,7 +15,7 @@ from pyflink_on_spark._cluster.transport.handshake import (
     dial,
     self_signed,
 )
-from pyflink_on_spark._spark.session.driver_endpoint import _pem
+from pyflink_on_spark._spark.session.task_slots import _pem
 
 HERE = Endpoint("127.0.0.1", "127.0.0.1")
 

@@ -14,10 +14,9 @@ import pytest
 
 from pyflink_on_spark._cluster.hosts import host as host_module
 from pyflink_on_spark._cluster.hosts import pool as pool_module
-from pyflink_on_spark._cluster.hosts.deployment import Deployment
+from pyflink_on_spark._cluster.hosts.host import Deployment
 from pyflink_on_spark._cluster.hosts.pool import HostPool
-from pyflink_on_spark._cluster.transport.handshake import Address, NetworkSettings
-from pyflink_on_spark._cluster.transport.rpc import HostLost
+from pyflink_on_spark._cluster.transport.handshake import Address, HostLost, NetworkSettings
 from pyflink_on_spark._cluster.transport.stream import PlainStream
 from pyflink_on_spark._compat.errors import CheckpointError
 from pyflink_on_spark._runtime.checkpoints.checkpoint_files import folder
@@ -28,8 +27,8 @@ from pyflink_on_spark._runtime.contract.connector import Source
 from pyflink_on_spark._runtime.diagnosis.failure import SubtaskFailure
 from pyflink_on_spark._runtime.elements.bundle import Bundle
 from pyflink_on_spark._runtime.elements.immutability import deserialize
-from pyflink_on_spark._spark.jobs.host_task import HostTask
-from pyflink_on_spark._spark.jobs.worker_environment import WorkerEnvironment
+from pyflink_on_spark._spark.jobs.stage_function import WorkerEnvironment
+from pyflink_on_spark._spark.jobs.streaming_job import HostTask
 from pyflink_on_spark._spark.session.dependencies import ShippedDependencies
 from pyflink_on_spark.datastream import MapFunction
 from pyflink_on_spark.extensions import CheckpointedFunction, CheckpointListener

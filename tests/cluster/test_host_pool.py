@@ -11,11 +11,15 @@ from contextlib import contextmanager
 import pytest
 
 from pyflink_on_spark._cluster.hosts import pool as pool_module
-from pyflink_on_spark._cluster.hosts.deployment import Deployment
-from pyflink_on_spark._cluster.hosts.host import HostReport
+from pyflink_on_spark._cluster.hosts.host import Deployment, HostReport
 from pyflink_on_spark._cluster.hosts.pool import HostPool, NamedWait, SilentStart
-from pyflink_on_spark._cluster.transport.handshake import NetworkSettings
-from pyflink_on_spark._cluster.transport.rpc import HEARTBEAT, SAMPLE, HostLost, connect
+from pyflink_on_spark._cluster.transport.handshake import (
+    HEARTBEAT,
+    SAMPLE,
+    HostLost,
+    NetworkSettings,
+    connect,
+)
 from pyflink_on_spark._compat.errors import CheckpointError
 from pyflink_on_spark._job.checkpoints.checkpoint_writer import SlowCheckpoint
 from pyflink_on_spark._runtime.checkpoints.snapshot_writer import WHOLE

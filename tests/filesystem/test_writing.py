@@ -9,12 +9,13 @@ import pyarrow.parquet as pq
 import pytest
 from pyarrow import orc
 
-from pyflink_on_spark._connectors.files.compaction import (
+from pyflink_on_spark._connectors.files.config import (
     Compaction,
     CompactionStrategy,
     Concatenation,
+    PartAffixes,
+    RollingLimits,
 )
-from pyflink_on_spark._connectors.files.config import PartAffixes, RollingLimits
 from pyflink_on_spark.common import Encoder, Types
 from pyflink_on_spark.common.types import Row
 from pyflink_on_spark.datastream import StreamExecutionEnvironment

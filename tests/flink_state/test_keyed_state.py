@@ -8,10 +8,9 @@ import pytest
 
 from pyflink_on_spark._compat.errors import CheckpointError
 from pyflink_on_spark._runtime.moved_in.coders import DataInput
-from pyflink_on_spark.flink_state.keyed_state import entries_of_group
+from pyflink_on_spark.flink_state.keyed_state import KeyedHeader, StateHeader, entries_of_group
 from pyflink_on_spark.flink_state.metadata import Format
 from pyflink_on_spark.flink_state.serializers import FlinkWindow, read_snapshot
-from pyflink_on_spark.flink_state.state_headers import KeyedHeader, StateHeader
 from tests.flink_state.test_serializers import BASE, BYTES, WINDOWS, base
 from tests.flink_state.written import composite, integers, longs, snapshot, string
 

@@ -12,8 +12,7 @@ import pytest
 from pyflink_on_spark._compat.errors import CheckpointError
 from pyflink_on_spark._connectors.files.config import FileSourceConfig
 from pyflink_on_spark._connectors.files.source import SplitFileSource
-from pyflink_on_spark._connectors.formats.file_format import FileSplit
-from pyflink_on_spark._connectors.formats.text_lines import TextLines
+from pyflink_on_spark._connectors.formats.file_format import FileSplit, TextLines
 from pyflink_on_spark._job.moving_in import move_in
 from pyflink_on_spark._job.moving_out import move_out
 from pyflink_on_spark._runtime.checkpoints.checkpoint_files import folder
@@ -26,11 +25,11 @@ from pyflink_on_spark.datastream.state import ValueStateDescriptor
 from pyflink_on_spark.flink_state import FlinkCheckpoint
 from pyflink_on_spark.flink_state.conversion import splits_of
 from pyflink_on_spark.flink_state.key_writers import key_serializer
+from pyflink_on_spark.flink_state.metadata import type_of_text
 from pyflink_on_spark.flink_state.serializers import read_snapshot
-from pyflink_on_spark.flink_state.type_texts import type_of_text
 from pyflink_on_spark.flink_state.value_writers import writer_of
 from pyflink_on_spark.state import CheckpointContents, SavepointWriter
-from pyflink_on_spark.tools.state import main as state_command
+from pyflink_on_spark.tools.state.command import main as state_command
 from tests.flink_state.samples import (
     HOME,
     SCRIPT,

@@ -16,8 +16,8 @@ from pyflink_on_spark._connectors.kafka.partitions import (
     position_of_flink,
     position_of_function,
 )
-from pyflink_on_spark._connectors.kinesis import shards
-from pyflink_on_spark._connectors.kinesis.shards import ShardPosition, Start
+from pyflink_on_spark._connectors.kinesis import source
+from pyflink_on_spark._connectors.kinesis.source import ShardPosition, Start
 from pyflink_on_spark._job.moving_in import moved_in
 from pyflink_on_spark._runtime.checkpoints.checkpoint_files import folder
 from pyflink_on_spark._runtime.contract.connector import FlinkSplits
@@ -170,7 +170,7 @@ def shard_element(number, in_aggregate=-1, **changes):
 
 def test_a_shard_that_begins_at_a_time_takes_it_from_the_source():
     element = shard_element("AT_TIMESTAMP_SEQUENCE_NUM")
-    found = shards.position_of_function(element, (Start.AT_TIMESTAMP, 5.0))
+    found = source.position_of_function(element, (Start.AT_TIMESTAMP, 5.0))
     assert found == ShardPosition("clicks", "s", 4, Start.AT_TIMESTAMP, 5.0)
 
 
@@ -186,4 +186,4 @@ def test_a_shard_that_begins_at_a_time_takes_it_from_the_source():
 )
 def test_other_positions_of_shards_are_refused(element, complaint):
     with pytest.raises(ValueError, match=complaint):
-        shards.position_of_function(element, (Start.LATEST, None))
+        source.position_of_function(element, (Start.LATEST, None))

@@ -8,12 +8,11 @@ import time
 
 import pytest
 
-from pyflink_on_spark._connectors.formats.file_format import FileSplit
-from pyflink_on_spark._connectors.formats.text_lines import TextLines
+from pyflink_on_spark._connectors.formats.file_format import FileSplit, TextLines
 from pyflink_on_spark._sql.parser import parse_type
 from pyflink_on_spark._sql.plan.nodes import Schema
 from pyflink_on_spark._sql.plan.options import TableOptions
-from pyflink_on_spark._sql.tables.formats.registry import find_format
+from pyflink_on_spark._sql.tables.formats.format import find_format
 from tests.hostile.changes import changed
 
 _SECONDS = 5.0

@@ -10,7 +10,7 @@ import pytest
 from pyflink_on_spark._sql.parser import parse_type
 from pyflink_on_spark._sql.plan.nodes import Schema
 from pyflink_on_spark._sql.plan.options import TableOptions
-from pyflink_on_spark._sql.tables.formats.registry import find_format
+from pyflink_on_spark._sql.tables.formats.format import find_format
 from pyflink_on_spark.common import Row, SimpleStringSchema, Types
 from pyflink_on_spark.datastream.formats.avro import (
     AvroRowDeserializationSchema,

@@ -12,7 +12,7 @@ from pyflink_on_spark._job.checkpoints.checkpoint_settings import CheckpointSett
 from pyflink_on_spark._job.checkpoints.coordinator import CheckpointCoordinator
 from pyflink_on_spark._job.checkpoints.ownership import JobTakenOverError, Program
 from pyflink_on_spark._job.submission.job import Job
-from pyflink_on_spark._runtime.state.settings import StateSettings
+from pyflink_on_spark._runtime.state.disk.store import StateSettings
 from pyflink_on_spark.common import Configuration, Types
 from pyflink_on_spark.datastream import MapFunction, StreamExecutionEnvironment
 from pyflink_on_spark.datastream.state import ValueStateDescriptor

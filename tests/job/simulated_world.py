@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 
 from pyflink_on_spark._filesystem.local_files import LocalFiles
 from pyflink_on_spark._runtime.checkpoints import stored_frames
-from pyflink_on_spark._runtime.checkpoints.steps import watch
+from pyflink_on_spark._runtime.checkpoints.stored_frames import watch
 from pyflink_on_spark.common import Encoder, Row, Types
 from pyflink_on_spark.datastream import DataStream, StreamExecutionEnvironment
 from pyflink_on_spark.datastream.connectors import Sink

@@ -6,7 +6,7 @@ import threading
 
 import pytest
 
-from pyflink_on_spark._connectors.files.compaction import (
+from pyflink_on_spark._connectors.files.config import (
     Compaction,
     CompactionStrategy,
     Concatenation,

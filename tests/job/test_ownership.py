@@ -19,9 +19,9 @@ from pyflink_on_spark._job.checkpoints.ownership import (
     Program,
     this_program,
 )
-from pyflink_on_spark._runtime.checkpoints.steps import watch
+from pyflink_on_spark._runtime.checkpoints.stored_frames import watch
 from pyflink_on_spark._runtime.contract.plan import OperatorPlan
-from pyflink_on_spark._runtime.operators.sink import SinkOperator
+from pyflink_on_spark._runtime.operators.stateless import SinkOperator
 from tests.job.simulated_driver import Driver, after_a_checkpoint, run_to_the_end
 from tests.job.simulated_world import World
 from tests.job.test_coordinator import NeverTwice, Prepares

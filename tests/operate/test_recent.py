@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from pyflink_on_spark._operate.server.rest.routing import Request
-from pyflink_on_spark._operate.view.recent import MINUTES, RecentFigures, figures_of
+from pyflink_on_spark._operate.view.jobs import MINUTES, RecentFigures, figures_of
 from pyflink_on_spark._runtime.elements.bundle import MAX_WATERMARK
 from pyflink_on_spark._runtime.task.subtask_threads import JobProgress, TaskProgress
 

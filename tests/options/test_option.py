@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from pyflink_on_spark._options.kinds import (
+from pyflink_on_spark._options.option import (
+    OptionPrefix,
     at_least,
     boolean,
     choice,
@@ -17,7 +18,6 @@ from pyflink_on_spark._options.kinds import (
     text_list,
     text_map,
 )
-from pyflink_on_spark._options.option import OptionPrefix
 from pyflink_on_spark.common.time import Duration
 
 FORMER = integer("a.new", 1, former=("a.old", "a.older"))

@@ -10,13 +10,13 @@ from pathlib import Path
 
 import pytest
 
-from pyflink_on_spark._options.families import family_reason
 from pyflink_on_spark._options.option import Option
 from pyflink_on_spark._options.registry import (
     MODULES,
     OPTIONS,
     check_own_keys,
     declared,
+    family_reason,
     find_option,
 )
 
@@ -57,10 +57,7 @@ def test_no_key_is_declared_twice():
 def test_each_module_of_options_is_in_the_registry():
     files = {path.stem for path in REGISTRY.glob("*.py")}
     options = {module.__name__.rpartition(".")[2] for module in MODULES}
-    rest = {
-        "__init__", "families", "kinds", "memory_text", "notes", "option", "option_text",
-        "port_ranges", "registry", "secrets", "yaml_text",
-    }  # fmt: skip
+    rest = {"__init__", "option", "option_text", "registry", "secrets"}
     assert files == options | rest
     assert all(list(declared(module)) for module in MODULES)
 

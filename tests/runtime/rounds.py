@@ -16,7 +16,7 @@ from pyflink_on_spark._runtime.contract.connector import Source
 from pyflink_on_spark._runtime.elements.bundle import Bundle
 from pyflink_on_spark._runtime.elements.immutability import deserialize
 from pyflink_on_spark._runtime.metrics.group import METRICS
-from pyflink_on_spark._runtime.state.settings import DiskSettings, StateSettings
+from pyflink_on_spark._runtime.state.disk.store import DiskSettings, StateSettings
 from pyflink_on_spark._runtime.task.exchange_writer import ChannelRow
 from pyflink_on_spark._runtime.task.schedule import RunQueueEntry, Schedule
 from pyflink_on_spark._runtime.task.subtask import NEVER, Subtask

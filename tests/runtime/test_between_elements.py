@@ -11,7 +11,7 @@ from pyflink_on_spark._runtime.operators.process import KeyedProcessOperator
 from pyflink_on_spark._runtime.operators.stateless import ConvertOperator
 from pyflink_on_spark._runtime.operators.timestamps import AssignTimestamps
 from pyflink_on_spark._runtime.user_code.user_function import UserFunction
-from pyflink_on_spark._runtime.windows.operator import WindowOperator
+from pyflink_on_spark._runtime.windows.general_windows import WindowOperator
 from pyflink_on_spark.common import Time, Types, WatermarkStrategy
 from pyflink_on_spark.common.watermark_strategy import TimestampAssigner
 from pyflink_on_spark.datastream import KeyedProcessFunction, ProcessFunction

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from pyflink_on_spark._connectors.functions.sink import FunctionSink
-from pyflink_on_spark._runtime.operators.sink import SinkOperator
+from pyflink_on_spark._runtime.operators.stateless import SinkOperator
 from pyflink_on_spark._runtime.state.operator_state import OperatorState
 from pyflink_on_spark._runtime.user_code.user_function import UserFunction
 from tests.runtime.harness import Harness

@@ -9,7 +9,7 @@ from types import SimpleNamespace
 import pytest
 from pyspark import SparkConf
 
-from pyflink_on_spark._spark.session.driver_endpoint import ASKS_FOR_ENCRYPTION, is_encrypted
+from pyflink_on_spark._spark.session.task_slots import ASKS_FOR_ENCRYPTION, is_encrypted
 
 
 class Context:

@@ -9,17 +9,20 @@ import threading
 import pytest
 
 from pyflink_on_spark._cluster.hosts import host as host_module
-from pyflink_on_spark._cluster.hosts.deployment import Deployment
-from pyflink_on_spark._cluster.hosts.host import DriverChannels, Host
+from pyflink_on_spark._cluster.hosts.host import Deployment, DriverChannels, Host
 from pyflink_on_spark._cluster.hosts.pool import HostPool
-from pyflink_on_spark._cluster.transport.handshake import NetworkSettings
-from pyflink_on_spark._cluster.transport.rpc import HEARTBEAT, HostLost, RpcConnection
+from pyflink_on_spark._cluster.transport.handshake import (
+    HEARTBEAT,
+    HostLost,
+    NetworkSettings,
+    RpcConnection,
+)
 from pyflink_on_spark._compat.errors import CheckpointError
 from pyflink_on_spark._filesystem.local_files import LocalFiles
-from pyflink_on_spark._runtime.checkpoints.steps import watch
+from pyflink_on_spark._runtime.checkpoints.stored_frames import watch
 from pyflink_on_spark._runtime.diagnosis.failure import SubtaskFailure
-from pyflink_on_spark._spark.jobs.host_task import HostTask
-from pyflink_on_spark._spark.jobs.worker_environment import WorkerEnvironment
+from pyflink_on_spark._spark.jobs.stage_function import WorkerEnvironment
+from pyflink_on_spark._spark.jobs.streaming_job import HostTask
 from pyflink_on_spark._spark.session.dependencies import ShippedDependencies
 from tests.cluster.connections import HERE, endpoint
 from tests.job.crash_points import FAULTS_OF_HOSTS, STEPS_OF_HOSTS, excluded_in_hosts, own_steps

@@ -10,9 +10,8 @@ from types import SimpleNamespace
 import pytest
 
 from pyflink_on_spark._cluster.transport import handshake
-from pyflink_on_spark._cluster.transport.handshake import Address, Listener
-from pyflink_on_spark._cluster.transport.rpc import HostLost
-from pyflink_on_spark._spark.jobs.host_task import HostTask
+from pyflink_on_spark._cluster.transport.handshake import Address, HostLost, Listener
+from pyflink_on_spark._spark.jobs.streaming_job import HostTask
 from tests.cluster.connections import HERE
 
 ENVIRONMENT = SimpleNamespace(active=nullcontext)

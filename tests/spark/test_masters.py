@@ -6,7 +6,7 @@ import socket
 
 import pytest
 
-from pyflink_on_spark._spark.session.java_text import gist
+from pyflink_on_spark._spark.session.java_home import gist
 from pyflink_on_spark._spark.session.session import check_master
 from pyflink_on_spark.errors import EnvironmentSetupError
 

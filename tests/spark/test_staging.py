@@ -15,7 +15,7 @@ from pyflink_on_spark._job.checkpoints.coordinator import CheckpointCoordinator
 from pyflink_on_spark._job.submission.job import Job
 from pyflink_on_spark._runtime.contract.plan import JobSettings, OperatorPlan
 from pyflink_on_spark._runtime.elements.clock import SystemClock
-from pyflink_on_spark._runtime.operators.sink import SinkOperator
+from pyflink_on_spark._runtime.operators.stateless import SinkOperator
 from pyflink_on_spark._spark.jobs.running_job import RunningJob
 from pyflink_on_spark._spark.session.frames import (
     FollowingQuery,

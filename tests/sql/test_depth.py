@@ -9,8 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pyflink_on_spark._sql.depth import at_any_depth
-from pyflink_on_spark._sql.errors import SqlParseError, ValidationError
+from pyflink_on_spark._sql.errors import SqlParseError, ValidationError, at_any_depth
 from pyflink_on_spark._sql.functions.builtin import strings
 from pyflink_on_spark._sql.parser import parse_expression
 from pyflink_on_spark.table import EnvironmentSettings, TableEnvironment

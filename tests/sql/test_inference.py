@@ -6,9 +6,8 @@ import pytest
 
 from pyflink_on_spark._compat.errors import UnsupportedFlinkFeature
 from pyflink_on_spark._sql.errors import TableError
-from pyflink_on_spark._sql.plan.changes import ChangeKinds
 from pyflink_on_spark._sql.plan.expressions import Constant
-from pyflink_on_spark._sql.plan.nodes import Schema
+from pyflink_on_spark._sql.plan.nodes import ChangeKinds, Schema
 from pyflink_on_spark._sql.planner.calc import Calc
 from pyflink_on_spark._sql.planner.physical import PhysicalNode
 from pyflink_on_spark._sql.planner.physical_planner import infer_changes

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from pyflink_on_spark._sql.plan.nodes import Schema
-from pyflink_on_spark._sql.runtime.records import ToRecords
+from pyflink_on_spark._sql.runtime.rows import ToRecords
 from pyflink_on_spark._sql.types import logical
 from tests.runtime.harness import Harness
 

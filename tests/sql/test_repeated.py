@@ -8,8 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pyflink_on_spark._sql.binder.expressions import ExpressionBinder
-from pyflink_on_spark._sql.binder.scope import Scope
+from pyflink_on_spark._sql.binder.expressions import ExpressionBinder, Scope
 from pyflink_on_spark._sql.codegen.aggregates import AggregateCompiler, AggregatedRows
 from pyflink_on_spark._sql.codegen.expressions import repeated, structure
 from pyflink_on_spark._sql.codegen.rows import compile_calc, compile_value

@@ -14,10 +14,9 @@ import pytest
 
 from pyflink_on_spark._sql.errors import ValidationError
 from pyflink_on_spark._sql.parser import parse_type
-from pyflink_on_spark._sql.plan.changes import DELETE, INSERT, UPDATE_AFTER, UPDATE_BEFORE
-from pyflink_on_spark._sql.plan.nodes import Schema
+from pyflink_on_spark._sql.plan.nodes import DELETE, INSERT, UPDATE_AFTER, UPDATE_BEFORE, Schema
 from pyflink_on_spark._sql.plan.options import TableOptions
-from pyflink_on_spark._sql.tables.formats.registry import find_format
+from pyflink_on_spark._sql.tables.formats.format import find_format
 
 USER = "me:secret"
 COLUMNS = {"id": "BIGINT NOT NULL", "name": "STRING", "tags": "ARRAY<INT>"}

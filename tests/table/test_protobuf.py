@@ -14,7 +14,7 @@ from pyflink_on_spark._sql.errors import ValidationError
 from pyflink_on_spark._sql.parser import parse_type
 from pyflink_on_spark._sql.plan.nodes import Schema
 from pyflink_on_spark._sql.plan.options import TableOptions
-from pyflink_on_spark._sql.tables.formats.registry import find_format
+from pyflink_on_spark._sql.tables.formats.format import find_format
 
 Field = descriptor_pb2.FieldDescriptorProto
 COLUMNS = {

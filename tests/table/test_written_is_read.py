@@ -9,10 +9,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from pyflink_on_spark._connectors.formats.file_format import FileSplit
-from pyflink_on_spark._sql.plan.changes import INSERT
-from pyflink_on_spark._sql.plan.nodes import Schema
+from pyflink_on_spark._sql.plan.nodes import INSERT, Schema
 from pyflink_on_spark._sql.plan.options import TableOptions
-from pyflink_on_spark._sql.tables.formats.registry import find_format
+from pyflink_on_spark._sql.tables.formats.format import find_format
 from pyflink_on_spark._sql.types import logical
 
 CHANGELOGS = ("debezium-json", "canal-json", "maxwell-json", "ogg-json")

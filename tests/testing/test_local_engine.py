@@ -24,7 +24,7 @@ from pyflink_on_spark.datastream.functions import KeyedProcessFunction, MapFunct
 from pyflink_on_spark.datastream.state import ValueStateDescriptor
 from pyflink_on_spark.extensions import CheckpointListener
 from pyflink_on_spark.testing import ManualClock, local_engine
-from pyflink_on_spark.testing.same_process import SameProcess
+from pyflink_on_spark.testing.local_hosts import SameProcess
 
 
 class Log(SameProcess):

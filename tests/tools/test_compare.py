@@ -7,9 +7,7 @@ import sys
 
 import pytest
 
-from pyflink_on_spark.tools.compare.command import Comparison, main
-from pyflink_on_spark.tools.compare.difference import Reading, difference
-from pyflink_on_spark.tools.compare.run import Run, run
+from pyflink_on_spark.tools.compare.command import Comparison, Reading, Run, difference, main, run
 
 
 def runs(first, second, status=0):

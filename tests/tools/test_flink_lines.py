@@ -19,7 +19,7 @@ from pyflink_on_spark._job.submission.job import (
 from pyflink_on_spark._operate.dispatcher.drivers import PYTHON_DRIVER
 from pyflink_on_spark._operate.view.job_records import VARIABLE
 from pyflink_on_spark._spark.session.spark_defaults import command_line
-from pyflink_on_spark.tools.operate import commands, detach, info, run
+from pyflink_on_spark.tools.operate import commands, detach, run
 from pyflink_on_spark.tools.operate.run_options import OPTIONS
 from pyflink_on_spark.tools.sql import command as sql
 
@@ -73,7 +73,7 @@ def done(monkeypatch, tmp_path):
     monkeypatch.setattr(os.path, "isfile", lambda p: str(p).endswith(here) or isfile(p))
     monkeypatch.setattr(run, "run_script", take)
     monkeypatch.setattr(detach, "run_detached", take)
-    monkeypatch.setattr(info, "show_plan", take)
+    monkeypatch.setattr(commands, "show_plan", take)
     monkeypatch.setattr(commands, "find_job", find)
     monkeypatch.setattr(commands, "dispose_savepoint", made.append)
     monkeypatch.setattr(sql, "install", lambda: None)

@@ -13,38 +13,36 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from pyflink_on_spark._cluster.hosts.deployment import (
-    Deployment,
-    host_of_slot,
-    hosts_of_channels,
-    hosts_of_subtasks,
-    slots_of,
-)
 from pyflink_on_spark._cluster.transport.data_plane import DataPlane, PeerLost
 from pyflink_on_spark._cluster.transport.handshake import (
     HANDSHAKE_SECONDS,
+    HEARTBEAT,
+    SAMPLE,
     Address,
     Endpoint,
+    HostLost,
     Listener,
     NetworkSettings,
+    RpcConnection,
     dial,
 )
 from pyflink_on_spark._cluster.transport.message_connection import MessageConnection
 from pyflink_on_spark._cluster.transport.result_channel import (
+    ChannelAddress,
     ChannelClosed,
     ChannelFailed,
     Sender,
     connect,
 )
-from pyflink_on_spark._cluster.transport.rpc import HEARTBEAT, SAMPLE, HostLost, RpcConnection
 from pyflink_on_spark._compat.errors import CheckpointError
 from pyflink_on_spark._job.checkpoints.checkpoint_settings import keyed_operators, state_settings
 from pyflink_on_spark._job.checkpoints.checkpoint_writer import HostSnapshot
-from pyflink_on_spark._runtime.checkpoints.checkpoint import restored_states
+from pyflink_on_spark._runtime.checkpoints.checkpoint import Restore, restored_states
 from pyflink_on_spark._runtime.checkpoints.slot_state import DRIVER, TaskStateSnapshot
 from pyflink_on_spark._runtime.checkpoints.snapshot_writer import FEW_ENTRIES, SnapshotWriter
-from pyflink_on_spark._runtime.checkpoints.steps import step
+from pyflink_on_spark._runtime.checkpoints.stored_frames import step
 from pyflink_on_spark._runtime.contract.connector import LargeCommittable
+from pyflink_on_spark._runtime.contract.plan import StagePlan
 from pyflink_on_spark._runtime.diagnosis.function_log import LOGS, FunctionLog, install_function_log
 from pyflink_on_spark._runtime.elements.clock import SystemClock
 from pyflink_on_spark._runtime.task.group_checkpoints import SnapshotRequest
@@ -56,6 +54,13 @@ from pyflink_on_spark._runtime.task.subtask_threads import (
     thread_usage,
 )
 from pyflink_on_spark._runtime.user_code.user_function import install_classes
+
+_SLICE_SECONDS = 0.01
+_SHORTEST_REST, _USUAL_REST, _LONGEST_REST = 0.001, 0.02, 0.1
+_GROWTH = 1.02
+_REPORT_SECONDS, _IDLE_REPORT_SECONDS = 0.5, 2.0
+_leave = os._exit  # which is refused while functions run
+_LATER = object()
 
 
 class DriverChannels:
@@ -111,12 +116,7 @@ class DriverChannels:
                 sender.close()
 
 
-_SLICE_SECONDS = 0.01
-_SHORTEST_REST, _USUAL_REST, _LONGEST_REST = 0.001, 0.02, 0.1
-_GROWTH = 1.02
 """How rests grow beyond the usual one: after some seconds without work they are the longest."""
-_REPORT_SECONDS, _IDLE_REPORT_SECONDS = 0.5, 2.0
-_leave = os._exit  # which is refused while functions run
 
 
 @dataclass(frozen=True)
@@ -464,9 +464,6 @@ class Host:
             self._called.notify_all()
 
 
-_LATER = object()
-
-
 def _write_nothing(index: int, state: TaskStateSnapshot) -> None:
     """Take the state of a subtask, and do nothing with it."""
 
@@ -491,3 +488,56 @@ def _longer(rest: float) -> float:
     if rest < _USUAL_REST:
         return min(2 * rest, _USUAL_REST)
     return min(_GROWTH * rest, _LONGEST_REST)
+
+
+@dataclass(frozen=True)
+class Deployment:
+    """The deployment of an attempt on its hosts.
+
+    Args:
+        plan: the pickled stages and JobSettings.
+        hosts: how many hosts there are.
+        attempt: how often the job was restarted.
+        restore: the checkpoint to begin with; None for a fresh start.
+        results: how to reach the driver's result channels.
+        channels: the driver's name of each channel.
+    """
+
+    plan: bytes
+    hosts: int
+    attempt: int
+    restore: Restore | None
+    results: ChannelAddress
+    channels: dict[str, str]
+
+
+def slots_of(stages: tuple[StagePlan, ...]) -> int:
+    """Return how many slots a job has: as many as its most parallel vertex has subtasks."""
+    return max(vertex.parallelism for stage in stages for vertex in stage.vertices)
+
+
+def host_of_slot(slot: int, slots: int, hosts: int) -> int:
+    """Return the host of a slot; neighbours share one."""
+    return slot * hosts // slots
+
+
+def hosts_of_subtasks(stages: tuple[StagePlan, ...], hosts: int) -> Mapping[int, int]:
+    """Return the host of each subtask of a job."""
+    slots = slots_of(stages)
+    return {
+        number: host_of_slot(index, slots, hosts)
+        for stage in stages
+        for number, _, index in stage.subtasks()
+    }
+
+
+def hosts_of_channels(stages: tuple[StagePlan, ...], hosts: int) -> Mapping[int, int]:
+    """Return the host that sends on each channel of a job."""
+    slots = slots_of(stages)
+    return {
+        incoming.exchange.first_channel + sender: host_of_slot(sender, slots, hosts)
+        for stage in stages
+        for vertex in stage.vertices
+        for incoming in vertex.inputs
+        for sender in range(incoming.exchange.senders)
+    }

@@ -14,16 +14,18 @@ from concurrent.futures import Future
 from dataclasses import replace
 from typing import Any
 
-from pyflink_on_spark._cluster.hosts.deployment import Deployment
-from pyflink_on_spark._cluster.hosts.host import HostReport
+from pyflink_on_spark._cluster.hosts.host import Deployment, HostReport
 from pyflink_on_spark._cluster.transport.handshake import (
+    HEARTBEAT,
+    SAMPLE,
     Address,
     Endpoint,
+    HostLost,
     Listener,
     NetworkSettings,
+    RpcConnection,
 )
 from pyflink_on_spark._cluster.transport.message_connection import MessageConnection
-from pyflink_on_spark._cluster.transport.rpc import HEARTBEAT, SAMPLE, HostLost, RpcConnection
 from pyflink_on_spark._compat.errors import CheckpointError
 from pyflink_on_spark._job.attempts.restarts import SplitDistribution
 from pyflink_on_spark._job.checkpoints.checkpoint_writer import HostSnapshot, SlowCheckpoint
@@ -42,10 +44,10 @@ _SAMPLE_SECONDS = 5.0
 _STUCK_SAMPLES, _STUCK_SECONDS = 3, 0.3
 _LONGEST_LOOK_SECONDS = 1.0
 _LEAST_START_SECONDS = 20.0
-"""A Python process takes some seconds to start on a busy machine."""
 _log = logging.getLogger("pyflink_on_spark")
 _DEFAULTS = NetworkSettings()
 _ERRORS: dict[str, type[Exception]] = {"failed": SubtaskFailure, "unwritten": CheckpointError}
+"""A Python process takes some seconds to start on a busy machine."""
 
 
 class NamedWait:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import contextlib
 import hmac
 import os
+import pickle
 import secrets
 import socket
 import ssl
@@ -21,11 +22,14 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from multiprocessing import AuthenticationError
+from typing import Any
 
 from pyflink_on_spark._cluster.transport.message_connection import MessageConnection
 from pyflink_on_spark._cluster.transport.stream import Seal, stream_of
-from pyflink_on_spark._options import network, own
-from pyflink_on_spark._options.port_ranges import parse_ports
+from pyflink_on_spark._compat.errors import PyFlinkOnSparkError
+from pyflink_on_spark._options import flink, own
+from pyflink_on_spark._options.option_text import parse_ports
+from pyflink_on_spark._runtime.elements.immutability import serialize
 
 HANDSHAKE_SECONDS = 20.0
 MOST_STRANGERS = 64
@@ -33,6 +37,13 @@ _PAUSE = 0.05
 _IDLE_SECONDS, _PROBE_SECONDS, _PROBES = 20, 10, 4
 _NONCE_BYTES = _PROOF_BYTES = 32
 _LISTENER, _DIALER = b"listener", b"dialer"
+_SEQUENCE, _SET, _INTEGER, _BITS, _TEXT, _TIME = 0x30, 0x31, 0x02, 0x03, 0x0C, 0x18
+_VERSION = 0xA0
+_ECDSA_WITH_SHA256 = bytes.fromhex("06082a8648ce3d040302")
+_COMMON_NAME = bytes.fromhex("0603550403")
+_BEGIN, _END = b"20000101000000Z", b"20991231235959Z"
+HEARTBEAT = "heartbeat"
+SAMPLE = "sample"
 
 
 @dataclass(frozen=True)
@@ -307,13 +318,6 @@ def tls_context(identity: Identity, *, server: bool) -> ssl.SSLContext:
     return context
 
 
-_SEQUENCE, _SET, _INTEGER, _BITS, _TEXT, _TIME = 0x30, 0x31, 0x02, 0x03, 0x0C, 0x18
-_VERSION = 0xA0
-_ECDSA_WITH_SHA256 = bytes.fromhex("06082a8648ce3d040302")
-_COMMON_NAME = bytes.fromhex("0603550403")
-_BEGIN, _END = b"20000101000000Z", b"20991231235959Z"
-
-
 def self_signed(name: str, public_key: bytes, sign: Callable[[bytes], bytes]) -> bytes:
     """Return a certificate in DER (X.509, RFC 5280).
 
@@ -371,8 +375,8 @@ class NetworkSettings:
         Raises:
             ValueError: an option cannot be read, or the timeout is not longer than the interval.
         """
-        interval = network.HEARTBEAT_INTERVAL.read(configuration)
-        timeout = network.HEARTBEAT_TIMEOUT.read(configuration)
+        interval = flink.HEARTBEAT_INTERVAL.read(configuration)
+        timeout = flink.HEARTBEAT_TIMEOUT.read(configuration)
         if timeout <= interval:
             raise ValueError(
                 f"The heartbeat timeout ({timeout} ms) must be larger than the heartbeat interval "
@@ -385,3 +389,65 @@ class NetworkSettings:
             parse_ports(own.HOST_PORTS.read(configuration)),
             own.COMMAND_TIMEOUT.read(configuration) / 1000,
         )
+
+
+"""The name of the message that asks whether the peer is alive, and of the answer."""
+
+"""The name of the order that asks a host for samples of its threads."""
+
+
+class HostLost(PyFlinkOnSparkError, ConnectionError):
+    """A host, or the connection to it, is lost."""
+
+
+class RpcConnection:
+    """One connection. Any thread may send, and one may receive.
+
+    Args:
+        wire: the connection to a peer that knows the secret.
+        peer: what is at the other end, for people.
+    """
+
+    def __init__(self, wire: MessageConnection, peer: str) -> None:
+        self._wire, self.peer = wire, peer
+        self.own_address, self.close = wire.own_address, wire.close
+
+    def send(self, *message: Any) -> None:
+        """Send a message.
+
+        Raises:
+            HostLost: the peer is gone.
+        """
+        try:
+            self._wire.send_bytes(serialize(message))
+        except OSError as error:
+            raise HostLost(f"{self.peer} is gone ({error!r})") from error
+
+    def receive(self, timeout: float | None = None) -> Any:
+        """Wait for a message and return it.
+
+        Args:
+            timeout: how many seconds the peer may be silent.
+
+        Raises:
+            HostLost: the peer is gone.
+            TimeoutError: the peer was silent for too long.
+        """
+        try:
+            return pickle.loads(self._wire.recv_bytes(timeout))
+        except TimeoutError as error:
+            raise TimeoutError(f"{self.peer} was silent for {timeout:g} s") from error
+        except (EOFError, OSError) as error:
+            raise HostLost(f"{self.peer} is gone ({error!r})") from error
+
+
+def connect(address: Address, peer: str) -> RpcConnection:
+    """Open a connection.
+
+    Raises:
+        HostLost: if nothing listens there, or does not answer.
+    """
+    try:
+        return RpcConnection(dial(address), peer)
+    except (OSError, EOFError) as error:
+        raise HostLost(f"{peer} cannot be reached ({error!r})") from error

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from pyflink_on_spark._connectors.files.config import FileSinkConfig
 from pyflink_on_spark._connectors.files.part_file import InProgressFile, PendingFile, mark_of
 from pyflink_on_spark._connectors.files.writer import BucketWriter, BulkBucketWriter, FileSinkWriter
-from pyflink_on_spark._connectors.formats.text_lines import LineEncoder
+from pyflink_on_spark._connectors.formats.file_format import LineEncoder
 from pyflink_on_spark._filesystem.location import absolute, locate
 from pyflink_on_spark._runtime.contract.connector import Sink, Versioned
 from pyflink_on_spark._runtime.moved_in.coders import DataInput

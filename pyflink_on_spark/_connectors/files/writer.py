@@ -26,10 +26,15 @@ from pyflink_on_spark._runtime.elements.bundle import BUNDLE_SIZE
 
 if TYPE_CHECKING:
     from pyflink_on_spark._connectors.files.config import FileSinkConfig, RollingLimits
-    from pyflink_on_spark._connectors.formats.file_format import OutputFileFormat, OutputFileWriter
-    from pyflink_on_spark._connectors.formats.text_lines import LineEncoder
+    from pyflink_on_spark._connectors.formats.file_format import (
+        LineEncoder,
+        OutputFileFormat,
+        OutputFileWriter,
+    )
     from pyflink_on_spark._filesystem.file_system import FileSystem
     from pyflink_on_spark._runtime.contract.operator import OperatorContext
+
+_SLOW = 50
 
 
 class BucketWriter:
@@ -239,7 +244,6 @@ class BulkBucketWriter(BucketWriter):
         self.roll()
 
 
-_SLOW = 50
 """The longest time that an element waits for others of its chunk, in ms."""
 
 

@@ -22,6 +22,17 @@ from pyflink_on_spark._filesystem.local_files import open_input
 from pyflink_on_spark._options.own import MAX_RECORD_SIZE
 
 Opener = Callable[[BinaryIO], AbstractContextManager[Any]]
+_OPENERS: dict[str, Opener] = {
+    ".gz": partial(gzip.open, mode="rb"),
+    ".gzip": partial(gzip.open, mode="rb"),
+    ".bz2": partial(bz2.open, mode="rb"),
+    ".xz": partial(lzma.open, mode="rb"),
+}
+_ZSTD = ".zst"
+_SUFFIXES = (*_OPENERS, _ZSTD, ".deflate")
+_PIECE = 1024 * 1024
+_SYNC_BYTES = 16
+_DAMAGED = (EOFError, OSError, ValueError, zlib.error, lzma.LZMAError, struct.error)
 
 
 def is_compressed(path: str) -> bool:
@@ -76,16 +87,6 @@ def _open_zstd(file: BinaryIO, path: str) -> AbstractContextManager[Any]:
     )
 
 
-_OPENERS: dict[str, Opener] = {
-    ".gz": partial(gzip.open, mode="rb"),
-    ".gzip": partial(gzip.open, mode="rb"),
-    ".bz2": partial(bz2.open, mode="rb"),
-    ".xz": partial(lzma.open, mode="rb"),
-}
-_ZSTD = ".zst"
-_SUFFIXES = (*_OPENERS, _ZSTD, ".deflate")
-
-
 class ChunkFile(io.RawIOBase):
     """A file object that reads from an iterator of chunks.
 
@@ -112,11 +113,6 @@ class ChunkFile(io.RawIOBase):
         buffer[:count] = self._rest[:count]
         self._rest = self._rest[count:]
         return count
-
-
-_PIECE = 1024 * 1024
-_SYNC_BYTES = 16
-_DAMAGED = (EOFError, OSError, ValueError, zlib.error, lzma.LZMAError, struct.error)
 
 
 class TooLargeError(ValueError):

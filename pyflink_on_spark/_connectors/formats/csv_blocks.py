@@ -24,8 +24,9 @@ from pyflink_on_spark._connectors.formats.file_format import (
     CorruptRecordError,
     FileSplit,
     InputFileFormat,
+    read_whole_lines,
+    too_long,
 )
-from pyflink_on_spark._connectors.formats.text_lines import read_whole_lines, too_long
 from pyflink_on_spark._filesystem.local_files import open_input
 from pyflink_on_spark._runtime.elements.bundle import BUNDLE_SIZE, Bundle
 from pyflink_on_spark.common.typeinfo import Types

@@ -14,7 +14,6 @@ import pyarrow as pa
 
 from pyflink_on_spark._compat.unsupported import Gap, raise_unsupported
 from pyflink_on_spark._connectors.formats import java_parsing
-from pyflink_on_spark._connectors.formats.arrow_batches import to_arrow
 from pyflink_on_spark._connectors.formats.compression import (
     ChunkFile,
     is_compressed,
@@ -32,9 +31,9 @@ from pyflink_on_spark._connectors.formats.file_format import (
     OutputFileFormat,
     OutputFileWriter,
     check_rows,
+    too_long,
 )
-from pyflink_on_spark._connectors.formats.row_types import row_type_info, type_info_of
-from pyflink_on_spark._connectors.formats.text_lines import too_long
+from pyflink_on_spark._connectors.formats.row_types import row_type_info, to_arrow, type_info_of
 from pyflink_on_spark._runtime.elements.bundle import BUNDLE_SIZE, Bundle
 from pyflink_on_spark._runtime.types.codecs import codec_of
 from pyflink_on_spark._runtime.types.composite import new_row

@@ -45,6 +45,24 @@ Convert = Callable[[Any], Any]
 
 _EXACT = Context(prec=MAX_PREC, Emax=MAX_EMAX, Emin=MIN_EMIN)
 _JSON_BLANK = " \t\n\r"
+_BOOLEAN = BasicTypeInfo.BOOLEAN_TYPE_INFO()
+_ASTRAL = re.compile("[\U00010000-\U0010ffff]")
+_ESCAPES: dict[int, str] = {code: f"\\u{code:04X}" for code in range(0x20)} | {
+    ord(character): escape
+    for character, escape in zip(
+        '"\\\n\r\t\b\f', ('\\"', "\\\\", "\\n", "\\r", "\\t", "\\b", "\\f")
+    )
+}
+Write = Callable[[Any], str]
+_EPOCH = datetime.datetime(1970, 1, 1)  # noqa: DTZ001 - instants are in UTC
+_FRACTIONS = frozenset((BasicType.FLOAT, BasicType.DOUBLE))
+_BEYOND = ("allOf", "anyOf", "not", "extends", "disallow")
+_STRING_FORMATS = {
+    "date": Types.SQL_DATE,
+    "time": Types.SQL_TIME,
+    "date-time": Types.SQL_TIMESTAMP,
+}
+_NULL = "null"
 
 
 def json_row_reader(
@@ -316,7 +334,6 @@ def _instant(node: Any) -> Instant:
     raise ValueError(f"{_shown(node)} is not a point in time")
 
 
-_BOOLEAN = BasicTypeInfo.BOOLEAN_TYPE_INFO()
 _BASIC: dict[BasicType, Convert] = {
     BasicType.STRING: _string,
     BasicType.BOOLEAN: _boolean,
@@ -335,15 +352,6 @@ _TEMPORAL: dict[type, Convert] = {
     DateTypeInfo: _date,
     TimeTypeInfo: _time,
     TimestampTypeInfo: _timestamp,
-}
-
-
-_ASTRAL = re.compile("[\U00010000-\U0010ffff]")
-_ESCAPES: dict[int, str] = {code: f"\\u{code:04X}" for code in range(0x20)} | {
-    ord(character): escape
-    for character, escape in zip(
-        '"\\\n\r\t\b\f', ('\\"', "\\\\", "\\n", "\\r", "\\t", "\\b", "\\f")
-    )
 }
 
 
@@ -391,12 +399,6 @@ def node_text(node: Any) -> str:
 def _surrogates(match: re.Match[str]) -> str:
     code = ord(match.group()) - 0x10000
     return f"\\u{0xD800 + (code >> 10):04X}\\u{0xDC00 + (code & 0x3FF):04X}"
-
-
-Write = Callable[[Any], str]
-
-_EPOCH = datetime.datetime(1970, 1, 1)  # noqa: DTZ001 - instants are in UTC
-_FRACTIONS = frozenset((BasicType.FLOAT, BasicType.DOUBLE))
 
 
 def json_row_writer(row_type: RowTypeInfo) -> Callable[[Any], bytes]:
@@ -539,15 +541,6 @@ _MAKERS: dict[type, Callable[[Any], Write]] = {
     TimeTypeInfo: lambda _: lambda value: f'"{value.isoformat("seconds")}Z"',
     TimestampTypeInfo: lambda _: lambda value: f'"{_seconds_text(value)}Z"',
 }
-
-
-_BEYOND = ("allOf", "anyOf", "not", "extends", "disallow")
-_STRING_FORMATS = {
-    "date": Types.SQL_DATE,
-    "time": Types.SQL_TIME,
-    "date-time": Types.SQL_TIMESTAMP,
-}
-_NULL = "null"
 
 
 def row_type_of_json_schema(text: str) -> RowTypeInfo:

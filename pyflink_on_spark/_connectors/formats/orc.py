@@ -10,13 +10,6 @@ from typing import Any, BinaryIO
 import pyarrow as pa
 from pyarrow import orc
 
-from pyflink_on_spark._connectors.formats.arrow_batches import (
-    Columns,
-    columns_of,
-    record_batch,
-    row_values,
-    with_schema,
-)
 from pyflink_on_spark._connectors.formats.compression import check_size
 from pyflink_on_spark._connectors.formats.file_format import (
     ArrowFileWriter,
@@ -25,7 +18,14 @@ from pyflink_on_spark._connectors.formats.file_format import (
     check_rows,
 )
 from pyflink_on_spark._connectors.formats.parquet import refuse_option
-from pyflink_on_spark._connectors.formats.row_types import arrow_schema
+from pyflink_on_spark._connectors.formats.row_types import (
+    Columns,
+    arrow_schema,
+    columns_of,
+    record_batch,
+    row_values,
+    with_schema,
+)
 from pyflink_on_spark._filesystem.local_files import source_of
 from pyflink_on_spark.common.data_types import RowType
 

@@ -12,16 +12,6 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from pyflink_on_spark._compat.unsupported import Gap, raise_unsupported
-from pyflink_on_spark._connectors.formats.arrow_batches import (
-    Columns,
-    column_converters,
-    columns_of,
-    from_arrow,
-    reading,
-    record_batch,
-    row_values,
-    with_schema,
-)
 from pyflink_on_spark._connectors.formats.compression import check_size
 from pyflink_on_spark._connectors.formats.file_format import (
     ArrowFileWriter,
@@ -30,7 +20,18 @@ from pyflink_on_spark._connectors.formats.file_format import (
     OutputFileWriter,
     check_rows,
 )
-from pyflink_on_spark._connectors.formats.row_types import arrow_schema, row_type_info
+from pyflink_on_spark._connectors.formats.row_types import (
+    Columns,
+    arrow_schema,
+    column_converters,
+    columns_of,
+    from_arrow,
+    reading,
+    record_batch,
+    row_type_info,
+    row_values,
+    with_schema,
+)
 from pyflink_on_spark._filesystem.local_files import source_of
 from pyflink_on_spark._runtime.elements.bundle import Bundle
 from pyflink_on_spark._runtime.types.composite import new_row
@@ -44,6 +45,7 @@ if TYPE_CHECKING:
 
 _CODECS = ("uncompressed", "snappy", "gzip", "lz4", "lz4_raw", "brotli", "zstd")
 _FILE_SYSTEMS = ("fs.", "dfs.", "hadoop.", "io.")
+_CHUNK_ROWS = 8192
 
 
 @dataclass(frozen=True)
@@ -128,9 +130,6 @@ def _version(text: str) -> str:
     if short not in ("v1", "v2"):
         raise ValueError(f"parquet.writer.version is v1 or v2, not {text!r}")
     return short
-
-
-_CHUNK_ROWS = 8192
 
 
 class ParquetFileWriter(ArrowFileWriter):

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from pyiceberg.catalog import Catalog
     from pyiceberg.table import Table
 
+_LOCK = threading.Lock()
+
 
 class IcebergCatalogKind(Enum):
     """The place in which a catalog keeps where the newest version of each table is."""
@@ -149,9 +151,6 @@ def open_catalog(config: IcebergCatalogConfig) -> Catalog:
         package("pyiceberg.catalog")
         with asking(f"the Iceberg catalog {config.name}"):
             return _OPEN[config.kind](config)
-
-
-_LOCK = threading.Lock()
 
 
 def _folders(config: IcebergCatalogConfig) -> Catalog:

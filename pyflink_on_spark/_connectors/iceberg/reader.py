@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 
 
 _LOG = logging.getLogger("pyflink_on_spark")
+# A replacement by the same rows in other files has nothing to read.
+_READ_ON = ("append", "replace")
 
 
 def batches_of(table: Table, task: FileScanTask, names: Sequence[str]) -> Iterator[pa.RecordBatch]:
@@ -193,10 +195,6 @@ class SnapshotReader(SourceReader):
             scan = scan.from_snapshot_id_exclusive(self._snapshot)
         self._files.extend(scan.plan_files())
         self._snapshot = current.snapshot_id
-
-
-# A replacement by the same rows in other files has nothing to read.
-_READ_ON = ("append", "replace")
 
 
 class _IcebergSource(Source):

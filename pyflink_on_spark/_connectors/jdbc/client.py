@@ -13,6 +13,8 @@ from pyflink_on_spark._connectors.jdbc.database import Database, JdbcError, one_
 from pyflink_on_spark._connectors.reachability import Reachability
 
 Parameters = tuple[Any, ...]
+Also = Callable[[Any], None]
+Batches = Iterable[Sequence[Parameters]]
 
 
 class ParameterMaker:
@@ -47,8 +49,6 @@ class ParameterMaker:
             raise JdbcError(f"a row does not have the sink's types: {row!r}: {error}") from error
 
 
-Also = Callable[[Any], None]
-Batches = Iterable[Sequence[Parameters]]
 """The parameters of many rows. Each attempt to write them iterates over all batches."""
 
 

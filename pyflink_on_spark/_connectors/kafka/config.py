@@ -17,9 +17,28 @@ _DISCOVERY_INTERVAL = 300_000
 _AUTO_COMMIT_INTERVAL = 5_000
 
 Partition = tuple[str, int]
-"""The name of a topic and the number of one of its partitions."""
-
 Reset = Literal["earliest", "latest", "none"]
+Note = Callable[[str], None]
+_NOT_REPORTED = frozenset(
+    ["key.deserializer", "key.serializer", "value.deserializer", "value.serializer"]
+)
+_PARTITIONERS = {
+    "DefaultPartitioner": "murmur2_random",
+    "UniformStickyPartitioner": "random",
+    "RoundRobinPartitioner": "random",
+}
+_CREDENTIAL = re.compile(r"""(\w+)\s*=\s*(?:"((?:[^"\\]|\\.)*)"|'((?:[^'\\]|\\.)*)'|([^\s;]+))""")
+_LOGIN_MODULE = re.compile(r"\s*[\w.$]*?(\w+LoginModule)(?:\s|;|$)")
+_ESCAPED = re.compile(r"\\(.)")
+_PEM_ENDS = (".pem", ".crt", ".cer")
+_PKCS12_ENDS = (".p12", ".pfx")
+_IDEMPOTENCE = "enable.idempotence"
+# The second name of each pair is librdkafka's own.
+_ACKNOWLEDGEMENTS = ("acks", "request.required.acks")
+_RETRIES = ("retries", "message.send.max.retries")
+_IN_FLIGHT = ("max.in.flight.requests.per.connection", "max.in.flight")
+_MOST_IN_FLIGHT = 5
+"""The name of a topic and the number of one of its partitions."""
 
 
 @dataclass(frozen=True)
@@ -151,7 +170,6 @@ class KafkaSinkConfig:
     id_has_place: bool = False
 
 
-Note = Callable[[str], None]
 """Called with the name of each property that has no effect here."""
 
 
@@ -200,9 +218,6 @@ _WITHOUT_EFFECT = frozenset(
         "value.serializer",
     ]
 )
-_NOT_REPORTED = frozenset(
-    ["key.deserializer", "key.serializer", "value.deserializer", "value.serializer"]
-)
 _RENAMED = {
     "fetch.max.wait.ms": "fetch.wait.max.ms",
     "max.request.size": "message.max.bytes",
@@ -213,16 +228,6 @@ _RENAMED = {
     "ssl.keystore.key": "ssl.key.pem",
     "ssl.truststore.certificates": "ssl.ca.pem",
 }
-_PARTITIONERS = {
-    "DefaultPartitioner": "murmur2_random",
-    "UniformStickyPartitioner": "random",
-    "RoundRobinPartitioner": "random",
-}
-_CREDENTIAL = re.compile(r"""(\w+)\s*=\s*(?:"((?:[^"\\]|\\.)*)"|'((?:[^'\\]|\\.)*)'|([^\s;]+))""")
-_LOGIN_MODULE = re.compile(r"\s*[\w.$]*?(\w+LoginModule)(?:\s|;|$)")
-_ESCAPED = re.compile(r"\\(.)")
-_PEM_ENDS = (".pem", ".crt", ".cer")
-_PKCS12_ENDS = (".p12", ".pfx")
 
 
 def client_properties(properties: Mapping[str, str], note: Note = not_noted) -> dict[str, str]:
@@ -334,14 +339,6 @@ def _store_type(properties: Mapping[str, str], which: str) -> str:
     if location.endswith(_PEM_ENDS):
         return "PEM"
     return "PKCS12" if location.endswith(_PKCS12_ENDS) else "JKS"
-
-
-_IDEMPOTENCE = "enable.idempotence"
-# The second name of each pair is librdkafka's own.
-_ACKNOWLEDGEMENTS = ("acks", "request.required.acks")
-_RETRIES = ("retries", "message.send.max.retries")
-_IN_FLIGHT = ("max.in.flight.requests.per.connection", "max.in.flight")
-_MOST_IN_FLIGHT = 5
 
 
 def producer_properties(properties: Mapping[str, str], note: Note = not_noted) -> dict[str, str]:

@@ -17,6 +17,19 @@ from pyflink_on_spark._connectors.kafka.partitions import topic_partition
 from pyflink_on_spark._connectors.kafka.records import Record, TransactionBatch
 
 _SECONDS = 8.0
+_budgets: WeakValueDictionary[tuple[str, int], ShutdownBudget] = WeakValueDictionary()
+_log = logging.getLogger("pyflink_on_spark.kafka")
+_SECONDS_TO_WAIT = 0.1
+_BETWEEN_POLLS = 1_000
+_REMEMBERED_RUNS = 50
+_ATTEMPTS = 3
+_DEFAULTS = {
+    "transaction.timeout.ms": "600000",
+    # librdkafka 2.16 hangs in send_offsets_to_transaction if it bootstraps again meanwhile.
+    "metadata.recovery.strategy": "none",
+    # The records are on the storage of checkpoints: few of them have to be in memory.
+    "queue.buffering.max.kbytes": "65536",
+}
 """Less than the time that a process gets to end before it is killed."""
 
 
@@ -43,20 +56,12 @@ class ShutdownBudget:
             self._left -= self._clock() - started
 
 
-_budgets: WeakValueDictionary[tuple[str, int], ShutdownBudget] = WeakValueDictionary()
-
-
 def shutdown_budget_of(job_id: str, attempt: int) -> ShutdownBudget:
     """Return the budget that all writers of one attempt of a job share in this process.
 
     The budget lives as long as one of them refers to it.
     """
     return _budgets.setdefault((job_id, attempt), ShutdownBudget())
-
-
-_log = logging.getLogger("pyflink_on_spark.kafka")
-_SECONDS_TO_WAIT = 0.1
-_BETWEEN_POLLS = 1_000
 
 
 class RecordProducer:
@@ -217,15 +222,6 @@ class RecordProducer:
             self._failure = (ConnectionError if unreachable else RuntimeError)(text)
 
 
-_REMEMBERED_RUNS = 50
-_ATTEMPTS = 3
-_DEFAULTS = {
-    "transaction.timeout.ms": "600000",
-    # librdkafka 2.16 hangs in send_offsets_to_transaction if it bootstraps again meanwhile.
-    "metadata.recovery.strategy": "none",
-    # The records are on the storage of checkpoints: few of them have to be in memory.
-    "queue.buffering.max.kbytes": "65536",
-}
 _CONNECTION_PROPERTIES = (
     "bootstrap.",
     "broker.",

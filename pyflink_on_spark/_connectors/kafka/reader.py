@@ -39,6 +39,15 @@ if TYPE_CHECKING:
     from pyflink_on_spark._runtime.contract.connector import FlinkSplits
     from pyflink_on_spark._runtime.contract.operator import OperatorContext
 
+# Per message nothing runs in Python.
+_topic, _partition = methodcaller("topic"), methodcaller("partition")
+_error = methodcaller("error")
+_log = logging.getLogger("pyflink_on_spark.kafka")
+_SECONDS_TO_WAIT = 0.02
+# Per record nothing runs in Python but the deserializer.
+_value = methodcaller("value")
+_timestamp, _kind, _time = methodcaller("timestamp"), itemgetter(0), itemgetter(1)
+
 
 def runs(messages: list[Any]) -> Iterator[tuple[Partition, list[Any]]]:
     """Yield runs of messages of one partition; a message that is an error ends its run."""
@@ -65,11 +74,6 @@ def runs_by_partition(messages: list[Any]) -> Iterator[tuple[Partition, list[Any
     for key, of_partition in found.items():
         for run in of_partition:
             yield key, run
-
-
-# Per message nothing runs in Python.
-_topic, _partition = methodcaller("topic"), methodcaller("partition")
-_error = methodcaller("error")
 
 
 class PartitionWatermarks:
@@ -132,10 +136,6 @@ class PartitionWatermarks:
             return None
         self._emitted = watermark
         return watermark
-
-
-_log = logging.getLogger("pyflink_on_spark.kafka")
-_SECONDS_TO_WAIT = 0.02
 
 
 class KafkaReader(SourceReader):
@@ -420,11 +420,6 @@ def _times(records: list[Any]) -> list[int | None]:
     if all(map(_kind, stamps)):
         return list(map(_time, stamps))
     return [time if kind else None for kind, time in stamps]
-
-
-# Per record nothing runs in Python but the deserializer.
-_value = methodcaller("value")
-_timestamp, _kind, _time = methodcaller("timestamp"), itemgetter(0), itemgetter(1)
 
 
 def _largest(times: list[int | None]) -> int | None:

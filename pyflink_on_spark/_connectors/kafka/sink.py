@@ -25,6 +25,8 @@ from pyflink_on_spark._runtime.elements.bundle import BUNDLE_SIZE
 if TYPE_CHECKING:
     from pyflink_on_spark._runtime.contract.operator import OperatorContext
 
+_topic = itemgetter(0)
+
 
 class KafkaRecordSink(Sink):
     """Writes each element as a record.
@@ -133,9 +135,6 @@ class KafkaRecordSink(Sink):
         transactions, self._transactions = self._transactions, None
         if transactions is not None:
             transactions.close()
-
-
-_topic = itemgetter(0)
 
 
 class KafkaWriter(SinkWriter):

@@ -19,11 +19,11 @@ from pyflink_on_spark._job.checkpoints.checkpoint_settings import CheckpointSett
 from pyflink_on_spark._job.checkpoints.checkpoint_writer import Hosts
 from pyflink_on_spark._job.checkpoints.coordinator import CheckpointCoordinator
 from pyflink_on_spark._job.submission.job import Job
-from pyflink_on_spark._options import restart_strategy as options
+from pyflink_on_spark._options import checkpointing as options
 from pyflink_on_spark._options.secrets import masked_text
 from pyflink_on_spark._runtime.checkpoints.checkpoint import Restore, restored_positions
 from pyflink_on_spark._runtime.checkpoints.checkpoint_files import Folder
-from pyflink_on_spark._runtime.checkpoints.steps import step
+from pyflink_on_spark._runtime.checkpoints.stored_frames import step
 from pyflink_on_spark._runtime.contract.connector import SplitEnumerator, UnreadSplit
 from pyflink_on_spark._runtime.contract.plan import JobSettings, StagePlan
 from pyflink_on_spark._runtime.elements.clock import Clock
@@ -36,6 +36,7 @@ _ALREADY_COLLECTED = (
     "the next attempt would return them again. Call env.enable_checkpointing(...), or write the "
     "stream to a sink."
 )
+_Reader = tuple[int, int]
 
 
 class RestartStrategy(Protocol):
@@ -369,7 +370,6 @@ class AttemptControl:
         self._begun = None
 
 
-_Reader = tuple[int, int]
 """The number of a subtask, and that of the chain whose source it reads."""
 
 

@@ -9,19 +9,26 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from pyflink_on_spark._compat.unsupported import refuse_java
-from pyflink_on_spark._options import checkpointing, own, state
+from pyflink_on_spark._options import checkpointing, own
 from pyflink_on_spark._options import checkpointing as options
-from pyflink_on_spark._options.notes import note_unmet_needs
+from pyflink_on_spark._options.registry import note_unmet_needs
 from pyflink_on_spark._runtime.checkpoints.checkpoint import JobLayout
 from pyflink_on_spark._runtime.contract.plan import OperatorPlan, StagePlan
 from pyflink_on_spark._runtime.contract.state_meaning import Meanings
-from pyflink_on_spark._runtime.operators.sink import SinkOperator
-from pyflink_on_spark._runtime.state.settings import DiskSettings, StateSettings
+from pyflink_on_spark._runtime.operators.stateless import SinkOperator
+from pyflink_on_spark._runtime.state.disk.store import DiskSettings, StateSettings
 
 JOB_MANAGER = "jobmanager"
 FILE_SYSTEM = "filesystem"
 UNSET = -1
 MAX_THRESHOLD = 1024 * 1024
+HASHMAP = "hashmap"
+ROCKSDB = "rocksdb"
+MEMORY = "jobmanager"
+FILES = "filesystem"
+OLD_ROCKSDB = "org.apache.flink.contrib.streaming.state.RocksDBStateBackendFactory"
+_KINDS = (HASHMAP, ROCKSDB, MEMORY, FILES, OLD_ROCKSDB)
+_ON_DISK = (ROCKSDB, OLD_ROCKSDB)
 
 
 @dataclass(frozen=True)
@@ -150,29 +157,20 @@ def read_storage(values: Mapping[str, Any]) -> StorageSpec | None:
     )
 
 
-HASHMAP = "hashmap"
-ROCKSDB = "rocksdb"
-MEMORY = "jobmanager"
-FILES = "filesystem"
-OLD_ROCKSDB = "org.apache.flink.contrib.streaming.state.RocksDBStateBackendFactory"
-_KINDS = (HASHMAP, ROCKSDB, MEMORY, FILES, OLD_ROCKSDB)
-_ON_DISK = (ROCKSDB, OLD_ROCKSDB)
-
-
 def backend_kind(values: Mapping[str, Any]) -> str | None:
     """Return the kind of state backend that a configuration names; None if it names none.
 
     Raises:
         UnsupportedFlinkFeature: the configuration names a Java class.
     """
-    name = state.BACKEND.read(values)
+    name = checkpointing.BACKEND.read(values)
     if name is None:
         return None
     kind = name if name == OLD_ROCKSDB else name.lower()
     if kind not in _KINDS:
         refuse_java(
             f"the state backend {name!r}",
-            instead=f"Set {state.BACKEND.key} to {HASHMAP!r} or {ROCKSDB!r}.",
+            instead=f"Set {checkpointing.BACKEND.key} to {HASHMAP!r} or {ROCKSDB!r}.",
         )
     return kind
 
@@ -198,9 +196,9 @@ def state_settings(configuration: Mapping[str, str], operators: int = 1) -> Stat
     """
     disk = None
     if keeps_state_on_disk(configuration):
-        memory = state.ROCKSDB_SLOT_MEMORY.read(configuration)
-        pages = state.ROCKSDB_BLOCK_CACHE.read(configuration)
-        folders = state.ROCKSDB_DIRECTORIES.read(configuration)
+        memory = checkpointing.ROCKSDB_SLOT_MEMORY.read(configuration)
+        pages = checkpointing.ROCKSDB_BLOCK_CACHE.read(configuration)
+        folders = checkpointing.ROCKSDB_DIRECTORIES.read(configuration)
         disk = DiskSettings(
             memory=memory // max(1, operators),
             folders=tuple(map(_path, folders.split(","))) if folders else (),
@@ -215,7 +213,7 @@ def writes_changes(configuration: Mapping[str, str]) -> bool:
     Args:
         configuration: the job's.
     """
-    if state.CHANGELOG.read(configuration):
+    if checkpointing.CHANGELOG.read(configuration):
         return True
     return checkpointing.INCREMENTAL.read(configuration) and keeps_state_on_disk(configuration)
 
@@ -311,8 +309,10 @@ class CheckpointSettings:
 
 
 def _materialize_interval(configuration: Mapping[str, str]) -> int | None:
-    if state.CHANGELOG.read(configuration) and state.MATERIALIZE.read(configuration):
-        return state.MATERIALIZE_INTERVAL.read(configuration)
+    if checkpointing.CHANGELOG.read(configuration) and checkpointing.MATERIALIZE.read(
+        configuration
+    ):
+        return checkpointing.MATERIALIZE_INTERVAL.read(configuration)
     return None
 
 

@@ -21,13 +21,13 @@ from pyflink_on_spark._runtime.checkpoints.checkpoint import (
 )
 from pyflink_on_spark._runtime.checkpoints.checkpoint_files import Folder, StateFile, folder
 from pyflink_on_spark._runtime.checkpoints.snapshot_writer import WHOLE, Changelog, remove_unneeded
-from pyflink_on_spark._runtime.checkpoints.steps import step
-from pyflink_on_spark._runtime.checkpoints.stored_frames import files_of_frames, in_folder
+from pyflink_on_spark._runtime.checkpoints.stored_frames import files_of_frames, in_folder, step
 from pyflink_on_spark._runtime.contract.state_meaning import Meanings
 from pyflink_on_spark._runtime.diagnosis.failure import SubtaskFailure
 from pyflink_on_spark._runtime.elements.clock import Clock
 
 _log = logging.getLogger("pyflink_on_spark")
+_PROBE, _PROBED = "_probe", bytes(4096)
 
 
 class RetainedCheckpoints:
@@ -110,7 +110,6 @@ def telling(what: str) -> Iterator[None]:
         _log.warning("%s could not be removed: %s", what, error)
 
 
-_PROBE, _PROBED = "_probe", bytes(4096)
 """A full disk still takes empty files."""
 
 

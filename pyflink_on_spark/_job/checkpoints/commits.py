@@ -16,10 +16,10 @@ from pyflink_on_spark._job.checkpoints.checkpoint_writer import HostSnapshot
 from pyflink_on_spark._runtime.checkpoints.checkpoint import Metadata, read_states
 from pyflink_on_spark._runtime.checkpoints.checkpoint_files import Folder
 from pyflink_on_spark._runtime.checkpoints.slot_state import SlotState, operator_snapshots
-from pyflink_on_spark._runtime.checkpoints.steps import step
+from pyflink_on_spark._runtime.checkpoints.stored_frames import step
 from pyflink_on_spark._runtime.contract.connector import LargeCommittable, Sink
 from pyflink_on_spark._runtime.contract.plan import OperatorPlan
-from pyflink_on_spark._runtime.operators.sink import writer_snapshots
+from pyflink_on_spark._runtime.operators.stateless import writer_snapshots
 
 _log = logging.getLogger("pyflink_on_spark")
 _TELL_SECONDS = 30.0

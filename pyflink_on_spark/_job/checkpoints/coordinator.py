@@ -49,7 +49,7 @@ from pyflink_on_spark._runtime.checkpoints.checkpoint import (
 from pyflink_on_spark._runtime.checkpoints.checkpoint_files import Folder, folder, signer_of
 from pyflink_on_spark._runtime.checkpoints.contents import CheckpointContents, Opaque
 from pyflink_on_spark._runtime.checkpoints.slot_state import SlotState, stateful_operators
-from pyflink_on_spark._runtime.checkpoints.steps import step
+from pyflink_on_spark._runtime.checkpoints.stored_frames import step
 from pyflink_on_spark._runtime.contract.connector import Sink
 from pyflink_on_spark._runtime.contract.plan import OperatorPlan, source_meanings, source_names
 from pyflink_on_spark._runtime.contract.state_meaning import Heirs, Meanings
@@ -59,6 +59,10 @@ from pyflink_on_spark._runtime.key_groups import KeyGroups
 from pyflink_on_spark._runtime.task.operator_chain import is_in, misplaced
 from pyflink_on_spark.flink_state import is_of_flink
 from pyflink_on_spark.flink_state.conversion import Conversion
+
+MoveIn = Callable[[str, Folder], object]
+_log = logging.getLogger("pyflink_on_spark")
+_KEYS_TRIED = 1000
 
 
 def content_of(answers: Mapping[int, HostSnapshot], max_state_size: int) -> bytes:
@@ -86,9 +90,7 @@ def content_of(answers: Mapping[int, HostSnapshot], max_state_size: int) -> byte
     return whole.to_bytes()
 
 
-MoveIn = Callable[[str, Folder], object]
 """Writes a savepoint of ours, in a folder, with what a job takes over of one of Flink."""
-_log = logging.getLogger("pyflink_on_spark")
 
 
 class CheckpointCoordinator:
@@ -574,9 +576,6 @@ def _log_heirs(heirs: Heirs, where: str) -> None:
 
 def _size(metadata: Metadata) -> int:
     return sum(file.size for file in metadata.data_files)
-
-
-_KEYS_TRIED = 1000
 
 
 @dataclass(frozen=True)

@@ -21,16 +21,14 @@ from pyflink_on_spark._compat import registry
 from pyflink_on_spark._graph.physical_graph import PhysicalNode, build_physical_graph, demand_uids
 from pyflink_on_spark._graph.stages import place_sinks, plan_stages
 from pyflink_on_spark._graph.stream_graph import GraphSettings, StreamGraph, Transformation
-from pyflink_on_spark._options import pipeline
+from pyflink_on_spark._options import flink
 from pyflink_on_spark._options.checkpointing import INTERVAL
-from pyflink_on_spark._options.families import family_reason
-from pyflink_on_spark._options.option_text import option_text
+from pyflink_on_spark._options.flink import AUTO_WATERMARK_INTERVAL
+from pyflink_on_spark._options.option_text import option_text, parse_yaml
 from pyflink_on_spark._options.own import CHECKPOINT_ELEMENTS, WATERMARK_INTERVAL_ELEMENTS
-from pyflink_on_spark._options.pipeline import AUTO_WATERMARK_INTERVAL
 from pyflink_on_spark._options.python import BUNDLE_SIZE, BUNDLE_TIME
-from pyflink_on_spark._options.registry import find_option
+from pyflink_on_spark._options.registry import family_reason, find_option
 from pyflink_on_spark._options.secrets import masked_text
-from pyflink_on_spark._options.yaml_text import parse_yaml
 from pyflink_on_spark._runtime.contract.connector import Sink, Source
 from pyflink_on_spark._runtime.contract.plan import (
     JobSettings,
@@ -42,7 +40,7 @@ from pyflink_on_spark._runtime.diagnosis.failure import gist_of
 from pyflink_on_spark._runtime.diagnosis.function_log import LOGS, DriverLog
 from pyflink_on_spark._runtime.elements.clock import Clock, SystemClock, WatermarkRhythm
 from pyflink_on_spark._runtime.metrics.group import METRICS, Accumulators
-from pyflink_on_spark._runtime.operators.sink import SinkOperator
+from pyflink_on_spark._runtime.operators.stateless import SinkOperator
 from pyflink_on_spark._runtime.task.subtask_threads import JobProgress
 from pyflink_on_spark._runtime.user_code.user_function import capture_classes
 from pyflink_on_spark.common import JobStatus
@@ -52,8 +50,13 @@ if TYPE_CHECKING:
 
 
 FOLDER_VARIABLE = "FLINK_CONF_DIR"
-"""The environment variable that names the folder of the file, as for Flink."""
 _NAMES = ("config.yaml", "flink-conf.yaml")
+_log = logging.getLogger("pyflink_on_spark")
+_base: dict[str, str] = {}
+IN_PROGRESS, COMPLETED, FAILED = "IN_PROGRESS", "COMPLETED", "FAILED"
+_KEPT = 50
+_installed: list[Engine] = []
+"""The environment variable that names the folder of the file, as for Flink."""
 
 
 def read_configuration_folder(folder: Path) -> dict[str, str]:
@@ -111,10 +114,6 @@ def _lines(text: str) -> Iterator[tuple[str, str]]:
             yield key.strip(), value.strip()
 
 
-_log = logging.getLogger("pyflink_on_spark")
-_base: dict[str, str] = {}
-
-
 def base_configuration() -> dict[str, str]:
     """Return the configuration of an environment before its program changes it."""
     return dict(_base)
@@ -142,10 +141,6 @@ def _known(folder: str, values: Mapping[str, str]) -> dict[str, str]:
     if unread:
         _log.info("these options in %s have no effect on Spark: %s", folder, ", ".join(unread))
     return {key: value for key, value in values.items() if key not in unread}
-
-
-IN_PROGRESS, COMPLETED, FAILED = "IN_PROGRESS", "COMPLETED", "FAILED"
-_KEPT = 50
 
 
 @dataclass
@@ -456,9 +451,6 @@ class Engine(Protocol):
         ...
 
 
-_installed: list[Engine] = []
-
-
 def install_engine(engine: Engine | None) -> None:
     """Make an engine the one that runs jobs; None for Spark, the default."""
     _installed[:] = [] if engine is None else [engine]
@@ -571,7 +563,7 @@ def translate(
         FileNotFoundError: or another error of a source whose input is not there.
     """
     graph = StreamGraph(transformations, settings, beside)
-    if not pipeline.AUTO_GENERATE_UIDS.read(configuration):
+    if not flink.AUTO_GENERATE_UIDS.read(configuration):
         demand_uids(graph)
     bounded = all(node.source.bounded for node in graph.nodes if node.source is not None)
     rhythm = watermark_rhythm(configuration, bounded, settings.batch)

@@ -33,7 +33,7 @@ from pyflink_on_spark._operate.server.rest.routing import (
     Router,
 )
 from pyflink_on_spark._operate.view.job_records import JobRecord, JobRecords, private_file
-from pyflink_on_spark._options import checkpointing, execution, python
+from pyflink_on_spark._options import checkpointing, flink, python
 from pyflink_on_spark._options.secrets import masked_text
 
 _UPLOAD = re.compile(r"[0-9a-f]{32}_[\w.-]{1,100}\.(?:py|zip)", re.ASCII)
@@ -335,7 +335,7 @@ def _options(wished: Mapping[str, Any]) -> dict[str, str]:
     if parallelism is not None:
         if not str(parallelism).isdigit():
             raise RestError(BAD_REQUEST, f"parallelism is {parallelism!r}, no number.")
-        options[execution.PARALLELISM.key] = str(parallelism)
+        options[flink.PARALLELISM.key] = str(parallelism)
     savepoint = _text(wished, "savepointPath")
     if savepoint:
         options[checkpointing.RESTORE_PATH.key] = savepoint

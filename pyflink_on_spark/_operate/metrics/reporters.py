@@ -22,6 +22,11 @@ from pyflink_on_spark._operate.metrics.samples import (
 from pyflink_on_spark._operate.view.jobs import OperatedJobs
 
 _log = logging.getLogger("pyflink_on_spark")
+_metrics_log = logging.getLogger("pyflink_on_spark.metrics")
+_STATSD_PORT = 8125
+_RESERVED = re.compile(r"[:|@\n]")
+_LONGEST_DATAGRAM = 1400
+Collect = Callable[[], Iterable[Sample]]
 
 
 class Reporters:
@@ -93,13 +98,6 @@ def _repeat(report: Callable[[], None], settings: ReporterSettings) -> None:
             failed = True
         else:
             failed = False
-
-
-_metrics_log = logging.getLogger("pyflink_on_spark.metrics")
-_STATSD_PORT = 8125
-_RESERVED = re.compile(r"[:|@\n]")
-_LONGEST_DATAGRAM = 1400
-Collect = Callable[[], Iterable[Sample]]
 
 
 def log_all(collect: Collect) -> None:

@@ -14,7 +14,7 @@ from pyflink_on_spark._compat.recorded import note_recorded
 from pyflink_on_spark._compat.unsupported import Gap, raise_unsupported
 from pyflink_on_spark._job.submission.job import CheckpointRecord
 from pyflink_on_spark._operate.view.jobs import TASK_MANAGER, JobTask, OperatedJob
-from pyflink_on_spark._options.operation import REPORTER, REPORTERS
+from pyflink_on_spark._options.flink import REPORTER, REPORTERS
 from pyflink_on_spark._options.option_text import parse_duration_ms
 from pyflink_on_spark._runtime.elements.bundle import MAX_WATERMARK, MIN_TIMESTAMP
 from pyflink_on_spark._runtime.metrics.group import Measurement
@@ -30,8 +30,21 @@ _OUT: dict[str, Callable[[TaskProgress], float]] = {
     "numRecordsOutPerSecond": lambda part: part.records_per_second,
 }
 _REPORT_SECONDS = 1.0
-"""Hosts that work report more often than that."""
 Labels = dict[str, str]
+_FACTORY = "factory.class"
+_INTERVAL_MS = 10_000
+_PACKAGE = "org.apache.flink.metrics."
+PROMETHEUS, GATEWAY, LOG, STATSD = "prometheus", "push gateway", "log", "StatsD"
+OTEL = "OpenTelemetry"
+_KINDS = {
+    f"{_PACKAGE}prometheus.PrometheusReporterFactory": PROMETHEUS,
+    f"{_PACKAGE}prometheus.PrometheusPushGatewayReporterFactory": GATEWAY,
+    f"{_PACKAGE}slf4j.Slf4jReporterFactory": LOG,
+    f"{_PACKAGE}statsd.StatsDReporterFactory": STATSD,
+    f"{_PACKAGE}otel.OpenTelemetryMetricReporterFactory": OTEL,
+}
+_JMX = f"{_PACKAGE}jmx.JMXReporterFactory"
+"""Hosts that work report more often than that."""
 
 
 @dataclass(frozen=True)
@@ -293,18 +306,6 @@ def _place(sample: Sample) -> tuple[str, str, str]:
     return sample.labels["operator_id"], sample.labels["subtask_index"], sample.name
 
 
-_FACTORY = "factory.class"
-_INTERVAL_MS = 10_000
-_PACKAGE = "org.apache.flink.metrics."
-PROMETHEUS, GATEWAY, LOG, STATSD = "prometheus", "push gateway", "log", "StatsD"
-OTEL = "OpenTelemetry"
-_KINDS = {
-    f"{_PACKAGE}prometheus.PrometheusReporterFactory": PROMETHEUS,
-    f"{_PACKAGE}prometheus.PrometheusPushGatewayReporterFactory": GATEWAY,
-    f"{_PACKAGE}slf4j.Slf4jReporterFactory": LOG,
-    f"{_PACKAGE}statsd.StatsDReporterFactory": STATSD,
-    f"{_PACKAGE}otel.OpenTelemetryMetricReporterFactory": OTEL,
-}
 _OPTIONS = {
     PROMETHEUS: {"port", "filterLabelValueCharacters"},
     GATEWAY: {"hostUrl", "jobName", "randomJobNameSuffix", "deleteOnShutdown", "groupingKey"},
@@ -318,7 +319,6 @@ _OPTIONS = {
         "service.version",
     },
 }
-_JMX = f"{_PACKAGE}jmx.JMXReporterFactory"
 
 
 @dataclass(frozen=True)

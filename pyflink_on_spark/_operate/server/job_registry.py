@@ -35,9 +35,13 @@ from pyflink_on_spark._operate.server.rest.server import PageRoutes
 from pyflink_on_spark._operate.server.rest.task import StacksRoutes, TaskRoutes
 from pyflink_on_spark._operate.view.job_log import JobLog, LogTail
 from pyflink_on_spark._operate.view.job_records import JobRecord, JobRecords, jobs_folder
-from pyflink_on_spark._operate.view.jobs import OperableHandle, OperatedJob, OperatedJobs
-from pyflink_on_spark._operate.view.recent import RecentFigures
-from pyflink_on_spark._options.operation import JOBS_KEPT, JOBS_KEPT_FOR
+from pyflink_on_spark._operate.view.jobs import (
+    OperableHandle,
+    OperatedJob,
+    OperatedJobs,
+    RecentFigures,
+)
+from pyflink_on_spark._options.flink import JOBS_KEPT, JOBS_KEPT_FOR
 from pyflink_on_spark._options.own import REST_LINGER
 from pyflink_on_spark.common import JobStatus
 

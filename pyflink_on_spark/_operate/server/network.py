@@ -23,7 +23,7 @@ from pyflink_on_spark._operate.view.server_record import (
     port_range,
     running_server,
 )
-from pyflink_on_spark._options.operation import REST_BIND_ADDRESS, REST_PORT
+from pyflink_on_spark._options.flink import REST_BIND_ADDRESS, REST_PORT
 from pyflink_on_spark._options.own import REST_CERTIFICATE, REST_KEY, REST_TOKEN
 
 if TYPE_CHECKING:
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 
 
 _log = logging.getLogger("pyflink_on_spark")
+_LONGEST = 100
 
 
 class NetworkServer:
@@ -134,7 +135,6 @@ def _tls(configuration: Mapping[str, str]) -> ssl.SSLContext | None:
     return context
 
 
-_LONGEST = 100
 """How many bytes the path of a socket may have on every system."""
 
 

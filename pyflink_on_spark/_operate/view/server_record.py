@@ -16,6 +16,7 @@ from pyflink_on_spark._operate.view.job_records import home, lives, private_file
 from pyflink_on_spark._options.own import REST_TOKEN
 
 TOKEN_VARIABLE = "PYFLINK_ON_SPARK_TOKEN"
+_LAST = 2**16 - 1
 """The environment variable with the token, where no option has it."""
 
 
@@ -110,9 +111,6 @@ def _write(file: Path, text: str) -> None:
     with open(hidden, "w", encoding="utf-8", opener=private_file) as content:
         content.write(text)
     hidden.replace(file)
-
-
-_LAST = 2**16 - 1
 
 
 def port_range(text: str, key: str) -> list[int]:

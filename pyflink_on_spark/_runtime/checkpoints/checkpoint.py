@@ -29,8 +29,7 @@ from pyflink_on_spark._runtime.checkpoints.slot_state import (
     stateful_operators,
 )
 from pyflink_on_spark._runtime.checkpoints.state_file import same_digest, stored_records
-from pyflink_on_spark._runtime.checkpoints.steps import step
-from pyflink_on_spark._runtime.checkpoints.stored_frames import files_of_frames, in_folder
+from pyflink_on_spark._runtime.checkpoints.stored_frames import files_of_frames, in_folder, step
 from pyflink_on_spark._runtime.contract.plan import StagePlan
 from pyflink_on_spark._runtime.contract.state_meaning import Heirs, Meanings, StateMeaning, heirs_of
 from pyflink_on_spark._runtime.elements.immutability import deserialize, serialize
@@ -38,6 +37,7 @@ from pyflink_on_spark._runtime.elements.immutability import deserialize, seriali
 METADATA = "_metadata"
 COMMITTABLES = "committables"
 _FORMAT = 5
+_DEPTH = 2
 """The format whose committables have all their content in ``committables``."""
 
 
@@ -285,7 +285,6 @@ def find_checkpoint(path: str, configuration: Mapping[str, str] | None = None) -
     return folder(path.rstrip("/").removesuffix(f"/{METADATA}"), configuration or {})
 
 
-_DEPTH = 2
 """A savepoint is in the folder of savepoints, a checkpoint in a folder of its job."""
 
 

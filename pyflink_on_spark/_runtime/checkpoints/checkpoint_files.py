@@ -35,6 +35,10 @@ from pyflink_on_spark._runtime.checkpoints.state_file import (
 )
 
 _BUFFER = 1024 * 1024
+SHARED = "shared"
+_CHUNK = 1024 * 1024
+_LEAST = 32
+_PURPOSE = b"checkpoint of pyflink_on_spark\0"
 
 
 class Folder:
@@ -174,10 +178,6 @@ class Folder:
 def folder(uri: str, configuration: Mapping[str, str] | None = None) -> Folder:
     """Return the folder of a URI or a local path; see ``Folder``."""
     return Folder(uri, configuration)
-
-
-SHARED = "shared"
-_CHUNK = 1024 * 1024
 
 
 @dataclass(frozen=True)
@@ -374,10 +374,6 @@ def write_whole(place: Folder, name: str, content: bytes) -> StateFile:
         raise CheckpointError(f"cannot write {place.shown}/{name}: {error}") from error
     digest = hashlib.sha256(content).hexdigest() if place.signed else ""
     return StateFile(name, len(content), zlib.crc32(content), digest=digest)
-
-
-_LEAST = 32
-_PURPOSE = b"checkpoint of pyflink_on_spark\0"
 
 
 @dataclass(frozen=True)

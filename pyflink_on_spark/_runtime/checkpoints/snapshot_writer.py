@@ -29,13 +29,18 @@ from pyflink_on_spark._runtime.checkpoints.slot_state import (
     records_of,
 )
 from pyflink_on_spark._runtime.checkpoints.state_file import Record
-from pyflink_on_spark._runtime.checkpoints.steps import step
-from pyflink_on_spark._runtime.checkpoints.stored_frames import Committables, store_frames
+from pyflink_on_spark._runtime.checkpoints.stored_frames import Committables, step, store_frames
 from pyflink_on_spark._runtime.elements.clock import Clock
 from pyflink_on_spark._runtime.state.backend import KeyedStateBackend
 
 WHOLE, BASE, DELTA = "whole", "base", "delta"
 _DELTAS = 100
+_TAKEN: dict[str, Callable[[KeyedStateBackend], Any]] = {
+    WHOLE: KeyedStateBackend.pieces,
+    BASE: KeyedStateBackend.base_pieces,
+    DELTA: KeyedStateBackend.change_pieces,
+}
+FEW_ENTRIES = 10_000
 """How many deltas may follow a base. A hundredth of the state is then written with each checkpoint
 on average, beside its changes; and who restores a slot opens 101 files, where each may be a request
 to an object store."""
@@ -110,12 +115,6 @@ def remove_unneeded(place: Folder, kept: Iterable[Metadata]) -> None:
             shared.remove()
 
 
-_TAKEN: dict[str, Callable[[KeyedStateBackend], Any]] = {
-    WHOLE: KeyedStateBackend.pieces,
-    BASE: KeyedStateBackend.base_pieces,
-    DELTA: KeyedStateBackend.change_pieces,
-}
-FEW_ENTRIES = 10_000
 """So many entries are written about as fast as a process is copied."""
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -13,18 +13,14 @@ from pyflink_on_spark._runtime.checkpoints.checkpoint_files import (
     StateFileWriter,
     state_file,
 )
-from pyflink_on_spark._runtime.checkpoints.state_file import (
-    FRAME,
-    RecordHead,
-    contents_between,
-)
-from pyflink_on_spark._runtime.checkpoints.steps import step
+from pyflink_on_spark._runtime.checkpoints.state_file import FRAME, RecordHead, contents_between
 from pyflink_on_spark._runtime.contract.connector.sink import LargeCommittable
 
 Committables = list[tuple[Any, Any]]
+_FEW = 64 * 1024
+_watchers: list[Callable[[str], None]] = []
 """Pairs of what names a sink and a committable."""
 
-_FEW = 64 * 1024
 """So many bytes stay in the answer to the driver: a file costs some 10 ms on a local disk."""
 
 
@@ -133,3 +129,23 @@ def _placed(thing: LargeCommittable, place: Folder) -> LargeCommittable:
     if not isinstance(frames, StoredFrames):
         return thing
     return replace(thing, frames=replace(frames, place=place))
+
+
+def step(name: str) -> None:
+    """Note that a step of the protocol is done; nothing happens unless somebody watches.
+
+    Args:
+        name: a literal, and another one for each place in the code.
+    """
+    for watcher in _watchers:
+        watcher(name)
+
+
+def watch(watcher: Callable[[str], None]) -> Callable[[], None]:
+    """Call a function at each step of this process; return what ends that.
+
+    Args:
+        watcher: gets the name of the step; what it raises comes out of the step.
+    """
+    _watchers.append(watcher)
+    return lambda: _watchers.remove(watcher)

@@ -13,9 +13,10 @@ from typing import Any
 from pyflink_on_spark._runtime.state.snapshot import StateMeta
 
 Content = Mapping[str, Any]
-"""Names, and texts or lists of texts: what JSON has."""
-
 KIND = "kind"
+Given = tuple[str, Any, Any, Any]
+Taken = tuple[str, Any, Any, Any]
+"""Names, and texts or lists of texts: what JSON has."""
 
 
 @dataclass(frozen=True)
@@ -214,10 +215,8 @@ class FlinkStates:
     watermark: int | None = None
 
 
-Given = tuple[str, Any, Any, Any]
 """An entry of Flink: the name of its state, the key, the namespace and the value."""
 
-Taken = tuple[str, Any, Any, Any]
 """An entry of ours, likewise."""
 
 

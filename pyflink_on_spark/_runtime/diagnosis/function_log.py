@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from types import FrameType
 
-from pyflink_on_spark._options.operation import level_number
+from pyflink_on_spark._options.flink import level_number
 from pyflink_on_spark._options.python import LOGGING_LEVEL, LOGGING_LEVELS
 from pyflink_on_spark._runtime.contract.operator import Operator
 from pyflink_on_spark._runtime.operators.function_loop import step_of

@@ -6,6 +6,8 @@ import time
 from dataclasses import dataclass
 from typing import Protocol
 
+_AFTER_MULTIPLE = 4
+
 
 class Clock(Protocol):
     """Processing time."""
@@ -34,7 +36,6 @@ class SteadyClock:
         return (time.monotonic_ns() + self._offset) // 1_000_000
 
 
-_AFTER_MULTIPLE = 4
 """Watermarks come this part of the interval after its multiples."""
 
 

@@ -25,6 +25,7 @@ from pyflink_on_spark.common.types import Row
 IMMUTABLE_TYPES = frozenset({int, str, float, bool, bytes, type(None), complex})
 
 deserialize = pickle.loads
+PLAIN_KEY_TYPES = frozenset({str, int, bytes, type(None)})
 
 
 def serialize(value: Any) -> bytes:
@@ -172,9 +173,6 @@ class ImmutabilityGuard:
         """Return all elements of an iterator, those that may change as copies of their own."""
         values = self.collect(elements)
         return deserialize_all(values) if self.sealed else values
-
-
-PLAIN_KEY_TYPES = frozenset({str, int, bytes, type(None)})
 
 
 class Key:

@@ -13,6 +13,7 @@ from pyflink_on_spark._runtime.types.java_numbers import whole
 from pyflink_on_spark.metrics import Counter, Distribution, Meter, MetricGroup
 
 _SAMPLE_INTERVAL = 5_000
+METRICS = "metrics"
 
 
 class CounterValue(Counter):
@@ -246,7 +247,6 @@ class OperatorMetricGroup(MetricGroup):
         return self._metrics.register(".".join(map(str, (*self._scope, name))), metric)
 
 
-METRICS = "metrics"
 """The name of the channel to the driver through which subtasks report."""
 
 

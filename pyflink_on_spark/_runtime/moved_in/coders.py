@@ -33,6 +33,13 @@ from pyflink_on_spark.common.types import Row, RowKind
 _SHORT, _INT, _LONG = struct.Struct(">h"), struct.Struct(">i"), struct.Struct(">q")
 _FLOAT, _DOUBLE = struct.Struct(">f"), struct.Struct(">d")
 _NULL_STRING = 0
+Load = Callable[[bytes], Any]
+_KIND_BITS = 2
+_NO_LONG, _NO_INT = -(1 << 63), -(1 << 31)
+_EPOCH = datetime.date(1970, 1, 1)
+_MIDNIGHT = datetime.datetime(1970, 1, 1)  # noqa: DTZ001 - times without a zone
+_FLINKS, _OURS = "pyflink.", "pyflink_on_spark."
+_LONGEST_UTF = 0xFFFF
 
 
 class DataInput:
@@ -208,13 +215,6 @@ class DataInput:
 
 
 Read = Callable[[DataInput], Any]
-Load = Callable[[bytes], Any]
-
-_KIND_BITS = 2
-_NO_LONG, _NO_INT = -(1 << 63), -(1 << 31)
-_EPOCH = datetime.date(1970, 1, 1)
-_MIDNIGHT = datetime.datetime(1970, 1, 1)  # noqa: DTZ001 - times without a zone
-_FLINKS, _OURS = "pyflink.", "pyflink_on_spark."
 
 
 class _Unpickler(pickle.Unpickler):
@@ -387,9 +387,6 @@ _MAKERS: dict[type, Callable[[Any, Load], Read]] = {
     TimestampTypeInfo: lambda _, __: _timestamp,
     ExternalTypeInfo: lambda found, load: reader_of(found._type_info, load),
 }
-
-
-_LONGEST_UTF = 0xFFFF
 
 
 def utf(text: str) -> bytes:

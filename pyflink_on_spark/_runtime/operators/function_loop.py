@@ -30,13 +30,14 @@ from pyflink_on_spark._runtime.elements.immutability import (
     wrap_key,
 )
 from pyflink_on_spark._runtime.operators.inlining import Inlined, inlined, with_users_frame
-from pyflink_on_spark._runtime.types.certainty import (
+from pyflink_on_spark._runtime.types.fitting import (
     Certainty,
     certainty_of,
     declared_certainty,
+    is_literal,
+    named_in,
     narrower,
 )
-from pyflink_on_spark._runtime.types.fitting import is_literal, named_in
 from pyflink_on_spark.common.typeinfo import TupleTypeInfo
 
 _FILE = compiled_file("function loop")
@@ -50,14 +51,14 @@ _NAMES: dict[str, Any] = {
     "IMMUTABLE_TYPES": IMMUTABLE_TYPES,
     "PLAIN_KEY_TYPES": PLAIN_KEY_TYPES,
 }
-"""Functions and constants of every loop."""
 _OWN = {
     name: each
     for name, each in (vars(builtins) | _NAMES).items()
     if not (iskeyword(name) or name.startswith("__"))
 }
-"""All names that the code of a loop may use."""
 _MOST_LOOPS = 10
+"""Functions and constants of every loop."""
+"""All names that the code of a loop may use."""
 """How many flat_maps one loop has at most; Python limits how deep loops are nested."""
 
 

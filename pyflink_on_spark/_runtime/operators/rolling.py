@@ -38,6 +38,8 @@ _COMBINED: dict[str, Combine] = {
     "min_by": min,
     "max_by": max,
 }
+STATE_NAME = "_rolling"
+Held = tuple[int, int | None, int, Any]
 
 
 def aggregation(
@@ -111,9 +113,6 @@ def _of_field(kind_of_element: type, combined: Combine, position: Any) -> Combin
         return result
 
     return of_others
-
-
-STATE_NAME = "_rolling"
 
 
 class RollingOperator(FusableOperator):
@@ -352,7 +351,6 @@ def _as_it_is(value: Any) -> Any:
     return value
 
 
-Held = tuple[int, int | None, int, Any]
 """Sort key, timestamp in ms or None, input, value."""
 
 

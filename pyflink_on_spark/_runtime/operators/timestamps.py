@@ -12,6 +12,10 @@ from pyflink_on_spark._runtime.operators.function_loop import FusableOperator, L
 from pyflink_on_spark._runtime.types.java_numbers import time_in_ms
 from pyflink_on_spark._runtime.user_code.user_function import UserFunction
 
+_DROPPED = "numLateRecordsDropped"
+_RATE = "lateRecordsDroppedRate"
+_LATENCY = "watermarkLatency"
+
 
 class AssignTimestamps(FusableOperator):
     """The last operator of its chain: gives elements timestamps, and the chain watermarks.
@@ -131,11 +135,6 @@ class AssignTimestamps(FusableOperator):
         if self._delay is None or self._handed_on == MIN_TIMESTAMP:
             return MIN_TIMESTAMP
         return self._handed_on - self._delay - 1
-
-
-_DROPPED = "numLateRecordsDropped"
-_RATE = "lateRecordsDroppedRate"
-_LATENCY = "watermarkLatency"
 
 
 class LateRows:

@@ -39,9 +39,23 @@ from pyflink_on_spark._runtime.state.snapshot import (
     StateMeta,
     Timer,
 )
-from pyflink_on_spark._runtime.state.table import StateTable
-from pyflink_on_spark._runtime.state.time_to_live import TimeToLive, set_stamped
+from pyflink_on_spark._runtime.state.time_to_live import StateTable, TimeToLive, set_stamped
 from pyflink_on_spark._runtime.state.timers import Timers
+
+S = TypeVar("S", bound=KeyedState)
+_FLINKS: dict[str, type[KeyedState]] = {
+    state.kind: state
+    for state in (ValueState, ListState, MapState, ReducingState, AggregatingState)
+}
+_EXPIRING: dict[str, Any] = {
+    "value": ExpiringValueState,
+    "list": ExpiringListState,
+    "map": ExpiringMapState,
+    "reducing": ExpiringReducingState,
+    "aggregating": ExpiringAggregatingState,
+}
+_PIECE = 20_000
+_AT_ONCE = 10_000
 
 
 class NoKey:
@@ -69,22 +83,6 @@ class _NoKeyYet(NoKey):
 
 NO_KEY = NoKey()
 NO_KEY_YET = _NoKeyYet()
-
-
-S = TypeVar("S", bound=KeyedState)
-
-_FLINKS: dict[str, type[KeyedState]] = {
-    state.kind: state
-    for state in (ValueState, ListState, MapState, ReducingState, AggregatingState)
-}
-_EXPIRING: dict[str, Any] = {
-    "value": ExpiringValueState,
-    "list": ExpiringListState,
-    "map": ExpiringMapState,
-    "reducing": ExpiringReducingState,
-    "aggregating": ExpiringAggregatingState,
-}
-_PIECE = 20_000
 
 
 class KeyedStateBackend:
@@ -440,9 +438,6 @@ def type_text(name: str) -> str | None:
 
 def _described(name: str, kind: str, declared: str | None) -> str:
     return f"the {kind} state {name!r}" + ("" if declared is None else f" of type {declared}")
-
-
-_AT_ONCE = 10_000
 
 
 class KeyGroupPartitioner:

@@ -20,7 +20,7 @@ from pyflink_on_spark._runtime.state.time_to_live import Stamps, Sweep, TimeToLi
 
 if TYPE_CHECKING:
     from pyflink_on_spark._runtime.state.keyed_state import KeyedState
-    from pyflink_on_spark._runtime.state.table import StateTable
+    from pyflink_on_spark._runtime.state.time_to_live import StateTable
 
     Base = KeyedState
 else:

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterator
 from typing import Any
 
-from pyflink_on_spark._runtime.state.table import StateTable
-from pyflink_on_spark._runtime.state.time_to_live import Sweep, TimeToLive, stamps_of
+from pyflink_on_spark._runtime.state.time_to_live import StateTable, Sweep, TimeToLive, stamps_of
 
 _MOST_AT_ONCE = 1_000
 _FEW = 100

@@ -14,15 +14,18 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from pyflink_on_spark._compat.own_frames import compiled_file
 from pyflink_on_spark._runtime.elements.immutability import deserialize, serialize
-from pyflink_on_spark._runtime.types.codec import ConversionError
 from pyflink_on_spark._runtime.types.codecs import codec_of
 from pyflink_on_spark._runtime.types.fitting import named_in, stored_test
+from pyflink_on_spark._runtime.types.java_numbers import ConversionError
 from pyflink_on_spark._runtime.types.stream import one_by_one
 from pyflink_on_spark.common.typeinfo import ListTypeInfo, MapTypeInfo, PickledBytesTypeInfo
 
 if TYPE_CHECKING:
     from pyflink_on_spark._runtime.state.backend import KeyedStateBackend
-    from pyflink_on_spark._runtime.state.table import StateTable
+    from pyflink_on_spark._runtime.state.time_to_live import StateTable
+
+Coercion = Callable[[Any], Any]
+_FILE = compiled_file("state type")
 
 
 class NoKeyYetError(RuntimeError):
@@ -359,10 +362,7 @@ class FoldingState(KeyedState):
             self._store(folded)
 
 
-Coercion = Callable[[Any], Any]
 """Takes a value, returns what is kept of it; raises if it does not have the declared type."""
-
-_FILE = compiled_file("state type")
 
 
 def coercion(

@@ -16,7 +16,7 @@ from pyflink_on_spark._runtime.state.keyed_state import (
 
 if TYPE_CHECKING:
     from pyflink_on_spark._runtime.state.backend import KeyedStateBackend
-    from pyflink_on_spark._runtime.state.table import StateTable
+    from pyflink_on_spark._runtime.state.time_to_live import StateTable
 
 _log = logging.getLogger(__name__)
 

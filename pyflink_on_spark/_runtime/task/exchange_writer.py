@@ -47,6 +47,12 @@ from pyflink_on_spark._runtime.key_groups import KeyGroups, subtask_of_key_group
 ROUTES_KEPT = 1_000_000
 
 Receiver = TypeVar("Receiver")
+BUFFER_BYTES = 512 * 1024
+NEW_KEYS_ONE_BY_ONE = 128
+FEW_RECEIVERS = 16
+ChannelEvent = Watermark | ChannelStatus | EndOfInput
+_SMALL_BYTES = 128
+_barriers: dict[bytes, Barrier] = {}
 
 
 class KeyRoutes(Generic[Receiver]):
@@ -85,10 +91,7 @@ class KeyRoutes(Generic[Receiver]):
         return list(map(self.known.__getitem__, keys))
 
 
-BUFFER_BYTES = 512 * 1024
-NEW_KEYS_ONE_BY_ONE = 128
 """How many new keys of a write are hashed as they come, before the others are hashed together."""
-FEW_RECEIVERS = 16
 """With more receivers an element or two for each are not worth a row at once."""
 
 
@@ -398,7 +401,6 @@ def _take(items: list[Any], count: int) -> list[Any]:
     return taken
 
 
-ChannelEvent = Watermark | ChannelStatus | EndOfInput
 """An event between elements inside a subtask."""
 
 
@@ -577,8 +579,6 @@ class Outlet(Protocol):
         ...
 
 
-_SMALL_BYTES = 128
-_barriers: dict[bytes, Barrier] = {}
 """The last barrier by its payload: a subtask gets it from each of its channels."""
 
 

@@ -45,6 +45,8 @@ from pyflink_on_spark._runtime.task.watermarks import WatermarkOutput, Watermark
 
 _LONGEST_SECONDS = 0.005
 _MOST = 128
+SOURCE_CHANNEL = "source"
+Stages = tuple[StagePlan, ...]
 
 
 class Pacing:
@@ -82,7 +84,6 @@ class Pacing:
                 return
 
 
-SOURCE_CHANNEL = "source"
 """The channel of a chain's own source."""
 
 
@@ -435,9 +436,6 @@ def _first_key(piece: Piece) -> Iterator[Any]:
             yield piece.timers[0][2]
     elif piece.entries:
         yield piece.entries[0][2]
-
-
-Stages = tuple[StagePlan, ...]
 
 
 def with_key_groups(stages: Stages, counts: Mapping[str, int]) -> Stages:

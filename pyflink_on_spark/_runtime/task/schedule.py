@@ -19,6 +19,8 @@ from pyflink_on_spark._runtime.task.exchange_writer import ChannelRow
 from pyflink_on_spark._runtime.task.operator_chain import SOURCE_CHANNEL, OperatorChain
 
 SLOW_SECONDS = 0.01
+Place = tuple[int, ...]
+_TURN_SECONDS = 0.1
 """How long a piece of work has to take to count. So the order of what is fast does not depend on
 how fast it is."""
 
@@ -163,7 +165,6 @@ class Schedule:
             unit.time += seconds
 
 
-Place = tuple[int, ...]
 """The number of subtask 0 of a vertex, of a chain there, and of a task in a chain that is cut."""
 
 
@@ -227,9 +228,6 @@ class Places:
                     left += self._next[each]
             found = self._after[place] = frozenset(reached)
         return found
-
-
-_TURN_SECONDS = 0.1
 
 
 class SourceInput:

@@ -9,19 +9,21 @@ from dataclasses import replace
 from decimal import Decimal
 from typing import Any
 
-from pyflink_on_spark._runtime.types.codec import (
+from pyflink_on_spark._runtime.types.java_numbers import (
     Codec,
     Convert,
     ConvertColumn,
     column_of_type,
+    double_text,
+    float_text,
     unfit,
 )
-from pyflink_on_spark._runtime.types.java_numbers import double_text, float_text
 from pyflink_on_spark.common.time import Instant
 
 _INT = {int}
 _FLOAT = {float}
 _LONG_RANGE = range(-(2**63), 2**63)
+_EPOCH = datetime.datetime(1970, 1, 1)  # noqa: DTZ001 - the types have no zone
 
 
 def _as_int(value: Any) -> int:
@@ -228,9 +230,6 @@ def character() -> Codec:
 
 def _same(value: str) -> str:
     return value
-
-
-_EPOCH = datetime.datetime(1970, 1, 1)  # noqa: DTZ001 - the types have no zone
 
 
 def date(name: str) -> Codec:

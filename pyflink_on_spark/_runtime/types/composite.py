@@ -9,7 +9,7 @@ from typing import Any
 
 import cloudpickle
 
-from pyflink_on_spark._runtime.types.codec import (
+from pyflink_on_spark._runtime.types.java_numbers import (
     Codec,
     ConversionError,
     ConversionValueError,
@@ -25,6 +25,9 @@ from pyflink_on_spark.common.types import Row, RowKind
 
 _TUPLE = {tuple}
 _KIND_TEXTS = [str(kind) for kind in RowKind]
+_MASK = 0xFFFFFFFF
+_PLAIN_MODULES = frozenset(("builtins", "datetime", "decimal"))
+_ATOMS = frozenset((type(None), bool, int, float, complex, str, bytes))
 
 
 def tuples(name: str, fields: list[Codec]) -> Codec:
@@ -304,9 +307,6 @@ def _collect_row(names: list[str], fields: list[Codec]) -> Convert | None:
     return collect
 
 
-_MASK = 0xFFFFFFFF
-
-
 def in_java_order(keys: Iterable[Any], key_hash: Callable[[Any], int]) -> list[Any]:
     """Sort keys as a HashMap that was made for that many lists them.
 
@@ -325,10 +325,6 @@ def in_java_order(keys: Iterable[Any], key_hash: Callable[[Any], int]) -> list[A
 
     ordered.sort(key=bucket)
     return ordered
-
-
-_PLAIN_MODULES = frozenset(("builtins", "datetime", "decimal"))
-_ATOMS = frozenset((type(None), bool, int, float, complex, str, bytes))
 
 
 def pickled(name: str) -> Codec:

@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from pyflink_on_spark._compat.errors import EnvironmentSetupError
-from pyflink_on_spark._filesystem.local_path import local_path
+from pyflink_on_spark._filesystem.location import local_path
 from pyflink_on_spark._options import python
 
 DELIMITER = ","

@@ -20,6 +20,8 @@ from pyflink_on_spark._runtime.state.operator_state import (
 if TYPE_CHECKING:
     from pyflink_on_spark._runtime.contract.operator import OperatorContext, RuntimeContext
 
+_LIST_CHECKPOINTED = "_list_checkpointed"
+
 
 @dataclass(frozen=True)
 class UserFunction:
@@ -149,9 +151,6 @@ def install_classes(captured: dict[str, bytes]) -> None:
     main: Any = sys.modules["__main__"]
     for name, pickled in captured.items():
         setattr(main, name, cloudpickle.loads(pickled))
-
-
-_LIST_CHECKPOINTED = "_list_checkpointed"
 
 
 class OperatorStateStore:

@@ -23,9 +23,9 @@ from pyflink_on_spark._cluster.transport.handshake import (
 )
 from pyflink_on_spark._options.own import HOSTS_ALLOWED
 from pyflink_on_spark._spark.session.dependencies import ship_own_package, spark_settings
-from pyflink_on_spark._spark.session.driver_endpoint import driver_endpoint
 from pyflink_on_spark._spark.session.session import obtain_session, settings_ahead
 from pyflink_on_spark._spark.session.spark_defaults import is_local
+from pyflink_on_spark._spark.session.task_slots import driver_endpoint
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

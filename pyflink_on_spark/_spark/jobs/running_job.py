@@ -14,9 +14,8 @@ from typing import Any, Protocol, Self
 
 from pyspark.sql import SparkSession
 
-from pyflink_on_spark._cluster.transport.handshake import NetworkSettings
+from pyflink_on_spark._cluster.transport.handshake import HostLost, NetworkSettings
 from pyflink_on_spark._cluster.transport.result_channel import Channel, ResultServer
-from pyflink_on_spark._cluster.transport.rpc import HostLost
 from pyflink_on_spark._compat.errors import CheckpointError, JobCancelledError, JobExecutionError
 from pyflink_on_spark._job.attempts.restarts import check_may_restart, restart_strategy
 from pyflink_on_spark._job.checkpoints.commits import CommitTimeoutError
@@ -37,7 +36,7 @@ from pyflink_on_spark._spark.session.dependencies import (
     ship_own_package,
     spark_settings,
 )
-from pyflink_on_spark._spark.session.java_text import gist
+from pyflink_on_spark._spark.session.java_home import gist
 from pyflink_on_spark._spark.session.session import obtain_session, why_gone
 from pyflink_on_spark.common import JobExecutionResult, JobStatus
 from pyflink_on_spark.common.job_execution_result import JobOutcome

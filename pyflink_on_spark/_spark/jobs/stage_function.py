@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import contextlib
+import gc
+import os
 import pickle
+import sys
 import threading
 import uuid
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from pyflink_on_spark._cluster.transport.result_channel import (
     ChannelAddress,
@@ -17,6 +20,7 @@ from pyflink_on_spark._cluster.transport.result_channel import (
     Sender,
     connect,
 )
+from pyflink_on_spark._compat.import_hook import install, is_installed
 from pyflink_on_spark._job.checkpoints.commits import Commits, CommitTimeoutError
 from pyflink_on_spark._job.submission.job import Job
 from pyflink_on_spark._options.own import COMMIT_TIMEOUT
@@ -27,9 +31,9 @@ from pyflink_on_spark._runtime.diagnosis.function_log import LOGS, FunctionLog, 
 from pyflink_on_spark._runtime.elements.clock import SystemClock
 from pyflink_on_spark._runtime.elements.immutability import deserialize
 from pyflink_on_spark._runtime.task.exchange_writer import ChannelRow
-from pyflink_on_spark._runtime.task.stage import DRIVER, START, StageRunner
+from pyflink_on_spark._runtime.task.subtask import DRIVER, START, StageRunner
+from pyflink_on_spark._runtime.user_code.dependencies import in_use
 from pyflink_on_spark._runtime.user_code.user_function import install_classes
-from pyflink_on_spark._spark.jobs.worker_environment import WorkerEnvironment
 from pyflink_on_spark._spark.session.dependencies import ShippedDependencies
 
 if TYPE_CHECKING:
@@ -37,6 +41,11 @@ if TYPE_CHECKING:
 
 
 PREPARED = "prepared"
+Row = tuple[tuple[int, int, int], Any]
+FAILURE_BEGINS, FAILURE_ENDS = "\u2063<subtask failure>", "</subtask failure>\u2063"
+late_variables: dict[str, str] = {}
+_YOUNG, _MIDDLE, _OLD = 50_000, 20, 50
+_frozen_with = 0  # so many modules were loaded when objects were frozen
 """The name of the channel through which tasks say what they have prepared."""
 
 
@@ -104,10 +113,7 @@ def _unsealed(payloads: Iterable[bytes]) -> Iterator[tuple[int, Any]]:
         yield from deserialize(payload)
 
 
-Row = tuple[tuple[int, int, int], Any]
 """A row between two stages: its subtask, its place on the channel and the channel; its payload."""
-
-FAILURE_BEGINS, FAILURE_ENDS = "\u2063<subtask failure>", "</subtask failure>\u2063"
 
 
 @dataclass(frozen=True)
@@ -270,3 +276,75 @@ def _exchanged(rows: RDD[Row], stage: StagePlan) -> RDD[Row]:
 
 def _subtasks_of(stage: StagePlan) -> int:
     return sum(vertex.parallelism for vertex in stage.vertices)
+
+
+"""Environment variables that the driver got after Spark had begun; workers do not inherit them."""
+
+
+def tune_garbage_collection() -> None:
+    """Let Python search for cycles after 50,000 new objects and not after 700, in new ones only.
+
+    A bundle alone has more than those, and hardly ever a cycle among them: the searches took a
+    tenth of the time of a job that counts words. PySpark's workers collect garbage after each task.
+    So what lives when a task begins are mostly modules, which need no search.
+    """
+    global _frozen_with  # noqa: PLW0603 - of the process
+    gc.set_threshold(_YOUNG, _MIDDLE, _OLD)
+    if len(sys.modules) > _frozen_with:
+        gc.freeze()
+        _frozen_with = len(sys.modules)
+
+
+@contextlib.contextmanager
+def refused_exit() -> Iterator[None]:
+    """Let ``os._exit`` raise SystemExit, so that the job's error says who called it.
+
+    Processes that a function forks end as they want.
+    """
+    leave, worker = os._exit, os.getpid()
+
+    def refuse(status: int) -> NoReturn:
+        if os.getpid() == worker:
+            raise SystemExit(f"os._exit({status}) was called, which would end the worker process")
+        leave(status)
+
+    os._exit = refuse
+    try:
+        yield
+    finally:
+        os._exit = leave
+
+
+@dataclass(frozen=True)
+class WorkerEnvironment:
+    """The environment of a job's functions; travels inside a task.
+
+    Args:
+        sys_path: where the driver finds modules.
+        aliased: whether ``pyflink`` is this package in the driver.
+        dependencies: what the job takes along.
+        variables: environment variables that workers do not inherit.
+    """
+
+    sys_path: tuple[str, ...]
+    aliased: bool
+    dependencies: ShippedDependencies
+    variables: Mapping[str, str] = field(default_factory=dict)
+
+    @classmethod
+    def of_driver(cls, dependencies: ShippedDependencies) -> WorkerEnvironment:
+        """Return the environment of this process, for its workers."""
+        return cls(tuple(sys.path), is_installed(), dependencies, dict(late_variables))
+
+    @contextlib.contextmanager
+    def active(self) -> Iterator[None]:
+        """Set up the environment, and undo afterwards as much as possible."""
+        tune_garbage_collection()
+        os.environ.update(self.variables)
+        for folder in self.sys_path:
+            if folder not in sys.path:
+                sys.path.append(folder)
+        if self.aliased:
+            install()
+        with in_use(self.dependencies.here()), refused_exit():
+            yield

@@ -7,13 +7,22 @@ import itertools
 import logging
 import pickle
 import threading
-from dataclasses import replace
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field, replace
+from multiprocessing import AuthenticationError
+from pathlib import Path
 
+from pyspark.sql import SparkSession
 from pyspark.sql.streaming import StreamingQuery
 
-from pyflink_on_spark._cluster.hosts.deployment import Deployment, slots_of
+from pyflink_on_spark._cluster.hosts.host import Deployment, Host, slots_of
 from pyflink_on_spark._cluster.hosts.pool import HostPool
-from pyflink_on_spark._cluster.transport.rpc import HostLost
+from pyflink_on_spark._cluster.transport.handshake import (
+    Address,
+    HostLost,
+    NetworkSettings,
+    connect,
+)
 from pyflink_on_spark._compat.errors import CheckpointError, JobCancelledError
 from pyflink_on_spark._job.attempts.restarts import (
     AttemptControl,
@@ -24,16 +33,16 @@ from pyflink_on_spark._job.checkpoints.coordinator import CheckpointCoordinator
 from pyflink_on_spark._job.submission.job import Job
 from pyflink_on_spark._runtime.task.operator_chain import with_key_groups
 from pyflink_on_spark._runtime.task.stacks import Samples
-from pyflink_on_spark._spark.jobs.host_task import HostTask
-from pyflink_on_spark._spark.jobs.hosts_query import start_hosts_query
 from pyflink_on_spark._spark.jobs.running_job import GivesServer, description_of, job_error
-from pyflink_on_spark._spark.jobs.stage_function import channel_names, driver_channel
+from pyflink_on_spark._spark.jobs.stage_function import (
+    WorkerEnvironment,
+    channel_names,
+    driver_channel,
+)
 from pyflink_on_spark._spark.jobs.stateful_job import StatefulJob
-from pyflink_on_spark._spark.jobs.worker_environment import WorkerEnvironment
-from pyflink_on_spark._spark.session.driver_endpoint import driver_endpoint
-from pyflink_on_spark._spark.session.session import why_gone
+from pyflink_on_spark._spark.session.session import prepare_session, why_gone
 from pyflink_on_spark._spark.session.spark_defaults import scratch_subfolder
-from pyflink_on_spark._spark.session.task_slots import has_room, hosts_for
+from pyflink_on_spark._spark.session.task_slots import driver_endpoint, has_room, hosts_for
 from pyflink_on_spark.common import JobStatus
 
 _log = logging.getLogger("pyflink_on_spark")
@@ -298,3 +307,97 @@ class _Attempt:
         if self._query is not None:
             self._query.stop()
         self._gone.wait(_END_SECONDS)
+
+
+def start_hosts_query(
+    session: SparkSession, name: str, folder: Path, run_hosts: Callable[[], None]
+) -> StreamingQuery:
+    """Start a query.
+
+    Args:
+        session: the session of the job.
+        name: the name under which Spark shows the query.
+        folder: a new folder for Spark's own checkpoint.
+        run_hosts: called in the micro-batch, which ends with it.
+    """
+    source = (
+        session.readStream.format("rate-micro-batch")
+        .option("rowsPerBatch", 1)
+        .option("numPartitions", 1)
+        .load()
+        .select("value")
+    )
+    return (
+        source.writeStream.foreachBatch(lambda _batch, _number: run_hosts())
+        .queryName(name)
+        .option("checkpointLocation", folder.as_uri())
+        .trigger(availableNow=True)
+        .start()
+    )
+
+
+def prepare_jobs() -> None:
+    """Start Spark, a worker and a query before it is known for which job.
+
+    The first query of a JVM takes seconds, most of them to load classes.
+
+    Raises:
+        EnvironmentSetupError: as ``obtain_session``.
+    """
+    session = prepare_session()
+
+    def run_in_worker() -> None:
+        session.sparkContext.parallelize([0], 1).foreachPartition(_import_what_jobs_import)
+
+    run_in_worker()
+    folder = scratch_subfolder("queries") / "prepared"
+    start_hosts_query(session, "prepared", folder, run_in_worker).awaitTermination()
+
+
+def _import_what_jobs_import(_: Iterable[int]) -> None:
+    """Import in a worker what each job imports there."""
+    from pyflink_on_spark._spark.jobs import stage_function  # noqa: F401
+
+
+@dataclass(frozen=True)
+class HostTask:
+    """Runs a host as long as the attempt lasts; what Spark calls for each partition.
+
+    So Spark sees the host as one of its tasks: it has a task slot, counts against the memory of its
+    executor, and ends with it.
+
+    Args:
+        driver: where hosts call in.
+        environment: of the user's functions.
+        network: how hosts connect.
+    """
+
+    driver: Address
+    environment: WorkerEnvironment
+    network: NetworkSettings = field(default_factory=NetworkSettings)
+
+    def __call__(self, numbers: Iterable[int]) -> None:
+        """Run the host whose number is in the partition.
+
+        Raises:
+            HostLost: the driver does not answer; Spark tries again, and its error has the reason.
+        """
+        for number in numbers:
+            self._run(number)
+
+    def _run(self, number: int) -> None:
+        try:
+            control = connect(self.driver, "the driver")
+        except AuthenticationError:
+            return  # as below, and something else listens there by now
+        except HostLost as error:
+            if isinstance(error.__cause__, (ConnectionError, EOFError)):
+                return  # the attempt is over: what Spark runs again is not wanted
+            raise
+        host = Host(number, control, self.driver, self.network)
+        try:
+            control.send(number, host.address)  # heartbeats are answered from now on
+            with self.environment.active():
+                host.run()
+        finally:
+            control.close()

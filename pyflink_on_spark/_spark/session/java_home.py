@@ -14,6 +14,9 @@ from pyflink_on_spark._compat.errors import EnvironmentSetupError
 
 OLDEST_JAVA = 17
 _JAVA = "java.exe" if os.name == "nt" else "java"
+_FRAME = re.compile(r"\s+(?:at |\.\.\. \d+ more)")
+_CALLING = re.compile(r"An error occurred while calling \S+\s*$")
+_LONGEST, _MOST_LINES = 1000, 8
 
 
 @dataclass(frozen=True)
@@ -103,3 +106,18 @@ def _ask(executable: Path) -> str:
     }
     told = re.findall(r"^\s*(java\.[a-z.]+) = (.*)$", answer.stderr, re.MULTILINE)
     return "\n".join(f'{names[name]}="{value}"' for name, value in told if name in names)
+
+
+def gist(text: str) -> str:
+    """Return the first lines of an error's text, without Java's stack traces."""
+    lines = [line.removeprefix(": ") for line in text.splitlines() if _says_something(line)]
+    first = "\n".join(lines[:_MOST_LINES])
+    return first if first == "\n".join(lines) and len(first) <= _LONGEST else _cut(first)
+
+
+def _says_something(line: str) -> bool:
+    return bool(line.strip()) and _FRAME.match(line) is None and _CALLING.match(line) is None
+
+
+def _cut(text: str) -> str:
+    return f"{text[:_LONGEST]} ..."

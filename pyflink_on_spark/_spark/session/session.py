@@ -25,17 +25,19 @@ from typing import TYPE_CHECKING, Any
 
 from pyflink_on_spark._compat.errors import EnvironmentSetupError
 from pyflink_on_spark._spark.session import spark_defaults
-from pyflink_on_spark._spark.session.java_home import JavaRuntime, find_java
-from pyflink_on_spark._spark.session.java_text import gist
+from pyflink_on_spark._spark.session.java_home import JavaRuntime, find_java, gist
 from pyflink_on_spark._spark.session.jvm_archive import JvmArchive, find_archive
 from pyflink_on_spark._spark.session.spark_defaults import (
     JAVA_OPTIONS,
     LOOPBACK,
     SQL_DEFAULTS,
     application_settings,
+    interpreter_for_workers,
+    is_local,
     joined,
     remove_scratch_folder,
     scratch_folder,
+    worker_path,
 )
 
 if TYPE_CHECKING:
@@ -46,6 +48,39 @@ if TYPE_CHECKING:
 _KINDS = re.compile(r"local(?:-cluster)?(?:\[.*\])?|yarn|k8s://.+|spark://.+")
 _ADDRESS = re.compile(r"(?:spark://)?(?P<host>.+):(?P<port>\d+)")
 _SECONDS = 5.0
+_LIBRARIES = ("py4j", "pyspark")
+_RAISED_TOO = "while sending command."
+LOG = logging.getLogger("pyflink_on_spark")
+OLDEST_SPARK = (4, 2)
+INTERPRETER = "spark.pyspark.python"
+_LOCK = threading.RLock()
+_started: dict[str, Mapping[str, str]] = {}  # by application id: the settings asked for
+_told_late: set[str] = set()
+_jvm_is_ours = False
+_prepared = False
+STOPPED = "its SparkContext was stopped"
+DIED = "Spark's Java process has ended"
+_SILENCED_LINES = (
+    "WARNING: Using incubator modules: jdk.incubator.vector",
+    "WARNING: package sun.security.action not in java.base",
+)
+_SCRIPT = """
+sed -u -e '/Streaming TransformWithStateInPandas Python worker/{N;d;}' |
+grep --line-buffered -v -x -F -e "$1"
+cat
+told=$(cat "/dev/fd/$2")
+[ -n "$told" ] || printf '%s\n' "$4"
+rm -rf -- "$3"
+"""
+_GOODBYE = b"."
+_KILLED = (
+    "the driver (process {}) has ended without a word: it was killed, or has crashed. "
+    "`exceptions JOB` says from where its job continues"
+)
+_STANDARD_ERROR = 2
+# The companions, and what tells them that this process lives.
+_companions: list[tuple[subprocess.Popen[bytes], int]] = []
+REMOTE = "spark.remote"
 
 
 def check_master(master: str) -> None:
@@ -82,10 +117,6 @@ def _unreachable(address: str) -> str:
     except (OSError, OverflowError) as error:
         return str(error)
     return ""
-
-
-_LIBRARIES = ("py4j", "pyspark")
-_RAISED_TOO = "while sending command."
 
 
 def quiet_libraries() -> None:
@@ -135,17 +166,6 @@ def _is_over(connection: socket.socket) -> bool:
         return False
     except OSError:
         return True
-
-
-LOG = logging.getLogger("pyflink_on_spark")
-OLDEST_SPARK = (4, 2)
-INTERPRETER = "spark.pyspark.python"
-
-_LOCK = threading.RLock()
-_started: dict[str, Mapping[str, str]] = {}  # by application id: the settings asked for
-_told_late: set[str] = set()
-_jvm_is_ours = False
-_prepared = False
 
 
 def obtain_session(settings: Mapping[str, str], *, long_running: bool = False) -> SparkSession:
@@ -456,10 +476,6 @@ def _environment(
                 os.environ[name] = value
 
 
-STOPPED = "its SparkContext was stopped"
-DIED = "Spark's Java process has ended"
-
-
 def why_gone(session: SparkSession) -> str | None:
     """Return why nothing can run in a session any more; None if something can.
 
@@ -473,29 +489,6 @@ def why_gone(session: SparkSession) -> str | None:
         return STOPPED if java_context.sc().isStopped() else None
     except Exception:  # noqa: BLE001 - py4j raises errors of many kinds
         return STOPPED if session.sparkContext._jsc is None else DIED
-
-
-_SILENCED_LINES = (
-    "WARNING: Using incubator modules: jdk.incubator.vector",
-    "WARNING: package sun.security.action not in java.base",
-)
-_SCRIPT = """
-sed -u -e '/Streaming TransformWithStateInPandas Python worker/{N;d;}' |
-grep --line-buffered -v -x -F -e "$1"
-cat
-told=$(cat "/dev/fd/$2")
-[ -n "$told" ] || printf '%s\n' "$4"
-rm -rf -- "$3"
-"""
-_GOODBYE = b"."
-_KILLED = (
-    "the driver (process {}) has ended without a word: it was killed, or has crashed. "
-    "`exceptions JOB` says from where its job continues"
-)
-_STANDARD_ERROR = 2
-
-# The companions, and what tells them that this process lives.
-_companions: list[tuple[subprocess.Popen[bytes], int]] = []
 
 
 def can_watch() -> bool:
@@ -561,3 +554,46 @@ def _is_open(descriptor: int) -> bool:
     except OSError:
         return False
     return True
+
+
+def connect_session(settings: Mapping[str, str]) -> SparkSession | None:
+    """Return the session of a Spark Connect server; None if jobs run on a classic Spark.
+
+    Args:
+        settings: the user's ``spark.*`` settings; ``spark.remote`` is the server's address, which
+            the variable SPARK_REMOTE may also say.
+
+    Raises:
+        EnvironmentSetupError: if a library of Spark Connect is missing, or the server does not
+            answer.
+    """
+    from pyspark.errors import PySparkException, PySparkRuntimeError
+    from pyspark.sql import SparkSession
+    from pyspark.sql.utils import is_remote
+
+    if is_remote():
+        try:
+            active = SparkSession.getActiveSession()
+        except PySparkRuntimeError:
+            active = None
+        if active is not None:
+            return active
+    address = settings.get(REMOTE) or os.environ.get("SPARK_REMOTE")
+    if not address:
+        return None
+    interpreter = interpreter_for_workers(settings)
+    if is_local(address):  # of the server that PySpark starts here
+        os.environ["PYTHONPATH"] = worker_path()
+        if interpreter is not None:
+            os.environ["PYSPARK_PYTHON"] = interpreter
+    try:
+        return SparkSession.builder.remote(address).getOrCreate()
+    except ImportError as error:
+        raise EnvironmentSetupError(
+            f"Spark Connect needs libraries that are missing ({error}): "
+            "pip install 'pyflink_on_spark[connect]'"
+        ) from error
+    except PySparkException as error:
+        raise EnvironmentSetupError(
+            f"the Spark Connect server {address} cannot be used: {gist(str(error))}"
+        ) from error

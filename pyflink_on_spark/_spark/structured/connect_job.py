@@ -23,8 +23,7 @@ from pyflink_on_spark._job.checkpoints.checkpoint_writer import HostSnapshot
 from pyflink_on_spark._job.submission.job import Job
 from pyflink_on_spark._runtime.checkpoints.checkpoint_files import Folder, StateFile, folder
 from pyflink_on_spark._runtime.user_code.dependencies import PythonDependencies, lay_out
-from pyflink_on_spark._spark.jobs.stage_function import channel_names
-from pyflink_on_spark._spark.jobs.worker_environment import WorkerEnvironment
+from pyflink_on_spark._spark.jobs.stage_function import WorkerEnvironment, channel_names
 from pyflink_on_spark._spark.session.dependencies import ShippedDependencies, packed_package
 from pyflink_on_spark._spark.session.spark_defaults import BUNDLE_SETTINGS, scratch_subfolder
 from pyflink_on_spark._spark.structured.batches import TAKEN_OVER, over

@@ -15,7 +15,7 @@ from pyspark.sql import Row
 from pyspark.sql.streaming.stateful_processor import StatefulProcessor, StatefulProcessorHandle
 
 from pyflink_on_spark._spark.structured.resident import Resident, Serve
-from pyflink_on_spark._spark.structured.state_log import (
+from pyflink_on_spark._spark.structured.slot import (
     CHUNK_SCHEMA,
     HEAD,
     HEAD_SCHEMA,
@@ -25,7 +25,7 @@ from pyflink_on_spark._spark.structured.state_log import (
 )
 
 if TYPE_CHECKING:
-    from pyflink_on_spark._spark.jobs.worker_environment import WorkerEnvironment
+    from pyflink_on_spark._spark.jobs.stage_function import WorkerEnvironment
     from pyflink_on_spark._spark.structured.slot import LevelPlan, OutRow
 
 

@@ -26,9 +26,9 @@ from pyflink_on_spark._runtime.checkpoints.checkpoint_files import Folder, folde
 from pyflink_on_spark._runtime.elements.bundle import MIN_TIMESTAMP
 from pyflink_on_spark._runtime.task.operator_chain import with_key_groups
 from pyflink_on_spark._spark.jobs.running_job import description_of
+from pyflink_on_spark._spark.jobs.stage_function import WorkerEnvironment
 from pyflink_on_spark._spark.jobs.stateful_job import StatefulJob
-from pyflink_on_spark._spark.jobs.worker_environment import WorkerEnvironment
-from pyflink_on_spark._spark.session.java_text import gist
+from pyflink_on_spark._spark.session.java_home import gist
 from pyflink_on_spark._spark.session.spark_defaults import (
     BUNDLE_SETTINGS,
     is_local,

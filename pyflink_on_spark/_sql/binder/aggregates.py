@@ -9,11 +9,11 @@ from typing import Any
 from pyflink_on_spark._sql.binder.expressions import (
     ExpressionBinder,
     Functions,
+    Scope,
     convert_args,
     wrong_count,
     wrong_types,
 )
-from pyflink_on_spark._sql.binder.scope import Scope
 from pyflink_on_spark._sql.errors import did_you_mean, invalid, unresolved_field
 from pyflink_on_spark._sql.functions.library import function_of_call
 from pyflink_on_spark._sql.plan.expressions import (

@@ -8,15 +8,15 @@ from itertools import combinations, product
 from typing import Any
 
 from pyflink_on_spark._sql.binder.aggregates import AggregatingBinder, contains_aggregate, parts
+from pyflink_on_spark._sql.binder.changelogs import converted, set_operation, union_all
 from pyflink_on_spark._sql.binder.expressions import (
     ExpressionBinder,
     Functions,
+    Scope,
     calcite_name,
     convert,
     invoke,
 )
-from pyflink_on_spark._sql.binder.joins import all_of, distinct, filtered
-from pyflink_on_spark._sql.binder.over import OverBinder, over_calls, with_overs
 from pyflink_on_spark._sql.binder.projections import (
     count_of,
     limited,
@@ -25,9 +25,13 @@ from pyflink_on_spark._sql.binder.projections import (
     sorted_node,
     sql_projection,
 )
-from pyflink_on_spark._sql.binder.relations import ONE_ROW, RelationBinder
-from pyflink_on_spark._sql.binder.scope import Scope
-from pyflink_on_spark._sql.binder.sets import converted, set_operation, union_all
+from pyflink_on_spark._sql.binder.relations import (
+    ONE_ROW,
+    RelationBinder,
+    all_of,
+    distinct,
+    filtered,
+)
 from pyflink_on_spark._sql.binder.subqueries import (
     BoundSubquery,
     NestedScope,
@@ -39,10 +43,17 @@ from pyflink_on_spark._sql.binder.subqueries import (
     with_membership,
     with_value,
 )
-from pyflink_on_spark._sql.binder.windows import bind_group_window, group_window, window_property
+from pyflink_on_spark._sql.binder.windows import (
+    OverBinder,
+    bind_group_window,
+    group_window,
+    over_calls,
+    window_property,
+    with_overs,
+)
 from pyflink_on_spark._sql.catalog import CatalogManager
 from pyflink_on_spark._sql.codegen.rows import folded
-from pyflink_on_spark._sql.errors import Span, invalid
+from pyflink_on_spark._sql.errors import QuerySettings, Span, invalid
 from pyflink_on_spark._sql.functions.library import builtin_functions
 from pyflink_on_spark._sql.plan.expressions import Constant, InputRef, Typed
 from pyflink_on_spark._sql.plan.nodes import (
@@ -55,7 +66,6 @@ from pyflink_on_spark._sql.plan.nodes import (
     Union,
     Values,
 )
-from pyflink_on_spark._sql.settings import QuerySettings
 from pyflink_on_spark._sql.syntax import queries
 from pyflink_on_spark._sql.syntax import queries as syntax
 from pyflink_on_spark._sql.syntax.expressions import (

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -10,50 +10,66 @@ from pyflink_on_spark._sql.binder.changelogs import CHANGELOG_FUNCTIONS, bind_ch
 from pyflink_on_spark._sql.binder.expressions import (
     ExpressionBinder,
     Functions,
+    Scope,
+    convert,
     invoke,
     refuse_missing,
+    unique_names,
 )
-from pyflink_on_spark._sql.binder.joins import (
-    all_of,
-    join,
-    system_time,
-    temporal_join,
-    without_system_time,
-)
+from pyflink_on_spark._sql.binder.inserts import unique_key
 from pyflink_on_spark._sql.binder.match_recognize import bind_match
 from pyflink_on_spark._sql.binder.projections import project, renamed
-from pyflink_on_spark._sql.binder.scope import Scope, unique_names
 from pyflink_on_spark._sql.binder.windows import KINDS, bind_window_function
 from pyflink_on_spark._sql.catalog import CatalogManager
 from pyflink_on_spark._sql.codegen.rows import folded
 from pyflink_on_spark._sql.errors import (
+    QuerySettings,
     Span,
+    TableError,
     ValidationError,
     at_place,
     invalid,
     not_yet,
 )
 from pyflink_on_spark._sql.functions.library import builtin_functions
-from pyflink_on_spark._sql.plan.catalog_objects import CatalogTable, ObjectPath, ResolvedSchema
-from pyflink_on_spark._sql.plan.expressions import Conversion, InputRef, Typed, shifted, substitute
+from pyflink_on_spark._sql.plan.expressions import (
+    Conversion,
+    InputRef,
+    Invocation,
+    Typed,
+    conjuncts,
+    input_refs,
+    shifted,
+    substitute,
+)
 from pyflink_on_spark._sql.plan.nodes import (
+    Aggregate,
     AssignWatermarks,
     Correlate,
+    Filter,
+    Join,
     Node,
+    Project,
     Schema,
     TableScan,
+    TemporalJoin,
     Values,
 )
+from pyflink_on_spark._sql.plan.options import CatalogTable, ObjectPath, ResolvedSchema
 from pyflink_on_spark._sql.plan.ports import TableSource
 from pyflink_on_spark._sql.plan.signatures import UNNEST, TableFunction
-from pyflink_on_spark._sql.settings import QuerySettings
+from pyflink_on_spark._sql.plan.time_conditions import time_bounds, window_join
+from pyflink_on_spark._sql.runtime.joins import lookup_function
 from pyflink_on_spark._sql.syntax import queries as syntax
-from pyflink_on_spark._sql.syntax.expressions import Name
+from pyflink_on_spark._sql.syntax.expressions import Expression, Name
 from pyflink_on_spark._sql.syntax.match_recognize import MatchRecognize
+from pyflink_on_spark._sql.syntax.queries import JoinKind
 from pyflink_on_spark._sql.syntax.statements import ColumnKind
 from pyflink_on_spark._sql.tables.connectors.registry import table_context, table_source, with_hints
+from pyflink_on_spark._sql.types.logical import Time
 
 Lateral = tuple[syntax.Relation, "str | None", tuple[str, ...]]
+ONE_ROW = Values(Schema((), ()), ((),))
 """A relation that may use what stands before it, its name, and the names of its columns."""
 
 
@@ -226,7 +242,6 @@ def with_watermarks(node: Node, schema: ResolvedSchema) -> Node:
     return AssignWatermarks(schema.row, node, index, watermark.expression)
 
 
-ONE_ROW = Values(Schema((), ()), ((),))
 """The input of a query without FROM: one empty row."""
 
 
@@ -469,3 +484,243 @@ class RelationBinder:
 
     def _folded(self, expression: Typed) -> Typed:
         return folded(expression, self._settings.time_zone)
+
+
+def join(left: Node, right: Node, kind: JoinKind, condition: Typed | None) -> Join:
+    """Return the pairs of rows of two nodes for which a condition is TRUE.
+
+    Args:
+        left: the first one.
+        right: the second one.
+        kind: which rows without partners are kept.
+        condition: over the columns of both; None for all pairs.
+    """
+    left_types, right_types = left.schema.types, right.schema.types
+    if kind in {JoinKind.RIGHT, JoinKind.FULL}:
+        left_types = tuple(each.with_nullable(True) for each in left_types)
+    if kind in {JoinKind.LEFT, JoinKind.FULL}:
+        right_types = tuple(each.with_nullable(True) for each in right_types)
+    types = (*left_types, *right_types)
+    if not keeps_times(left, right, condition):
+        types = tuple(each.plain() for each in types)
+    schema = Schema(unique_names((*left.schema.names, *right.schema.names)), types)
+    return Join(schema, left, right, kind, condition)
+
+
+def keeps_times(left: Node, right: Node, condition: Typed | None) -> bool:
+    """True if the times of joined rows follow the watermark, and so remain time attributes."""
+    if time_bounds(condition, len(left.schema)) is not None:
+        return True
+    return window_join(left, right, condition) is not None
+
+
+def distinct(node: Node) -> Node:
+    """Return the rows of a node without doubles."""
+    types = tuple(kind.plain() for kind in node.schema.types)
+    keys = tuple(InputRef(kind, index) for index, kind in enumerate(types))
+    return Aggregate(Schema(node.schema.names, types), node, keys, ())
+
+
+def all_of(parts: Iterable[Typed]) -> Typed | None:
+    """Return the condition that all of some conditions are TRUE, or None if there are none."""
+    together: Typed | None = None
+    for part in parts:
+        if together is None:
+            together = part
+        else:
+            together = invoke(builtin_functions()["AND"], [together, part])
+    return together
+
+
+def filtered(node: Node, condition: Typed) -> Node:
+    """Return the rows of a node for which a condition is TRUE.
+
+    The condition becomes part of an inner join, and what is about one side of a join is checked
+    before the join.
+    """
+    if not isinstance(node, Join) or node.kind in {JoinKind.RIGHT, JoinKind.FULL}:
+        return Filter(node.schema, node, condition)
+    inner = node.kind is not JoinKind.LEFT
+    width = len(node.left.schema)
+    left, right, both = [], [], []
+    for part in conjuncts(condition):
+        refs = input_refs(part)
+        if refs and max(refs) < width:
+            left.append(part)
+        elif refs and min(refs) >= width and inner:
+            right.append(shifted(part, -width))
+        else:
+            both.append(part)
+    one, two = _kept(node.left, left), _kept(node.right, right)
+    if not inner:
+        made: Node = join(one, two, node.kind, node.condition)
+        rest = all_of(both)
+        return made if rest is None else Filter(made.schema, made, rest)
+    return join(one, two, JoinKind.INNER, all_of([*conjuncts(node.condition), *both]))
+
+
+def _kept(node: Node, parts: list[Typed]) -> Node:
+    condition = all_of(parts)
+    return node if condition is None else filtered(node, condition)
+
+
+def system_time(relation: syntax.Relation) -> Expression | None:
+    """Return the time that a relation is wanted as of, or None."""
+    if isinstance(relation, syntax.Aliased):
+        return system_time(relation.relation)
+    return relation.system_time if isinstance(relation, syntax.TableReference) else None
+
+
+def without_system_time(relation: syntax.Relation) -> syntax.Relation:
+    """Return the same relation as it is now."""
+    if isinstance(relation, syntax.Aliased):
+        return replace(relation, relation=without_system_time(relation.relation))
+    assert isinstance(relation, syntax.TableReference)
+    return replace(relation, system_time=None)
+
+
+def temporal_join(
+    left: Node,
+    right: Node,
+    kind: JoinKind,
+    condition: Typed | None,
+    time: Typed,
+    span: Span | None,
+) -> Node:
+    """Return the rows of a node with the versions that another one had at their times.
+
+    Args:
+        left: the rows.
+        right: the versions.
+        kind: INNER or LEFT.
+        condition: over the columns of both.
+        time: which time of a row.
+        span: where the versions are, for messages.
+
+    Raises:
+        TableError: the versions have no key, or the rows no time.
+    """
+    if kind not in {JoinKind.INNER, JoinKind.LEFT}:
+        raise TableError(
+            f"Temporal table join currently only support INNER JOIN and LEFT JOIN, but was "
+            f"{kind.value} JOIN."
+        )
+    if not isinstance(time, InputRef) or time.type.time is None:
+        raise TableError("Temporal table join currently only supports 'FOR SYSTEM_TIME AS OF' "
+                         "left table's time attribute field")  # fmt: skip
+    if time.type.time is Time.PROCTIME and (found := looked_up(right)) is not None:
+        return lookup_join(left, right, found, kind, condition)
+    key = unique_key(right)
+    if key is None:
+        raise invalid(
+            "Temporal Table Join requires primary key in versioned table, but no primary key can "
+            "be found.",
+            span,
+        )
+    if time.type.time is Time.PROCTIME:
+        raise TableError("Processing-time temporal join is not supported yet.")
+    width = len(left.schema)
+    if not key <= _equal_columns(condition, width):
+        raise TableError(
+            "Temporal table's primary key [" + ", ".join(right.schema.names[i] for i in sorted(key))
+            + "] must be included in the equivalence condition of temporal join"
+        )  # fmt: skip
+    versions = [index for index, each in enumerate(right.schema.types) if each.time is Time.ROWTIME]
+    if not versions:
+        raise TableError("Event-Time Temporal Table Join requires both primary key and row time "
+                         "attribute in versioned table, but no row time attribute can be "
+                         "found.")  # fmt: skip
+    types = [each.plain() for each in right.schema.types]
+    if kind is JoinKind.LEFT:
+        types = [each.with_nullable(True) for each in types]
+    schema = Schema(
+        unique_names((*left.schema.names, *right.schema.names)), (*left.schema.types, *types)
+    )
+    return TemporalJoin(schema, left, right, time.index, versions[0], kind, condition)
+
+
+def _equal_columns(condition: Typed | None, width: int) -> set[int]:
+    """Return the columns of the versions that have to be equal to something of the rows."""
+    found: set[int] = set()
+    for part in conjuncts(condition):
+        if isinstance(part, Invocation) and part.function.name == "=":
+            for arg in part.args:
+                while isinstance(arg, Conversion):
+                    arg = arg.operand
+                if isinstance(arg, InputRef) and arg.index >= width:
+                    found.add(arg.index - width)
+    return found
+
+
+def looked_up(node: Node) -> TableScan | None:
+    """Return the table that a node reads if rows of it can be looked up, or None."""
+    while isinstance(node, Project | AssignWatermarks):
+        node = node.input
+    if not isinstance(node, TableScan) or node.source.lookup((0,)) is None:
+        return None
+    return node
+
+
+def lookup_join(
+    left: Node, right: Node, scan: TableScan, kind: JoinKind, condition: Typed | None
+) -> Node:
+    """Return the rows of a node with the rows that a table has for them at that moment.
+
+    Args:
+        left: the rows.
+        right: the columns of the table.
+        scan: what ``looked_up`` returned for the right node.
+        kind: INNER or LEFT.
+        condition: over the columns of both.
+
+    Raises:
+        TableError: no column of the table has to be equal to something.
+    """
+    width = len(left.schema)
+    columns = _stored_columns(right)
+    keys: dict[int, Typed] = {}
+    rest = []
+    for part in conjuncts(condition):
+        key = next(_keys(part, width, columns), None)
+        if key is None or key[0] in keys:
+            rest.append(part)
+        else:
+            keys[key[0]] = key[1]
+    if not keys:
+        raise TableError(
+            f"Temporal table join requires an equality condition on fields of table [{scan.path}]."
+        )
+    places = tuple(keys)
+    lookup = scan.source.lookup(places)
+    assert lookup is not None
+    outer = kind is JoinKind.LEFT
+    types = [each.plain() for each in right.schema.types]
+    if outer:
+        types = [each.with_nullable(True) for each in types]
+    schema = Schema(
+        unique_names((*left.schema.names, *right.schema.names)), (*left.schema.types, *types)
+    )
+    args = tuple(convert(keys[place], scan.schema.types[place]) for place in places)
+    function = lookup_function(scan.path.name, lookup, columns, right.schema, len(scan.schema))
+    return Correlate(schema, left, function, args, outer, all_of(rest))
+
+
+def _stored_columns(node: Node) -> list[Typed]:
+    """Return the columns of a node, over those that are stored."""
+    if isinstance(node, Project):
+        inner = tuple(_stored_columns(node.input))
+        return [substitute(column, inner) for column in node.expressions]
+    if isinstance(node, AssignWatermarks):
+        return _stored_columns(node.input)
+    return [InputRef(kind, index) for index, kind in enumerate(node.schema.types)]
+
+
+def _keys(part: Typed, width: int, columns: list[Typed]) -> Iterator[tuple[int, Typed]]:
+    """Yield a stored column and what it has to be equal to, if a condition says so."""
+    if not isinstance(part, Invocation) or part.function.name != "=":
+        return
+    for one, two in (part.args, part.args[::-1]):
+        if isinstance(two, InputRef) and two.index >= width:
+            stored = columns[two.index - width]
+            if isinstance(stored, InputRef) and all(index < width for index in input_refs(one)):
+                yield stored.index, one

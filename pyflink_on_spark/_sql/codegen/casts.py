@@ -13,7 +13,7 @@ from pyflink_on_spark._sql.errors import ValidationError
 from pyflink_on_spark._sql.plan.expressions import Conversion, InputRef
 from pyflink_on_spark._sql.plan.signatures import CallSite, Code
 from pyflink_on_spark._sql.types import logical
-from pyflink_on_spark._sql.types.decimals import (
+from pyflink_on_spark._sql.types.coercion import (
     LONG_DIGITS,
     bounded,
     decimal_text,

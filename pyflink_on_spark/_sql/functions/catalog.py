@@ -28,7 +28,7 @@ from pyflink_on_spark._sql.types import logical
 
 if TYPE_CHECKING:
     from pyflink_on_spark._sql.catalog import CatalogManager
-    from pyflink_on_spark._sql.plan.catalog_objects import ObjectPath
+    from pyflink_on_spark._sql.plan.options import ObjectPath
 
 
 CURRENT_DATABASE = "CURRENT_DATABASE"

@@ -6,8 +6,7 @@ names the place where a text stops being SQL.
 
 from __future__ import annotations
 
-from pyflink_on_spark._sql.depth import at_any_depth
-from pyflink_on_spark._sql.errors import SqlParseError
+from pyflink_on_spark._sql.errors import SqlParseError, at_any_depth
 from pyflink_on_spark._sql.parser.statements import StatementParser
 from pyflink_on_spark._sql.syntax.expressions import Expression
 from pyflink_on_spark._sql.syntax.statements import Statement

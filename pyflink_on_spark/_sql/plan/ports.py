@@ -8,14 +8,14 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from pyflink_on_spark._sql.errors import ValidationError
-from pyflink_on_spark._sql.plan.changes import ChangeKinds
+from pyflink_on_spark._sql.plan.nodes import ChangeKinds
 from pyflink_on_spark._sql.plan.options import Option, TableOptions
 
 if TYPE_CHECKING:
     from pyflink_on_spark._runtime.contract.connector import Sink, Source
     from pyflink_on_spark._runtime.contract.operator import Operator, OperatorContext
-    from pyflink_on_spark._sql.plan.catalog_objects import ObjectPath, ResolvedSchema
     from pyflink_on_spark._sql.plan.nodes import Schema
+    from pyflink_on_spark._sql.plan.options import ObjectPath, ResolvedSchema
     from pyflink_on_spark._sql.types.logical import LogicalType
 
 

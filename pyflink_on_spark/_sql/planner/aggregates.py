@@ -16,15 +16,19 @@ from pyflink_on_spark._sql.codegen.aggregates import (
     compile_key,
 )
 from pyflink_on_spark._sql.codegen.rows import compile_row
+from pyflink_on_spark._sql.errors import QuerySettings
 from pyflink_on_spark._sql.functions.python.aggregates import AnyArguments
-from pyflink_on_spark._sql.plan.changes import ChangeKinds
 from pyflink_on_spark._sql.plan.expressions import AggregateInvocation, InputRef, Typed
+from pyflink_on_spark._sql.plan.nodes import ChangeKinds, Schema
 from pyflink_on_spark._sql.plan.nodes import FlatAggregate as LogicalFlatAggregate
-from pyflink_on_spark._sql.plan.nodes import Schema
 from pyflink_on_spark._sql.planner.calc import shown_expression
-from pyflink_on_spark._sql.planner.meanings import (
+from pyflink_on_spark._sql.planner.moved_in import MovedGroups
+from pyflink_on_spark._sql.planner.physical import (
     Columns,
     Content,
+    GraphBuilder,
+    PhysicalNode,
+    RowStream,
     grouped,
     told,
     told_all,
@@ -33,8 +37,6 @@ from pyflink_on_spark._sql.planner.meanings import (
     told_changes,
     told_rows,
 )
-from pyflink_on_spark._sql.planner.moved_in import MovedGroups
-from pyflink_on_spark._sql.planner.physical import GraphBuilder, PhysicalNode, RowStream
 from pyflink_on_spark._sql.runtime.aggregates import (
     BatchAggregateOperator,
     FlatAggregateOperator,
@@ -43,7 +45,6 @@ from pyflink_on_spark._sql.runtime.aggregates import (
 )
 from pyflink_on_spark._sql.runtime.python_calls import FunctionBundle
 from pyflink_on_spark._sql.runtime.rows import KeyRowsOperator
-from pyflink_on_spark._sql.settings import QuerySettings
 
 
 class GroupAggregate(PhysicalNode):

@@ -12,7 +12,6 @@ from pyflink_on_spark._sql.codegen.rows import (
     is_identity,
 )
 from pyflink_on_spark._sql.functions.library import builtin_functions
-from pyflink_on_spark._sql.plan.changes import ChangeKinds
 from pyflink_on_spark._sql.plan.expressions import (
     InputRef,
     Invocation,
@@ -22,11 +21,17 @@ from pyflink_on_spark._sql.plan.expressions import (
     substitute,
     walk,
 )
+from pyflink_on_spark._sql.plan.nodes import ChangeKinds, Schema
 from pyflink_on_spark._sql.plan.nodes import Correlate as LogicalCorrelate
 from pyflink_on_spark._sql.plan.nodes import Expand as LogicalExpand
-from pyflink_on_spark._sql.plan.nodes import Schema
-from pyflink_on_spark._sql.planner.meanings import Columns, shortened, told
-from pyflink_on_spark._sql.planner.physical import GraphBuilder, PhysicalNode, RowStream
+from pyflink_on_spark._sql.planner.physical import (
+    Columns,
+    GraphBuilder,
+    PhysicalNode,
+    RowStream,
+    shortened,
+    told,
+)
 from pyflink_on_spark._sql.runtime.rows import CalcOperator
 
 

@@ -7,32 +7,34 @@ from dataclasses import dataclass
 from functools import partial
 
 from pyflink_on_spark._graph.stream_graph import Edge
-from pyflink_on_spark._options.table import INTERVAL_JOIN_CLEANUP
+from pyflink_on_spark._options.flink import INTERVAL_JOIN_CLEANUP
 from pyflink_on_spark._runtime.contract.operator import Operator
 from pyflink_on_spark._runtime.contract.state_meaning import Counterpart
 from pyflink_on_spark._sql.binder.expressions import convert, invoke
-from pyflink_on_spark._sql.binder.joins import all_of
+from pyflink_on_spark._sql.binder.relations import all_of
 from pyflink_on_spark._sql.codegen.program import Program
 from pyflink_on_spark._sql.codegen.rows import compile_condition
 from pyflink_on_spark._sql.functions.library import builtin_functions
-from pyflink_on_spark._sql.plan.changes import ChangeKinds
 from pyflink_on_spark._sql.plan.expressions import Invocation, Typed, conjuncts, input_refs, shifted
+from pyflink_on_spark._sql.plan.nodes import ChangeKinds
 from pyflink_on_spark._sql.plan.nodes import Join as LogicalJoin
 from pyflink_on_spark._sql.plan.nodes import SemiJoin as LogicalSemiJoin
 from pyflink_on_spark._sql.plan.nodes import TemporalJoin as LogicalTemporalJoin
 from pyflink_on_spark._sql.plan.time_conditions import TimeBounds, WindowJoinKeys
 from pyflink_on_spark._sql.planner.aggregates import keyed_edges
 from pyflink_on_spark._sql.planner.calc import shown_expression
-from pyflink_on_spark._sql.planner.meanings import (
+from pyflink_on_spark._sql.planner.moved_in import MovedJoin
+from pyflink_on_spark._sql.planner.physical import (
     Columns,
     Content,
+    GraphBuilder,
+    PhysicalNode,
+    RowStream,
     told,
     told_changes,
     told_rows,
     told_typed,
 )
-from pyflink_on_spark._sql.planner.moved_in import MovedJoin
-from pyflink_on_spark._sql.planner.physical import GraphBuilder, PhysicalNode, RowStream
 from pyflink_on_spark._sql.planner.windows import zone_of
 from pyflink_on_spark._sql.runtime.joins import (
     BatchJoinOperator,

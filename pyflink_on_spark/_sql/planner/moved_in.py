@@ -28,7 +28,7 @@ from pyflink_on_spark._sql.codegen.aggregates import (
 from pyflink_on_spark._sql.codegen.rows import compile_row, compile_sort_key
 from pyflink_on_spark._sql.plan.expressions import AggregateInvocation, InputRef, Typed
 from pyflink_on_spark._sql.plan.nodes import SortKey, WindowKind
-from pyflink_on_spark._sql.planner.meanings import Columns
+from pyflink_on_spark._sql.planner.physical import Columns
 from pyflink_on_spark._sql.types.logical import LogicalType
 
 ROW = "row of a table"

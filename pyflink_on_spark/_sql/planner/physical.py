@@ -1,10 +1,16 @@
-"""Physical nodes, and how they become operators of a job's graph."""
+"""Physical nodes, and how they become operators of a job's graph.
+
+The texts are the same for queries that do the same: aliases and projections make no difference, nor
+do filters, which say which rows count and not what is computed of them.
+"""
 
 from __future__ import annotations
 
+import hashlib
+import re
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Hashable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any
 
 from pyflink_on_spark._compat.own_frames import capture_call_site
@@ -13,14 +19,29 @@ from pyflink_on_spark._runtime.contract.connector import Sink, Source
 from pyflink_on_spark._runtime.contract.operator import Operator
 from pyflink_on_spark._runtime.contract.plan import Partitioner
 from pyflink_on_spark._runtime.contract.state_meaning import Counterpart, StateMeaning
-from pyflink_on_spark._runtime.operators.sink import SinkOperator
-from pyflink_on_spark._sql.plan.changes import ChangeKinds
-from pyflink_on_spark._sql.plan.nodes import Schema
-from pyflink_on_spark._sql.planner.meanings import Columns, Content, told_rows
-from pyflink_on_spark._sql.settings import QuerySettings
+from pyflink_on_spark._runtime.operators.stateless import SinkOperator
+from pyflink_on_spark._sql.errors import QuerySettings
+from pyflink_on_spark._sql.plan import nodes as logical
+from pyflink_on_spark._sql.plan.expressions import (
+    AggregateInvocation,
+    Conversion,
+    FieldAccess,
+    InputRef,
+    Invocation,
+    Typed,
+    is_deterministic,
+)
+from pyflink_on_spark._sql.plan.nodes import ChangeKinds, Node, Schema, SortKey, WindowTable
 
 if TYPE_CHECKING:
     from pyflink_on_spark._sql.errors import Span
+
+_UNIQUE = (logical.Sink, logical.ExternalSink, logical.ExternalScan, logical.FlatAggregate)
+Content = dict[str, Any]
+Columns = tuple[str, ...]
+_LONGEST = 400
+_ADDRESS = re.compile(r" at 0x[0-9a-f]+")
+_DEFAULT = "default_catalog.default_database."
 
 
 class GraphBuilder:
@@ -249,3 +270,182 @@ def walk(node: PhysicalNode) -> Iterator[PhysicalNode]:
     yield node
     for each in node.inputs:
         yield from walk(each)
+
+
+class Digests:
+    """Gives nodes numbers; those that do the same have the same number."""
+
+    def __init__(self) -> None:
+        self._numbers: dict[Node, int] = {}
+        self._known: dict[Hashable, int] = {}
+
+    def number(self, node: Node) -> int:
+        """Return the number of a node."""
+        found = self._numbers.get(node)
+        if found is None:
+            key: Hashable = (type(node), self._content(node))
+            found = self._numbers[node] = self._known.setdefault(key, len(self._known))
+        return found
+
+    def _content(self, node: Node) -> Hashable:
+        if isinstance(node, logical.TableScan):
+            return node.path, id(node.table), node.hints, _shape(node.schema)
+        values = [getattr(node, each.name) for each in fields(node)]
+        if isinstance(node, _UNIQUE) or not all(map(_repeats, values)):
+            return id(node)
+        try:
+            content = tuple(map(self._part, values))
+            hash(content)
+        except TypeError:
+            return id(node)
+        return content
+
+    def _part(self, value: Any) -> Hashable:
+        if isinstance(value, Node):
+            return self.number(value)
+        if isinstance(value, Schema):
+            return _shape(value)
+        if isinstance(value, tuple):
+            return tuple(map(self._part, value))
+        found: Hashable = value
+        return found
+
+
+def _shape(schema: Schema) -> Hashable:
+    return schema.names, schema.types, tuple(kind.time for kind in schema.types)
+
+
+def _repeats(value: Any) -> bool:
+    """True for expressions that are deterministic."""
+    if isinstance(value, Typed):
+        return is_deterministic(value)
+    if isinstance(value, AggregateInvocation):
+        return all(map(_repeats, value.args)) and _repeats(value.filter)
+    if isinstance(value, SortKey):
+        return _repeats(value.value)
+    return all(map(_repeats, value)) if isinstance(value, tuple) else True
+
+
+"""The meaning of state, by keyword; ``kind`` comes first."""
+"""The origin of each column of a node."""
+
+
+def told(expression: Typed, columns: Columns) -> str:
+    """Return an expression as a text.
+
+    Args:
+        expression: the expression.
+        columns: of the rows that it is over.
+    """
+    done: list[str] = []
+    todo: list[tuple[Typed, bool]] = [(expression, False)]
+    while todo:
+        part, ready = todo.pop()
+        if part.operands and not ready:
+            todo.append((part, True))
+            todo += ((operand, False) for operand in reversed(part.operands))
+            continue
+        first = len(done) - len(part.operands)
+        done[first:] = [shortened(_with(part, done[first:], columns))]
+    return done[0]
+
+
+def _with(part: Typed, operands: list[str], columns: Columns) -> str:
+    if isinstance(part, InputRef):
+        return columns[part.index]
+    if isinstance(part, Invocation):
+        name = part.function.name
+        if len(operands) == 2 and not name[0].isalpha():
+            return f"({operands[0]} {name} {operands[1]})"
+        return f"{name}({', '.join([*part.symbols, *operands])})"
+    if isinstance(part, Conversion):
+        word = "TRY_CAST" if part.lenient else "CAST"
+        return f"{word}({operands[0]} AS {part.type.text(nullability=False)})"
+    if isinstance(part, FieldAccess):
+        return f"{operands[0]}.{part.operand.type.names[part.index]}"
+    return _ADDRESS.sub("", str(part))
+
+
+def shortened(text: str) -> str:
+    """Return a text that is not too long, and still not the same as another one."""
+    if len(text) <= _LONGEST:
+        return text
+    return f"{text[: _LONGEST // 2]}...#{hashlib.sha256(text.encode()).hexdigest()[:16]}"
+
+
+def told_typed(expression: Typed, columns: Columns) -> str:
+    """Return an expression and its type."""
+    return f"{told(expression, columns)} {expression.type}"
+
+
+def told_all(expressions: Iterable[Typed], columns: Columns) -> list[str]:
+    """Return expressions and their types."""
+    return [told_typed(expression, columns) for expression in expressions]
+
+
+def told_call(call: AggregateInvocation, columns: Columns) -> str:
+    """Return a call of an aggregate function."""
+    word = "DISTINCT " if call.distinct else ""
+    args = ", ".join(told_all(call.args, columns)) or "*"
+    condition = "" if call.filter is None else f" FILTER (WHERE {told(call.filter, columns)})"
+    return shortened(f"{call.function.name}({word}{args}){condition}")
+
+
+def told_calls(calls: Iterable[AggregateInvocation], columns: Columns) -> list[str]:
+    """Return calls of aggregate functions, with the types of their values."""
+    return [f"{told_call(call, columns)} AS {call.type}" for call in calls]
+
+
+def told_order(keys: Iterable[SortKey], columns: Columns) -> list[str]:
+    """Return the order of rows."""
+    return [
+        f"{told_typed(key.value, columns)} {'ASC' if key.ascending else 'DESC'} NULLS "
+        f"{'FIRST' if key.nulls_first else 'LAST'}"
+        for key in keys
+    ]
+
+
+def told_rows(schema: Schema, columns: Columns) -> list[str]:
+    """Return the columns of rows that are kept whole, with their types."""
+    return [f"{column} {kind}" for column, kind in zip(columns, schema.types)]
+
+
+def told_changes(changelog: bool) -> str:
+    """Return whether rows are only added."""
+    return "added, updated, deleted" if changelog else "added"
+
+
+def told_window(window: WindowTable, time: str, zone: str | None) -> str:
+    """Return windows of time.
+
+    Args:
+        window: the windows.
+        time: what their time attribute is made of.
+        zone: the time zone that they are in; None where that makes no difference.
+    """
+    attribute = window.input.schema.types[window.time].time
+    parts = [
+        time if attribute is None else f"{time} {attribute.value}",
+        *(
+            f"{name} {value // 1000} ms"
+            for name, value in (
+                ("size", window.size),
+                ("step", window.step),
+                ("offset", window.offset),
+            )
+            if value
+        ),
+        *([] if zone is None else [f"in {zone}"]),
+    ]
+    return f"{window.kind.value}({', '.join(parts)})"
+
+
+def grouped(calls: Iterable[str], keys: Iterable[str]) -> list[str]:
+    """Return the values of calls, of which there is one for each group."""
+    by = ", ".join(keys)
+    return [shortened(f"[{call} BY {by}]" if by else f"[{call}]") for call in calls]
+
+
+def told_path(path: Sequence[str]) -> str:
+    """Return the name of a table; of one without a name nothing that counts such tables."""
+    return re.sub(r"\$\d+\*$", "*", ".".join(path).removeprefix(_DEFAULT))

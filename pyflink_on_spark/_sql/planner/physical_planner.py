@@ -7,20 +7,19 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from pyflink_on_spark._graph.stream_graph import Edge, Transformation
-from pyflink_on_spark._options.table import IDLE_TIMEOUT
+from pyflink_on_spark._options.flink import IDLE_TIMEOUT
 from pyflink_on_spark._runtime.contract.connector import WatermarkRule
 from pyflink_on_spark._runtime.contract.operator import Operator
 from pyflink_on_spark._sql.binder.expressions import convert
-from pyflink_on_spark._sql.binder.unique_keys import has_one_row, unique_key
+from pyflink_on_spark._sql.binder.inserts import has_one_row, unique_key
 from pyflink_on_spark._sql.codegen.rows import compile_values
-from pyflink_on_spark._sql.depth import at_any_depth
-from pyflink_on_spark._sql.errors import TableError, not_yet
+from pyflink_on_spark._sql.errors import QuerySettings, TableError, at_any_depth, not_yet
 from pyflink_on_spark._sql.plan import nodes as logical
-from pyflink_on_spark._sql.plan.changes import DELETE, INSERT, ChangeKinds
 from pyflink_on_spark._sql.plan.expressions import InputRef, Typed, input_refs, substitute
-from pyflink_on_spark._sql.plan.match import Match as LogicalMatch
-from pyflink_on_spark._sql.plan.nodes import Expand as LogicalExpand
 from pyflink_on_spark._sql.plan.nodes import (
+    DELETE,
+    INSERT,
+    ChangeKinds,
     FromChangelog,
     Node,
     Over,
@@ -29,6 +28,8 @@ from pyflink_on_spark._sql.plan.nodes import (
     TemporalJoin,
     ToChangelog,
 )
+from pyflink_on_spark._sql.plan.nodes import Expand as LogicalExpand
+from pyflink_on_spark._sql.plan.nodes import Match as LogicalMatch
 from pyflink_on_spark._sql.plan.time_conditions import time_bounds, window_join, windows_of
 from pyflink_on_spark._sql.planner import joins, scans
 from pyflink_on_spark._sql.planner.aggregates import (
@@ -37,10 +38,14 @@ from pyflink_on_spark._sql.planner.aggregates import (
     GroupAggregate,
 )
 from pyflink_on_spark._sql.planner.calc import Calc, Correlate, Expand, calc, shown_expression
-from pyflink_on_spark._sql.planner.match_recognize import Match
-from pyflink_on_spark._sql.planner.meanings import Columns
-from pyflink_on_spark._sql.planner.over import over_aggregate
-from pyflink_on_spark._sql.planner.physical import GraphBuilder, PhysicalNode, RowStream
+from pyflink_on_spark._sql.planner.over import Match, over_aggregate
+from pyflink_on_spark._sql.planner.physical import (
+    Columns,
+    Digests,
+    GraphBuilder,
+    PhysicalNode,
+    RowStream,
+)
 from pyflink_on_spark._sql.planner.pruning import pruned
 from pyflink_on_spark._sql.planner.python_calls import (
     PythonVectorized,
@@ -51,7 +56,6 @@ from pyflink_on_spark._sql.planner.python_calls import (
     with_staged_columns,
 )
 from pyflink_on_spark._sql.planner.scans import SourceScan
-from pyflink_on_spark._sql.planner.shared_nodes import Digests
 from pyflink_on_spark._sql.planner.sorting import sort, top_n
 from pyflink_on_spark._sql.planner.windows import (
     RowWindowAggregate,
@@ -61,9 +65,13 @@ from pyflink_on_spark._sql.planner.windows import (
     WindowTableFunction,
     sliced_query,
 )
-from pyflink_on_spark._sql.runtime.rows import ChangesFromRowsOperator, ChangesToRowsOperator
-from pyflink_on_spark._sql.runtime.watermarks import NoteTimes, RowWatermarks, WatermarkOperator
-from pyflink_on_spark._sql.settings import QuerySettings
+from pyflink_on_spark._sql.runtime.rows import (
+    ChangesFromRowsOperator,
+    ChangesToRowsOperator,
+    NoteTimes,
+    RowWatermarks,
+    WatermarkOperator,
+)
 from pyflink_on_spark._sql.syntax.queries import JoinKind
 from pyflink_on_spark._sql.syntax.statements import ColumnKind
 from pyflink_on_spark._sql.types.logical import Root

@@ -16,10 +16,12 @@ from pyflink_on_spark._sql.plan.expressions import (
     rewrite,
     walk,
 )
-from pyflink_on_spark._sql.plan.match import Match, MatchedAggregate, MatchedField
 from pyflink_on_spark._sql.plan.nodes import (
     Aggregate,
     Expand,
+    Match,
+    MatchedAggregate,
+    MatchedField,
     Node,
     Over,
     Project,
@@ -28,7 +30,7 @@ from pyflink_on_spark._sql.plan.nodes import (
     SortKey,
     TemporalJoin,
 )
-from pyflink_on_spark._sql.planner.shared_nodes import Digests
+from pyflink_on_spark._sql.planner.physical import Digests
 
 
 def with_columns(node: Aggregate) -> Aggregate:

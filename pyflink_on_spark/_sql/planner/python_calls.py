@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from pyflink_on_spark._options import table as options
-from pyflink_on_spark._sql.binder.joins import all_of
+from pyflink_on_spark._options import flink as options
+from pyflink_on_spark._sql.binder.relations import all_of
 from pyflink_on_spark._sql.codegen.rows import compile_row
 from pyflink_on_spark._sql.errors import TableError
 from pyflink_on_spark._sql.functions.python.functions import (
@@ -24,8 +24,13 @@ from pyflink_on_spark._sql.plan.expressions import (
 )
 from pyflink_on_spark._sql.plan.nodes import Node, Project, Schema
 from pyflink_on_spark._sql.planner.aggregates import function_bundle
-from pyflink_on_spark._sql.planner.meanings import Columns, told
-from pyflink_on_spark._sql.planner.physical import GraphBuilder, PhysicalNode, RowStream
+from pyflink_on_spark._sql.planner.physical import (
+    Columns,
+    GraphBuilder,
+    PhysicalNode,
+    RowStream,
+    told,
+)
 from pyflink_on_spark._sql.runtime.python_calls import (
     AsyncCalls,
     AsyncSettings,

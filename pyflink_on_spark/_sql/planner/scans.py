@@ -8,15 +8,21 @@ from pyflink_on_spark._connectors.builtin.collection import CollectionSource
 from pyflink_on_spark._graph.stream_graph import Aligned, Edge
 from pyflink_on_spark._runtime.contract.state_meaning import Counterpart
 from pyflink_on_spark._sql.errors import Span
-from pyflink_on_spark._sql.plan.catalog_objects import CatalogTable, ObjectPath
-from pyflink_on_spark._sql.plan.changes import ChangeKinds
 from pyflink_on_spark._sql.plan.expressions import InputRef
-from pyflink_on_spark._sql.plan.nodes import ExternalRows, Schema
+from pyflink_on_spark._sql.plan.nodes import ChangeKinds, ExternalRows, Schema
 from pyflink_on_spark._sql.plan.nodes import Values as LogicalValues
+from pyflink_on_spark._sql.plan.options import CatalogTable, ObjectPath
 from pyflink_on_spark._sql.plan.ports import TableSink, TableSource
 from pyflink_on_spark._sql.planner.aggregates import keyed_edges
-from pyflink_on_spark._sql.planner.meanings import Columns, Content, shortened, told_path
-from pyflink_on_spark._sql.planner.physical import GraphBuilder, PhysicalNode, RowStream
+from pyflink_on_spark._sql.planner.physical import (
+    Columns,
+    Content,
+    GraphBuilder,
+    PhysicalNode,
+    RowStream,
+    shortened,
+    told_path,
+)
 from pyflink_on_spark._sql.runtime.rows import AsInserts, CheckNotNull
 
 _BY_PLACE = frozenset({"csv"})

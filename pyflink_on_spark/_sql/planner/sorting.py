@@ -12,7 +12,6 @@ from pyflink_on_spark._runtime.contract.state_meaning import Counterpart
 from pyflink_on_spark._sql.codegen.rows import compile_sort_key, compile_value
 from pyflink_on_spark._sql.errors import TableError
 from pyflink_on_spark._sql.plan import nodes as logical
-from pyflink_on_spark._sql.plan.changes import ChangeKinds
 from pyflink_on_spark._sql.plan.expressions import (
     Constant,
     Conversion,
@@ -23,22 +22,24 @@ from pyflink_on_spark._sql.plan.expressions import (
     input_refs,
     substitute,
 )
-from pyflink_on_spark._sql.plan.nodes import Over, Schema, SortKey, WindowTable
+from pyflink_on_spark._sql.plan.nodes import ChangeKinds, Over, Schema, SortKey, WindowTable
 from pyflink_on_spark._sql.plan.nodes import Sort as LogicalSort
 from pyflink_on_spark._sql.plan.time_conditions import windows_of
 from pyflink_on_spark._sql.planner.aggregates import keyed_edges
 from pyflink_on_spark._sql.planner.calc import calc
-from pyflink_on_spark._sql.planner.meanings import (
+from pyflink_on_spark._sql.planner.moved_in import MovedFirstRows, MovedOnlyRow
+from pyflink_on_spark._sql.planner.physical import (
     Columns,
     Content,
+    GraphBuilder,
+    PhysicalNode,
+    RowStream,
     told,
     told_all,
     told_changes,
     told_order,
     told_rows,
 )
-from pyflink_on_spark._sql.planner.moved_in import MovedFirstRows, MovedOnlyRow
-from pyflink_on_spark._sql.planner.physical import GraphBuilder, PhysicalNode, RowStream
 from pyflink_on_spark._sql.planner.windows import zone_of
 from pyflink_on_spark._sql.runtime.aggregates import FirstRowOperator
 from pyflink_on_spark._sql.runtime.sorting import (

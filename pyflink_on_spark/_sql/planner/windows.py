@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 from pyflink_on_spark._runtime.contract.state_meaning import Counterpart
-from pyflink_on_spark._sql.binder.joins import all_of
+from pyflink_on_spark._sql.binder.relations import all_of
 from pyflink_on_spark._sql.codegen.aggregates import AggregatedRows
 from pyflink_on_spark._sql.codegen.program import Program
 from pyflink_on_spark._sql.codegen.windows import (
@@ -19,7 +19,6 @@ from pyflink_on_spark._sql.codegen.windows import (
     compile_windows,
 )
 from pyflink_on_spark._sql.plan import nodes as logical
-from pyflink_on_spark._sql.plan.changes import ChangeKinds
 from pyflink_on_spark._sql.plan.expressions import (
     AggregateInvocation,
     InputRef,
@@ -30,24 +29,26 @@ from pyflink_on_spark._sql.plan.expressions import (
     substitute,
     walk,
 )
-from pyflink_on_spark._sql.plan.nodes import Schema, WindowTable
+from pyflink_on_spark._sql.plan.nodes import ChangeKinds, Schema, WindowTable
 from pyflink_on_spark._sql.planner.aggregates import (
     aggregate_details,
     group_meaning,
     group_origins,
     keyed_edges,
 )
-from pyflink_on_spark._sql.planner.meanings import (
+from pyflink_on_spark._sql.planner.moved_in import MovedSlices
+from pyflink_on_spark._sql.planner.physical import (
     Columns,
     Content,
+    GraphBuilder,
+    PhysicalNode,
+    RowStream,
     grouped,
     told,
     told_call,
     told_rows,
     told_window,
 )
-from pyflink_on_spark._sql.planner.moved_in import MovedSlices
-from pyflink_on_spark._sql.planner.physical import GraphBuilder, PhysicalNode, RowStream
 from pyflink_on_spark._sql.runtime.rows import CalcOperator
 from pyflink_on_spark._sql.runtime.windows import (
     RowWindowAggregateOperator,

@@ -11,7 +11,7 @@ from pyflink_on_spark._runtime.state.keyed_rows import note_nothing
 from pyflink_on_spark._runtime.state.timers import millisecond_from
 from pyflink_on_spark._sql.codegen.program import Program
 from pyflink_on_spark._sql.functions.python.aggregates import AggregateBinding
-from pyflink_on_spark._sql.plan.changes import DELETE, INSERT, UPDATE_AFTER, UPDATE_BEFORE
+from pyflink_on_spark._sql.plan.nodes import DELETE, INSERT, UPDATE_AFTER, UPDATE_BEFORE
 from pyflink_on_spark._sql.runtime.python_calls import FunctionBundle, KeyedBundlingOperator
 from pyflink_on_spark._sql.runtime.rows import KeyedProgramOperator, ProgramOperator
 

@@ -15,7 +15,7 @@ from pyflink_on_spark._runtime.contract.operator import Operator
 from pyflink_on_spark._runtime.elements.bundle import MIN_TIMESTAMP
 from pyflink_on_spark._runtime.operators.timestamps import LateRows
 from pyflink_on_spark._sql.codegen.program import Program
-from pyflink_on_spark._sql.plan.changes import DELETE, INSERT, UPDATE_AFTER, UPDATE_BEFORE
+from pyflink_on_spark._sql.plan.nodes import DELETE, INSERT, UPDATE_AFTER, UPDATE_BEFORE
 from pyflink_on_spark._sql.runtime.rows import KeyedProgramOperator
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from pyflink_on_spark._runtime.elements.bundle import MIN_TIMESTAMP
 from pyflink_on_spark._sql.codegen.program import Program
-from pyflink_on_spark._sql.plan.changes import DELETE, INSERT, UPDATE_AFTER, UPDATE_BEFORE
+from pyflink_on_spark._sql.plan.nodes import DELETE, INSERT, UPDATE_AFTER, UPDATE_BEFORE
 from pyflink_on_spark._sql.runtime.rows import KeyedProgramOperator, ProgramOperator
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from pyflink_on_spark._runtime.elements.bundle import MAX_WATERMARK, MIN_TIMESTA
 from pyflink_on_spark._runtime.operators.timestamps import LateRows, register_watermark_latency
 from pyflink_on_spark._runtime.state.timers import millisecond_from
 from pyflink_on_spark._sql.codegen.program import Program
-from pyflink_on_spark._sql.plan.changes import DELETE, INSERT, UPDATE_BEFORE
+from pyflink_on_spark._sql.plan.nodes import DELETE, INSERT, UPDATE_BEFORE
 from pyflink_on_spark._sql.runtime.rows import KeyedProgramOperator
 from pyflink_on_spark._sql.runtime.windows import WindowOperator
 

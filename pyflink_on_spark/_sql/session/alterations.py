@@ -8,11 +8,11 @@ from dataclasses import replace
 from typing import NoReturn
 
 from pyflink_on_spark._sql.binder.aggregates import parts
-from pyflink_on_spark._sql.binder.tables import TableDescription
+from pyflink_on_spark._sql.binder.inserts import TableDescription
 from pyflink_on_spark._sql.catalog import Partition, Relation
 from pyflink_on_spark._sql.errors import TableError, ValidationError
 from pyflink_on_spark._sql.functions.catalog import PythonFunction
-from pyflink_on_spark._sql.plan.catalog_objects import CatalogTable, CatalogView, ObjectPath
+from pyflink_on_spark._sql.plan.options import CatalogTable, CatalogView, ObjectPath
 from pyflink_on_spark._sql.session.creation import (
     check_catalog_options,
     check_language,

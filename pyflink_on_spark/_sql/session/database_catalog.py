@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping, MutableMapping
 from contextlib import closing
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NoReturn, TypeVar
 
 from pyflink_on_spark._compat.unsupported import Gap, raise_unsupported
 from pyflink_on_spark._connectors.jdbc.client import JdbcConnection
@@ -15,8 +15,7 @@ from pyflink_on_spark._connectors.jdbc.database import JdbcError, one_line
 from pyflink_on_spark._connectors.jdbc.find_database import find_database
 from pyflink_on_spark._sql.catalog import Catalog, Database, Relation
 from pyflink_on_spark._sql.errors import ValidationError
-from pyflink_on_spark._sql.plan.catalog_objects import CatalogTable, Column, ResolvedSchema
-from pyflink_on_spark._sql.session.server_objects import ServerDatabase, ServerObjects
+from pyflink_on_spark._sql.plan.options import CatalogTable, Column, ResolvedSchema
 from pyflink_on_spark._sql.types import logical
 from pyflink_on_spark._sql.types.logical import LogicalType
 
@@ -24,6 +23,13 @@ TYPE = "jdbc"
 REQUIRED = ("base-url", "default-database", "password", "username")
 _LONGEST_DECIMAL = 38
 _SCALE = 18
+_TIMES: Mapping[str, Callable[[int], LogicalType]] = {
+    "timestamp": logical.timestamp,
+    "timestamptz": logical.timestamp_ltz,
+    "time": logical.time,
+}
+_FLOATS = {"float": logical.FLOAT, "double": logical.DOUBLE}
+_V = TypeVar("_V")
 
 
 @dataclass(frozen=True)
@@ -160,11 +166,6 @@ def _decimal(precision: int | None, scale: int | None) -> LogicalType | None:
     return None if precision > _LONGEST_DECIMAL else logical.decimal(precision, scale or 0)
 
 
-_TIMES: Mapping[str, Callable[[int], LogicalType]] = {
-    "timestamp": logical.timestamp,
-    "timestamptz": logical.timestamp_ltz,
-    "time": logical.time,
-}
 _OF_POSTGRESQL = {
     "bool": logical.BOOLEAN,
     "int2": logical.SMALLINT,
@@ -177,7 +178,6 @@ _OF_POSTGRESQL = {
     "varchar": logical.STRING,
     "date": logical.DATE,
 }
-_FLOATS = {"float": logical.FLOAT, "double": logical.DOUBLE}
 _OF_MYSQL = {
     **_FLOATS,
     "tinyint": logical.TINYINT,
@@ -316,3 +316,91 @@ def catalog_of(name: str, options: Mapping[str, str], comment: str | None = None
         raise ValidationError(f"Unable to create catalog '{name}': it has no database '{default}'.")
     databases = ServerObjects(TYPE, server.databases, server.database)
     return Catalog(databases, dict(options), comment, default)
+
+
+class ServerObjects(MutableMapping[str, _V]):
+    """Objects by name, which statements cannot change.
+
+    Args:
+        kind: the kind of the catalog.
+        names: gives the names.
+        find: gives an object; None if there is none of that name.
+    """
+
+    def __init__(
+        self, kind: str, names: Callable[[], list[str]], find: Callable[[str], _V | None]
+    ) -> None:
+        self._kind, self._names, self._find = kind, names, find
+
+    def __getitem__(self, name: str) -> _V:
+        found = self._find(name)
+        if found is None:
+            raise KeyError(name)
+        return found
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._names())
+
+    def __len__(self) -> int:
+        return len(self._names())
+
+    def __setitem__(self, name: str, value: _V) -> None:
+        refuse_change(self._kind)
+
+    def __delitem__(self, name: str) -> None:
+        refuse_change(self._kind)
+
+
+_WAYS_OUT = {
+    "jdbc": (
+        "it shows what the server has, as Flink's does",
+        "Change tables in the database, or use CREATE TEMPORARY TABLE, VIEW or FUNCTION.",
+    ),
+    "iceberg": (
+        "it has tables of Iceberg only",
+        "Use CREATE TEMPORARY VIEW, FUNCTION or TABLE, or another catalog.",
+    ),
+}
+
+
+def refuse_change(kind: str) -> NoReturn:
+    """Raise the error of a statement that would change what a catalog cannot change.
+
+    Args:
+        kind: the kind of the catalog.
+
+    Raises:
+        UnsupportedFlinkFeature: always.
+    """
+    reason, instead = _WAYS_OUT[kind]
+    raise_unsupported(
+        f"a change of a catalog of type '{kind}'", kind=Gap.NEVER, reason=reason, instead=instead
+    )
+
+
+class ServerDatabase(Database):
+    """A database outside of the session.
+
+    Args:
+        kind: the kind of the catalog.
+        relations: its tables.
+        properties: those that it has.
+    """
+
+    def __init__(
+        self,
+        kind: str,
+        relations: MutableMapping[str, Relation],
+        properties: dict[str, str] | None = None,
+    ) -> None:
+        super().__init__(
+            relations, properties or {}, functions=_nothing(kind), models=_nothing(kind)
+        )
+
+    def views(self) -> list[str]:
+        """The names of views: those of a server are tables, or not shown."""
+        return []
+
+
+def _nothing(kind: str) -> ServerObjects[Any]:
+    return ServerObjects(kind, list, lambda _: None)

@@ -16,17 +16,18 @@ from pyflink_on_spark._connectors.iceberg.client import (
 )
 from pyflink_on_spark._sql.catalog import Annex, Catalog, Database, Relation
 from pyflink_on_spark._sql.errors import ValidationError
-from pyflink_on_spark._sql.plan.catalog_objects import CatalogTable, ResolvedSchema
-from pyflink_on_spark._sql.session.server_objects import (
+from pyflink_on_spark._sql.plan.options import CatalogTable, ResolvedSchema
+from pyflink_on_spark._sql.session.database_catalog import (
     ServerDatabase,
     ServerObjects,
     refuse_change,
 )
-from pyflink_on_spark._sql.tables.connectors.iceberg.catalogs import (
+from pyflink_on_spark._sql.tables.connectors.iceberg.factory import (
+    LINK,
+    IcebergFactory,
     catalog_config,
     is_catalog_option,
 )
-from pyflink_on_spark._sql.tables.connectors.iceberg.factory import LINK, IcebergFactory
 from pyflink_on_spark._sql.tables.connectors.iceberg.tables import (
     change_columns,
     change_properties,

@@ -13,7 +13,7 @@ from typing import Any
 
 from pyflink_on_spark._runtime.types.java_numbers import double_text, float_text
 from pyflink_on_spark._sql.types import logical
-from pyflink_on_spark._sql.types.decimals import to_decimal
+from pyflink_on_spark._sql.types.coercion import to_decimal
 from pyflink_on_spark._sql.types.logical import LogicalType, Root
 from pyflink_on_spark._sql.types.temporal import date_text
 from pyflink_on_spark._sql.types.text import number_text, trimmed_time_text

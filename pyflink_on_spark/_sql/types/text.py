@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from pyflink_on_spark._runtime.types.java_numbers import double_text, float_text
 from pyflink_on_spark._sql.types import logical
-from pyflink_on_spark._sql.types.bitmaps import bitmap_text
-from pyflink_on_spark._sql.types.decimals import decimal_text, to_decimal
+from pyflink_on_spark._sql.types.coercion import decimal_text, to_decimal
 from pyflink_on_spark._sql.types.logical import LogicalType, Root
 from pyflink_on_spark._sql.types.temporal import (
     MICROS_PER_DAY,
@@ -19,7 +18,7 @@ from pyflink_on_spark._sql.types.temporal import (
     timestamp_text,
     to_local,
 )
-from pyflink_on_spark._sql.types.variants import variant_json
+from pyflink_on_spark._sql.types.variants import bitmap_text, variant_json
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -10,9 +10,9 @@ from urllib.parse import urlsplit
 
 from pyflink_on_spark._compat.unsupported import refuse_java
 from pyflink_on_spark._job.checkpoints.checkpoint_settings import HASHMAP, ROCKSDB
-from pyflink_on_spark._options import checkpointing, state
-from pyflink_on_spark._options.notes import note_option
+from pyflink_on_spark._options import checkpointing
 from pyflink_on_spark._options.option import Option
+from pyflink_on_spark._options.registry import note_option
 from pyflink_on_spark.common._java_handles import own_handle
 from pyflink_on_spark.common.configuration import Configuration
 
@@ -69,14 +69,14 @@ class RocksDBOptions(StateBackend):
 
         """
         if not paths:
-            self._j_state_backend._remove(state.ROCKSDB_DIRECTORIES)
+            self._j_state_backend._remove(checkpointing.ROCKSDB_DIRECTORIES)
             return
         folders = [_local_folder(path) for path in paths]
-        self._j_state_backend._write(state.ROCKSDB_DIRECTORIES, ",".join(folders))
+        self._j_state_backend._write(checkpointing.ROCKSDB_DIRECTORIES, ",".join(folders))
 
     def get_db_storage_paths(self) -> list[str]:
         """Return the local folders of the database; an empty list when none were set."""
-        folders = self._j_state_backend._read(state.ROCKSDB_DIRECTORIES)
+        folders = self._j_state_backend._read(checkpointing.ROCKSDB_DIRECTORIES)
         return folders.split(",") if folders else []
 
     def is_incremental_checkpoints_enabled(self) -> bool:
@@ -89,11 +89,11 @@ class RocksDBOptions(StateBackend):
         On Spark: recorded, without effect.
         """
         own_handle(options, PredefinedOptions, "set_predefined_options(options)")
-        self._write(state.ROCKSDB_PREDEFINED, options.name)
+        self._write(checkpointing.ROCKSDB_PREDEFINED, options.name)
 
     def get_predefined_options(self) -> PredefinedOptions:
         """Return the chosen set of RocksDB options."""
-        return PredefinedOptions[self._j_state_backend._read(state.ROCKSDB_PREDEFINED)]
+        return PredefinedOptions[self._j_state_backend._read(checkpointing.ROCKSDB_PREDEFINED)]
 
     def set_options(self, options_factory_class_name: str):
         """Name a Java class that sets RocksDB options.
@@ -101,11 +101,11 @@ class RocksDBOptions(StateBackend):
         On Spark: recorded, without effect: there is no Java class to ask.
         """
         own_handle(options_factory_class_name, str, "set_options(options_factory_class_name)")
-        self._write(state.ROCKSDB_FACTORY, options_factory_class_name)
+        self._write(checkpointing.ROCKSDB_FACTORY, options_factory_class_name)
 
     def get_options(self) -> str | None:
         """Return the name of the Java class that was set."""
-        return self._j_state_backend._read(state.ROCKSDB_FACTORY)
+        return self._j_state_backend._read(checkpointing.ROCKSDB_FACTORY)
 
     def _set_threads(self, number: int) -> None:
         own_handle(number, int, "the number of threads of a RocksDB backend")
@@ -114,10 +114,10 @@ class RocksDBOptions(StateBackend):
                 "The number of threads used to transfer files in EmbeddedRocksDBStateBackend "
                 "should be greater than zero."
             )
-        self._write(state.ROCKSDB_THREADS, number)
+        self._write(checkpointing.ROCKSDB_THREADS, number)
 
     def _get_threads(self) -> int:
-        return self._j_state_backend._read(state.ROCKSDB_THREADS)
+        return self._j_state_backend._read(checkpointing.ROCKSDB_THREADS)
 
     def _write(self, option: Option[Any], value: Any) -> None:
         self._j_state_backend._write(option, value)
@@ -131,7 +131,9 @@ class RocksDBOptions(StateBackend):
             if configuration._is_set(checkpointing.INCREMENTAL)
             else "UNDEFINED"
         )
-        threads = self._get_threads() if configuration._is_set(state.ROCKSDB_THREADS) else -1
+        threads = (
+            self._get_threads() if configuration._is_set(checkpointing.ROCKSDB_THREADS) else -1
+        )
         return (
             f", localRocksDbDirectories={'[' + ', '.join(folders) + ']' if folders else 'null'}, "
             f"enableIncrementalCheckpointing={incremental}, "
@@ -199,7 +201,7 @@ def of_kind(kind: str, configuration: Any) -> Configuration:
     if configuration is not None:
         return configuration
     made = Configuration()
-    made._write(state.BACKEND, kind)
+    made._write(checkpointing.BACKEND, kind)
     return made
 
 

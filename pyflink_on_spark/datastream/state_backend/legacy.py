@@ -11,7 +11,7 @@ from pyflink_on_spark._job.checkpoints.checkpoint_settings import (
     UNSET,
     checkpoint_directory,
 )
-from pyflink_on_spark._options import checkpointing, own, state
+from pyflink_on_spark._options import checkpointing, own
 from pyflink_on_spark._options.option import Option
 from pyflink_on_spark.common.configuration import Configuration
 from pyflink_on_spark.datastream.checkpoint_storage import (
@@ -65,7 +65,7 @@ class MemoryStateBackend(StateBackend):
 
     def is_using_asynchronous_snapshots(self) -> bool:
         """True if elements are processed during a checkpoint."""
-        return self._j_state_backend._read(state.ASYNCHRONOUS)
+        return self._j_state_backend._read(checkpointing.ASYNCHRONOUS)
 
     def __str__(self) -> str:
         configuration = self._j_state_backend
@@ -73,7 +73,7 @@ class MemoryStateBackend(StateBackend):
             "MemoryStateBackend (data in heap memory / checkpoints to JobManager) "
             f"(checkpoints: '{configuration._read(checkpointing.DIRECTORY) or 'null'}', "
             f"savepoints: '{configuration._read(checkpointing.SAVEPOINT_DIRECTORY) or 'null'}', "
-            f"asynchronous: {_ternary(configuration, state.ASYNCHRONOUS)}, "
+            f"asynchronous: {_ternary(configuration, checkpointing.ASYNCHRONOUS)}, "
             f"maxStateSize: {self.get_max_state_size()})"
         )
 
@@ -132,7 +132,7 @@ class FsStateBackend(StateBackend):
 
     def is_using_asynchronous_snapshots(self) -> bool:
         """True if elements are processed during a checkpoint."""
-        return self._j_state_backend._read(state.ASYNCHRONOUS)
+        return self._j_state_backend._read(checkpointing.ASYNCHRONOUS)
 
 
 class RocksDBStateBackend(RocksDBOptions):
@@ -169,7 +169,7 @@ class RocksDBStateBackend(RocksDBOptions):
             checkpoint_stream_backend = FsStateBackend(checkpoint_data_uri)
         self._checkpoint_backend = checkpoint_stream_backend
         self._j_state_backend.add_all(checkpoint_stream_backend._j_state_backend)
-        self._j_state_backend._write(state.BACKEND, OLD_ROCKSDB)
+        self._j_state_backend._write(checkpointing.BACKEND, OLD_ROCKSDB)
         write_incremental(self._j_state_backend, enable_incremental_checkpointing)
 
     def get_checkpoint_backend(self):
@@ -202,7 +202,7 @@ def _write_savepoints(configuration: Configuration, uri: Any) -> None:
 
 def _write_asynchronous(configuration: Configuration, enabled: Any) -> None:
     if enabled is not None:
-        configuration._write(state.ASYNCHRONOUS, bool(enabled))
+        configuration._write(checkpointing.ASYNCHRONOUS, bool(enabled))
 
 
 def _ternary(configuration: Configuration, option: Option[bool]) -> str:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from pyflink_on_spark._compat.recorded import note_recorded
-from pyflink_on_spark._filesystem.local_path import local_path
-from pyflink_on_spark._options import pipeline, python
-from pyflink_on_spark._options.notes import note_option
+from pyflink_on_spark._filesystem.location import local_path
+from pyflink_on_spark._options import flink, python
 from pyflink_on_spark._options.option import Option
+from pyflink_on_spark._options.registry import note_option
 from pyflink_on_spark._runtime.user_code.dependencies import (
     DELIMITER,
     PARAMETER_DELIMITER,
@@ -26,11 +26,11 @@ class Dependencies(GeneralSettings):
 
     def add_jars(self, *jars_path: str) -> None:
         """Name jars of Flink connectors. On Spark: recorded; this package needs no jars."""
-        self._append_to_list(pipeline.JARS, jars_path)
+        self._append_to_list(flink.JARS, jars_path)
 
     def add_classpaths(self, *classpaths: str) -> None:
         """Name class paths of Flink connectors. On Spark: recorded, as ``add_jars``."""
-        self._append_to_list(pipeline.CLASSPATHS, classpaths)
+        self._append_to_list(flink.CLASSPATHS, classpaths)
 
     def add_python_file(self, file_path: str) -> None:
         """Make Python modules importable in the workers.

@@ -18,11 +18,9 @@ from pyflink_on_spark._job.submission.job import (
     current_engine,
     translate,
 )
-from pyflink_on_spark._options import checkpointing, execution, pipeline, python
-from pyflink_on_spark._options.checkpointing import SAVEPOINT_DIRECTORY
-from pyflink_on_spark._options.notes import note_without_effect
-from pyflink_on_spark._options.registry import check_own_keys, options_of
-from pyflink_on_spark._options.state import CHANGELOG
+from pyflink_on_spark._options import checkpointing, flink, python
+from pyflink_on_spark._options.checkpointing import CHANGELOG, SAVEPOINT_DIRECTORY
+from pyflink_on_spark._options.registry import check_own_keys, note_without_effect, options_of
 from pyflink_on_spark._runtime.contract.connector import WatermarkRule
 from pyflink_on_spark._runtime.types import ConversionError, plain_error, source_converter
 from pyflink_on_spark.common import (
@@ -388,7 +386,7 @@ class StreamExecutionEnvironment(Checkpointing, Dependencies, Sources):
         job = translate(
             transformations,
             self._graph_settings(transformations),
-            name=job_name or self._configuration._read(pipeline.NAME) or DEFAULT_JOB_NAME,
+            name=job_name or self._configuration._read(flink.NAME) or DEFAULT_JOB_NAME,
             job_parameters=self.get_config().get_global_job_parameters(),
             configuration=self._configuration.to_dict(),
             printers=printers,
@@ -402,23 +400,23 @@ class StreamExecutionEnvironment(Checkpointing, Dependencies, Sources):
     def _check_options(self) -> None:
         """Refuse unknown and invalid options of this package, and log options without effect."""
         check_own_keys(self._configuration.key_set())
-        for module in (execution, checkpointing, python):
+        for module in (flink, checkpointing, python):
             for option in options_of(module):
                 self._configuration._read(option)
         note_without_effect(self._configuration._values)
 
     def _graph_settings(self, transformations: list[Transformation]) -> GraphSettings:
-        mode = self._configuration._read(execution.RUNTIME_MODE)
+        mode = self._configuration._read(flink.RUNTIME_MODE)
         maximum = self.get_max_parallelism()
         endless = _endless(transformations)
-        if mode == execution.BATCH and endless is not None:
+        if mode == flink.BATCH and endless is not None:
             raise ValueError(_no_batch(endless))
         return GraphSettings(
             parallelism=self.get_parallelism(),
             max_parallelism=maximum if maximum > 0 else None,
             chaining=self.is_chaining_enabled(),
             python_chaining=self._configuration._read(python.OPERATOR_CHAINING),
-            batch=mode == execution.BATCH or (mode == execution.AUTOMATIC and endless is None),
+            batch=mode == flink.BATCH or (mode == flink.AUTOMATIC and endless is None),
         )
 
 

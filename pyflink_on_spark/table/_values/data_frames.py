@@ -12,7 +12,7 @@ import pyarrow as pa
 from pyflink_on_spark._sql.errors import ValidationError
 from pyflink_on_spark._sql.functions.python.series import arrow_type
 from pyflink_on_spark._sql.plan.nodes import Schema
-from pyflink_on_spark._sql.types.api_types import to_logical
+from pyflink_on_spark._sql.types.external import to_logical
 from pyflink_on_spark._sql.types.logical import BYTES_LIKE, CHARACTERS, LogicalType, Root
 from pyflink_on_spark.common.data_types import DataType, DataTypes, RowType
 

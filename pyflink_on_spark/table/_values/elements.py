@@ -9,9 +9,8 @@ from typing import Any
 
 from pyflink_on_spark._sql.plan.nodes import Node, Schema, Values
 from pyflink_on_spark._sql.types import logical
-from pyflink_on_spark._sql.types.api_types import to_logical
 from pyflink_on_spark._sql.types.coercion import common_type
-from pyflink_on_spark._sql.types.external import from_python
+from pyflink_on_spark._sql.types.external import from_python, to_logical
 from pyflink_on_spark._sql.types.logical import INTEGER_BITS, LogicalType, Root
 from pyflink_on_spark.common.data_types import (
     ArrayType,

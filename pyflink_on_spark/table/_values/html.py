@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from html import escape
 
 from pyflink_on_spark._sql.plan.nodes import Schema
-from pyflink_on_spark._sql.session.printing import cell_texts
+from pyflink_on_spark._sql.session.commands import cell_texts
 
 
 def schema_html(schema: Schema) -> str:

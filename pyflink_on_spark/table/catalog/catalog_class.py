@@ -11,11 +11,10 @@ from pyflink_on_spark._sql import catalog as contents
 from pyflink_on_spark._sql.binder.projections import renamed
 from pyflink_on_spark._sql.errors import IllegalArgumentError, UnsupportedOperationError
 from pyflink_on_spark._sql.functions.catalog import PythonFunction
-from pyflink_on_spark._sql.plan.catalog_objects import CatalogTable, CatalogView
 from pyflink_on_spark._sql.plan.nodes import Node
+from pyflink_on_spark._sql.plan.options import CatalogTable, CatalogView
 from pyflink_on_spark._sql.session.creation import new_catalog
-from pyflink_on_spark._sql.session.database_catalog import TYPE
-from pyflink_on_spark._sql.session.server_objects import refuse_change
+from pyflink_on_spark._sql.session.database_catalog import TYPE, refuse_change
 from pyflink_on_spark._sql.session.session import Session
 from pyflink_on_spark.common._java_handles import own_handle
 from pyflink_on_spark.table.catalog.contents import (

@@ -8,7 +8,7 @@ from typing import Any
 
 from pyflink_on_spark._compat.unsupported import Gap, unsupported_class
 from pyflink_on_spark._runtime.java_hashes import in_hash_map
-from pyflink_on_spark._sql.types.api_types import to_data_type
+from pyflink_on_spark._sql.types.external import to_data_type
 from pyflink_on_spark.common import Configuration
 from pyflink_on_spark.common._java_handles import own_handle
 from pyflink_on_spark.table.schema import Schema

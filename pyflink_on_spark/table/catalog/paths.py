@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from pyflink_on_spark._sql.errors import IllegalArgumentError
-from pyflink_on_spark._sql.plan import catalog_objects
+from pyflink_on_spark._sql.plan import options
 from pyflink_on_spark.common._java_handles import own_handle
 
 
@@ -90,8 +90,8 @@ class ObjectIdentifier:
     """
 
     def __init__(self, j_object_identifier):
-        self._path: catalog_objects.ObjectPath = own_handle(
-            j_object_identifier, catalog_objects.ObjectPath, "ObjectIdentifier(j_object_identifier)"
+        self._path: options.ObjectPath = own_handle(
+            j_object_identifier, options.ObjectPath, "ObjectIdentifier(j_object_identifier)"
         )
 
     def __str__(self):
@@ -109,9 +109,7 @@ class ObjectIdentifier:
         assert catalog_name is not None, "Catalog name must not be null."
         assert database_name is not None, "Database name must not be null."
         assert object_name is not None, "Object name must not be null."
-        return ObjectIdentifier(
-            catalog_objects.ObjectPath(catalog_name, database_name, object_name)
-        )
+        return ObjectIdentifier(options.ObjectPath(catalog_name, database_name, object_name))
 
     def get_catalog_name(self) -> str:
         """Return the name of the catalog."""

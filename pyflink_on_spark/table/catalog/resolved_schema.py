@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from enum import Enum
 from typing import Any, Self
 
-from pyflink_on_spark._sql.plan import catalog_objects
+from pyflink_on_spark._sql.plan import options
 from pyflink_on_spark._sql.plan.nodes import Schema
 from pyflink_on_spark._sql.session.creation import (
     column_extras,
@@ -17,7 +17,7 @@ from pyflink_on_spark._sql.session.creation import (
     watermark_line,
 )
 from pyflink_on_spark._sql.syntax.statements import ColumnKind
-from pyflink_on_spark._sql.types.api_types import to_data_type, to_logical
+from pyflink_on_spark._sql.types.external import to_data_type, to_logical
 from pyflink_on_spark._sql.types.logical import LogicalType
 from pyflink_on_spark.common._java_handles import own_handle
 from pyflink_on_spark.common.data_types import DataType, DataTypes
@@ -34,9 +34,7 @@ class Column(metaclass=ABCMeta):
 
     def __init__(self, j_column):
         name = type(self).__name__
-        self._column: catalog_objects.Column = own_handle(
-            j_column, catalog_objects.Column, f"{name}(j_column)"
-        )
+        self._column: options.Column = own_handle(j_column, options.Column, f"{name}(j_column)")
 
     def __eq__(self, other):
         return type(self) is type(other) and self._column == other._column
@@ -50,14 +48,14 @@ class Column(metaclass=ABCMeta):
     @staticmethod
     def physical(name: str, data_type: DataType) -> PhysicalColumn:
         """Return a column of the records themselves."""
-        return PhysicalColumn(catalog_objects.Column(name, to_logical(data_type)))
+        return PhysicalColumn(options.Column(name, to_logical(data_type)))
 
     @staticmethod
     def computed(name: str, resolved_expression: ResolvedExpression) -> ComputedColumn:
         """Return a column that is computed of others."""
         resolved = resolved_expression._resolved
         return ComputedColumn(
-            catalog_objects.Column(name, resolved.type, ColumnKind.COMPUTED, text=resolved.text)
+            options.Column(name, resolved.type, ColumnKind.COMPUTED, text=resolved.text)
         )
 
     @staticmethod
@@ -66,7 +64,7 @@ class Column(metaclass=ABCMeta):
     ) -> MetadataColumn:
         """Return a column of what the connector knows besides the records."""
         return MetadataColumn(
-            catalog_objects.Column(
+            options.Column(
                 name,
                 to_logical(data_type),
                 ColumnKind.METADATA,
@@ -255,7 +253,7 @@ _CLASSES: dict[ColumnKind, Any] = {
 }
 
 
-def column_object(column: catalog_objects.Column) -> Column:
+def column_object(column: options.Column) -> Column:
     """Return the object for a column of a catalog."""
     made: Column = _CLASSES[column.kind](column)
     return made
@@ -402,10 +400,10 @@ class ResolvedSchema:
     def _of_rows(cls, schema: Schema) -> ResolvedSchema:
         """Return the columns of a query."""
         found = zip(schema.names, schema.types)
-        return cls([column_object(catalog_objects.Column(n, kind)) for n, kind in found], [])
+        return cls([column_object(options.Column(n, kind)) for n, kind in found], [])
 
     @classmethod
-    def _of_table(cls, schema: catalog_objects.ResolvedSchema) -> ResolvedSchema:
+    def _of_table(cls, schema: options.ResolvedSchema) -> ResolvedSchema:
         """Return the columns of a table of a catalog."""
         mark, key = schema.watermark, None
         specs = []
@@ -493,7 +491,7 @@ class ResolvedSchema:
         )
 
 
-def unresolved_schema(schema: catalog_objects.ResolvedSchema | Schema) -> UnresolvedSchema:
+def unresolved_schema(schema: options.ResolvedSchema | Schema) -> UnresolvedSchema:
     """The columns, the watermark and the primary key of a table as a program describes them."""
     if isinstance(schema, Schema):
         resolved = ResolvedSchema._of_rows(schema)

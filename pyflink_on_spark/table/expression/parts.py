@@ -11,9 +11,8 @@ from pyflink_on_spark._sql.parser import parse_type
 from pyflink_on_spark._sql.syntax import expressions as syntax
 from pyflink_on_spark._sql.syntax.expressions import Literal
 from pyflink_on_spark._sql.types import logical
-from pyflink_on_spark._sql.types.api_types import to_logical
-from pyflink_on_spark._sql.types.decimals import from_decimal
-from pyflink_on_spark._sql.types.external import from_python, to_python
+from pyflink_on_spark._sql.types.coercion import from_decimal
+from pyflink_on_spark._sql.types.external import from_python, to_logical, to_python
 from pyflink_on_spark._sql.types.logical import LogicalType
 from pyflink_on_spark.common.data_types import DataType
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from pyflink_on_spark._sql.depth import at_any_depth
+from pyflink_on_spark._sql.errors import at_any_depth
 from pyflink_on_spark._sql.syntax import expressions as syntax
 from pyflink_on_spark._sql.types import logical
 from pyflink_on_spark._sql.types.logical import Root

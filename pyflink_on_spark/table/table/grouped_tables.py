@@ -7,14 +7,11 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from pyflink_on_spark._sql.binder.aggregates import AggregatingBinder, is_aggregate, parts
-from pyflink_on_spark._sql.binder.expressions import ExpressionBinder
-from pyflink_on_spark._sql.binder.over import over_calls, with_overs
+from pyflink_on_spark._sql.binder.expressions import ExpressionBinder, Scope
 from pyflink_on_spark._sql.binder.projections import dsl_projection, project
-from pyflink_on_spark._sql.binder.scope import Scope
-from pyflink_on_spark._sql.binder.windows import interval_of, window_table
+from pyflink_on_spark._sql.binder.windows import interval_of, over_calls, window_table, with_overs
 from pyflink_on_spark._sql.codegen.rows import folded
-from pyflink_on_spark._sql.depth import at_any_depth
-from pyflink_on_spark._sql.errors import UnsupportedOperationError, ValidationError
+from pyflink_on_spark._sql.errors import UnsupportedOperationError, ValidationError, at_any_depth
 from pyflink_on_spark._sql.functions.python.aggregates import PythonTableAggregate
 from pyflink_on_spark._sql.plan.expressions import InputRef, Typed
 from pyflink_on_spark._sql.plan.nodes import FlatAggregate, Node, RowWindow, Schema, WindowKind

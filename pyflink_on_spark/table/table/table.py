@@ -9,9 +9,13 @@ from pyflink_on_spark._compat.renamed_parameters import renamed as also_called
 from pyflink_on_spark._compat.unsupported import Gap, raise_unsupported
 from pyflink_on_spark._job.display import console
 from pyflink_on_spark._sql.binder.aggregates import contains_aggregate
-from pyflink_on_spark._sql.binder.changelogs import from_changelog, to_changelog
-from pyflink_on_spark._sql.binder.expressions import ExpressionBinder
-from pyflink_on_spark._sql.binder.joins import distinct, join
+from pyflink_on_spark._sql.binder.changelogs import (
+    from_changelog,
+    set_operation,
+    to_changelog,
+    union_all,
+)
+from pyflink_on_spark._sql.binder.expressions import ExpressionBinder, Scope
 from pyflink_on_spark._sql.binder.projections import (
     dsl_projection,
     limited,
@@ -19,13 +23,11 @@ from pyflink_on_spark._sql.binder.projections import (
     renamed,
     sorted_node,
 )
-from pyflink_on_spark._sql.binder.scope import Scope
-from pyflink_on_spark._sql.binder.sets import set_operation, union_all
+from pyflink_on_spark._sql.binder.relations import distinct, join
 from pyflink_on_spark._sql.codegen.rows import folded
-from pyflink_on_spark._sql.depth import at_any_depth
-from pyflink_on_spark._sql.errors import ValidationError
-from pyflink_on_spark._sql.plan.catalog_objects import ResolvedSchema as CatalogSchema
+from pyflink_on_spark._sql.errors import ValidationError, at_any_depth
 from pyflink_on_spark._sql.plan.nodes import Filter, Node
+from pyflink_on_spark._sql.plan.options import ResolvedSchema as CatalogSchema
 from pyflink_on_spark._sql.syntax import expressions as syntax
 from pyflink_on_spark._sql.syntax.queries import JoinKind, SetOperator
 from pyflink_on_spark.table._values.data_frames import data_frame

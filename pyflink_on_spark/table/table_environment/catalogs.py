@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from pyflink_on_spark._sql.errors import CatalogError
 from pyflink_on_spark._sql.parser import parse_path
-from pyflink_on_spark._sql.plan.catalog_objects import CatalogTable, CatalogView
+from pyflink_on_spark._sql.plan.options import CatalogTable, CatalogView
 from pyflink_on_spark._sql.session.creation import new_catalog
 from pyflink_on_spark._sql.session.session import Session
 from pyflink_on_spark.table.catalog import Catalog, CatalogDescriptor

@@ -8,16 +8,14 @@ from typing import TYPE_CHECKING, Any
 from pyflink_on_spark._compat.renamed_parameters import renamed
 from pyflink_on_spark._compat.unsupported import Gap, unsupported_class
 from pyflink_on_spark._options import python
-from pyflink_on_spark._options.execution import BATCH, RUNTIME_MODE
+from pyflink_on_spark._options.flink import BATCH, RUNTIME_MODE
 from pyflink_on_spark._sql.errors import TableError, ValidationError, as_sentence
 from pyflink_on_spark._sql.parser import parse_path, parse_statement
-from pyflink_on_spark._sql.plan.catalog_objects import CatalogTable, CatalogView
-from pyflink_on_spark._sql.plan.changes import INSERT, ChangeKinds
-from pyflink_on_spark._sql.plan.nodes import ExternalSink, Node
+from pyflink_on_spark._sql.plan.nodes import INSERT, ChangeKinds, ExternalSink, Node
 from pyflink_on_spark._sql.plan.nodes import Schema as RowSchema
+from pyflink_on_spark._sql.plan.options import CatalogTable, CatalogView
 from pyflink_on_spark._sql.session.commands import explain, run_command
-from pyflink_on_spark._sql.session.compiled import compiled
-from pyflink_on_spark._sql.session.session import Session
+from pyflink_on_spark._sql.session.session import Session, compiled
 from pyflink_on_spark._sql.syntax import statements as syntax
 from pyflink_on_spark._sql.types import logical
 from pyflink_on_spark.common import Configuration

@@ -7,8 +7,7 @@ from typing import Any
 
 from pyflink_on_spark._connectors.builtin.driver_sinks import CollectSink
 from pyflink_on_spark._graph.stream_graph import Aligned, Transformation
-from pyflink_on_spark._sql.plan.changes import INSERT, ChangeKinds
-from pyflink_on_spark._sql.plan.nodes import ExternalSink, Node, Schema, Sink
+from pyflink_on_spark._sql.plan.nodes import INSERT, ChangeKinds, ExternalSink, Node, Schema, Sink
 from pyflink_on_spark._sql.planner.physical import GraphBuilder
 from pyflink_on_spark._sql.planner.physical_planner import plan
 from pyflink_on_spark._sql.session.session import Session

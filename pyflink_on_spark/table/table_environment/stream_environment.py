@@ -7,28 +7,28 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from pyflink_on_spark._sql.binder.expressions import invoke
+from pyflink_on_spark._sql.binder.inserts import TableDescription, resolve_schema
 from pyflink_on_spark._sql.binder.projections import project
 from pyflink_on_spark._sql.binder.relations import with_computed, with_watermarks
-from pyflink_on_spark._sql.binder.tables import TableDescription, resolve_schema
 from pyflink_on_spark._sql.errors import ValidationError
 from pyflink_on_spark._sql.functions.library import builtin_functions
-from pyflink_on_spark._sql.plan.catalog_objects import ResolvedSchema
-from pyflink_on_spark._sql.plan.changes import ChangeKinds
 from pyflink_on_spark._sql.plan.expressions import InputRef, Typed
 from pyflink_on_spark._sql.plan.nodes import (
     AssignWatermarks,
+    ChangeKinds,
     ExternalRows,
     ExternalScan,
     Node,
     Project,
 )
 from pyflink_on_spark._sql.plan.nodes import Schema as RowSchema
-from pyflink_on_spark._sql.runtime.records import FromRecords, ToRecords
+from pyflink_on_spark._sql.plan.options import ResolvedSchema
+from pyflink_on_spark._sql.runtime.rows import FromRecords, ToRecords
 from pyflink_on_spark._sql.session.session import Session
 from pyflink_on_spark._sql.syntax import expressions as syntax
 from pyflink_on_spark._sql.syntax.statements import ColumnDefinition, ColumnKind
 from pyflink_on_spark._sql.types import logical
-from pyflink_on_spark._sql.types.api_types import fields_of, from_type_info
+from pyflink_on_spark._sql.types.external import fields_of, from_type_info
 from pyflink_on_spark._sql.types.logical import Root, Time
 from pyflink_on_spark.common.typeinfo import (
     ExternalTypeInfo,

@@ -5,20 +5,18 @@ from __future__ import annotations
 from typing import Any
 
 from pyflink_on_spark._graph.stream_graph import Edge
-from pyflink_on_spark._sql.binder.inserts import fitted
+from pyflink_on_spark._sql.binder.inserts import TableDescription, fitted, resolve_schema
 from pyflink_on_spark._sql.binder.projections import project
-from pyflink_on_spark._sql.binder.tables import TableDescription, resolve_schema
 from pyflink_on_spark._sql.errors import ValidationError
-from pyflink_on_spark._sql.plan.catalog_objects import ResolvedSchema
-from pyflink_on_spark._sql.plan.changes import ChangeKinds
 from pyflink_on_spark._sql.plan.expressions import InputRef
-from pyflink_on_spark._sql.plan.nodes import ExternalScan, ExternalSink, Node, Schema
+from pyflink_on_spark._sql.plan.nodes import ChangeKinds, ExternalScan, ExternalSink, Node, Schema
+from pyflink_on_spark._sql.plan.options import ResolvedSchema
 from pyflink_on_spark._sql.planner.physical import GraphBuilder
 from pyflink_on_spark._sql.planner.physical_planner import plan
-from pyflink_on_spark._sql.runtime.records import ToRecords
+from pyflink_on_spark._sql.runtime.rows import ToRecords
 from pyflink_on_spark._sql.session.session import Session
 from pyflink_on_spark._sql.syntax.statements import ColumnKind
-from pyflink_on_spark._sql.types.api_types import fields_of, to_type_info
+from pyflink_on_spark._sql.types.external import fields_of, to_type_info
 from pyflink_on_spark._sql.types.logical import Root, Time
 from pyflink_on_spark.common.typeinfo import (
     ExternalTypeInfo,

@@ -25,9 +25,8 @@ from pyflink_on_spark._runtime.checkpoints.checkpoint_files import folder
 from pyflink_on_spark.flink_state import is_of_flink
 from pyflink_on_spark.state import CheckpointContents
 from pyflink_on_spark.tools.check import tables
-from pyflink_on_spark.tools.check.findings import Findings, Use
 from pyflink_on_spark.tools.check.script import examine
-from pyflink_on_spark.tools.check.verdict import Status, Verdict
+from pyflink_on_spark.tools.check.verdict import Findings, Status, Use, Verdict
 from pyflink_on_spark.tools.commands import (
     add_key,
     configuration_of_key,

@@ -12,12 +12,14 @@ from contextlib import contextmanager
 from pathlib import Path
 from types import FunctionType
 
-from pyflink_on_spark.tools.check import mirror, tables, texts
-from pyflink_on_spark.tools.check.absent import jars_in, verdict_on_module
-from pyflink_on_spark.tools.check.called import expects_errors, never_runs, uncalled
-from pyflink_on_spark.tools.check.findings import Findings
-from pyflink_on_spark.tools.check.lookup import Lookup
-from pyflink_on_spark.tools.check.mistakes import mistakes_in_call, mistakes_in_method
+from pyflink_on_spark.tools.check import mirror, tables
+from pyflink_on_spark.tools.check.lookup import Lookup, expects_errors, never_runs, uncalled
+from pyflink_on_spark.tools.check.mistakes import (
+    jars_in,
+    mistakes_in_call,
+    mistakes_in_method,
+    verdict_on_module,
+)
 from pyflink_on_spark.tools.check.values import (
     HOLE,
     PLAIN,
@@ -33,7 +35,7 @@ from pyflink_on_spark.tools.check.values import (
     Value,
     join,
 )
-from pyflink_on_spark.tools.check.verdict import Status, Verdict
+from pyflink_on_spark.tools.check.verdict import Findings, Status, Verdict
 
 
 def annotated(annotation: ast.expr, value_of: Callable[[ast.expr], Value]) -> Value:
@@ -456,7 +458,7 @@ class _Walk(Notes):
             case ast.Constant():
                 return self._constant(node)
             case ast.JoinedStr():
-                return self._text(texts.joined(node, self._value), node)
+                return self._text(tables.joined(node, self._value), node)
             case ast.BinOp(op=ast.Add() | ast.Mod()):
                 return self._sum(node)
         self._parts(node)
@@ -502,14 +504,14 @@ class _Walk(Notes):
             left = self._value(node.left)
         right = self._value(node.right)
         if isinstance(node.op, ast.Mod):
-            made = texts.formatted(left, node.right, self._quietly)
+            made = tables.formatted(left, node.right, self._quietly)
         else:
-            made = texts.concatenated(left, right)
+            made = tables.concatenated(left, right)
         return UNKNOWN if made is None else self._text(made, node)
 
     def _sum_of(self, statement: ast.AugAssign) -> Value:
         left, right = self._quietly(statement.target), self._value(statement.value)
-        made = texts.concatenated(left, right) if isinstance(statement.op, ast.Add) else None
+        made = tables.concatenated(left, right) if isinstance(statement.op, ast.Add) else None
         return UNKNOWN if made is None else self._text(made, statement.value)
 
     @contextmanager
@@ -523,17 +525,17 @@ class _Walk(Notes):
             self._reads_sql = before
 
     def _call(self, node: ast.Call) -> Value:
-        with self._not_sql(texts.is_message(node)):
+        with self._not_sql(tables.is_message(node)):
             return self._called(node)
 
     def _called(self, node: ast.Call) -> Value:
         if isinstance(node.func, ast.Attribute):
-            with self._not_sql(node.func.attr in texts.FILLED):
+            with self._not_sql(node.func.attr in tables.FILLED):
                 owner = self._value(node.func.value)
             called = self._attribute(node.func, owner)
         else:
             owner, called = UNKNOWN, self._value(node.func)
-        made = texts.method(owner, node, self._quietly)
+        made = tables.method(owner, node, self._quietly)
         arguments = [self._value(argument) for argument in node.args]
         named = {keyword.arg: self._value(keyword.value) for keyword in node.keywords}
         if isinstance(called, LocalFunction):

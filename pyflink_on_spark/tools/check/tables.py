@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import ast
 import re
+import string
+import textwrap
 from collections.abc import Callable, Iterator
 
 from pyflink_on_spark._compat.errors import PyFlinkOnSparkError, UnsupportedFlinkFeature
@@ -21,28 +24,42 @@ from pyflink_on_spark._sql.tables.connectors.absent import (
 )
 from pyflink_on_spark._sql.tables.connectors.former_options import FORMER_CONNECTORS
 from pyflink_on_spark._sql.tables.connectors.registry import CONNECTORS
-from pyflink_on_spark._sql.tables.formats.registry import FORMATS
+from pyflink_on_spark._sql.tables.formats.format import FORMATS
 from pyflink_on_spark.table.text_expressions import parse_expressions
-from pyflink_on_spark.tools.check.values import HOLE
+from pyflink_on_spark.tools.check.values import HOLE, Text, Value
 from pyflink_on_spark.tools.check.verdict import WORKS, Status, Verdict
 
 Found = tuple[str, Verdict, int]
-"""A name, the verdict on it, and its index in the text."""
-
 STATEMENTS = {"execute_sql", "sql_query", "sql_update", "add_insert_sql", "explain_sql"}
-"""The methods that take a statement."""
-
 EXPRESSIONS = {
     "select", "filter", "where", "group_by", "order_by", "add_columns", "add_or_replace_columns"
 }  # fmt: skip
-"""The methods of tables that take a text of expressions."""
-
 _OPTION = re.compile(
     r"'(?P<key>connector|connector\.type|format|key\.format|value\.format|format\.type|type)'"
     rf"\s*=\s*'(?P<value>[^'%${{}}{HOLE}]+)'"
 )
 _OF_A_CATALOG = re.compile(r"\bCREATE\s+CATALOG\b(?!.*\bCREATE\s)", re.IGNORECASE | re.DOTALL)
 _COMMENT = re.compile(r"('(?:[^']|'')*')|--[^\n]*|/\*(?!\+).*?\*/", re.DOTALL)
+_LONGEST = 50
+_ValueOf = Callable[[ast.expr], Value]
+_PERCENT = re.compile(r"%(?:\((?P<name>\w+)\))?[-#0 +]*\d*(?:\.\d+)?(?P<kind>[diouxXeEfFgGcrsa%])")
+_PLAIN_METHODS: dict[str, Callable[[str], str]] = {
+    "strip": str.strip,
+    "lstrip": str.lstrip,
+    "rstrip": str.rstrip,
+    "lower": str.lower,
+    "upper": str.upper,
+}
+_MESSAGES = {
+    "print", "debug", "info", "warning", "warn", "error", "exception", "critical", "log",
+    "add_argument", "ArgumentParser",
+}  # fmt: skip
+FILLED = {"format", "replace"}
+"""A name, the verdict on it, and its index in the text."""
+
+"""The methods that take a statement."""
+
+"""The methods of tables that take a text of expressions."""
 
 
 def connector(identifier: str) -> tuple[str, Verdict]:
@@ -133,4 +150,123 @@ def _first_words(text: str) -> str:
     return words if len(words) <= _LONGEST else f"{words[: _LONGEST - 3]}..."
 
 
-_LONGEST = 50
+"""The methods of texts that have places for other texts."""
+
+
+def is_message(node: ast.Call) -> bool:
+    """True if the texts that a call is given are for people."""
+    name = _called_name(node)
+    return name in _MESSAGES or name.endswith(("Error", "Exception"))
+
+
+def _called_name(node: ast.Call) -> str:
+    """The last part of the name of what is called; nothing if it has no name."""
+    if isinstance(node.func, ast.Attribute):
+        return node.func.attr
+    return node.func.id if isinstance(node.func, ast.Name) else ""
+
+
+def known_part(value: Value) -> str:
+    """The text of a value, or ``HOLE``."""
+    return value.text if isinstance(value, Text) else HOLE
+
+
+def joined(node: ast.JoinedStr, value_of: _ValueOf) -> Text:
+    """The text that an f-string makes."""
+    return Text("".join(_part(part, value_of) for part in node.values))
+
+
+def concatenated(left: Value, right: Value) -> Text | None:
+    """The text that ``+`` makes of two values; None if neither is a text."""
+    if isinstance(left, Text) or isinstance(right, Text):
+        return Text(known_part(left) + known_part(right))
+    return None
+
+
+def formatted(left: Value, right: ast.expr, value_of: _ValueOf) -> Text | None:
+    """The text that ``%`` makes; None if there is no text on the left."""
+    if not isinstance(left, Text):
+        return None
+    by_name: dict[str, str] = {}
+    if isinstance(right, ast.Dict):
+        pairs = zip(right.keys, right.values, strict=True)
+        by_name = {_name(key): _literal(value, value_of) for key, value in pairs}
+    in_order = right.elts if isinstance(right, ast.Tuple) else [right]
+    parts = iter([_literal(part, value_of) for part in in_order])
+
+    def part_of(found: re.Match[str]) -> str:
+        if found["kind"] == "%":
+            return "%"
+        return by_name.get(found["name"], HOLE) if found["name"] else next(parts, HOLE)
+
+    return Text(_PERCENT.sub(part_of, left.text))
+
+
+def method(owner: Value, node: ast.Call, value_of: _ValueOf) -> Text | None:
+    """The text that a method of a text makes, or ``dedent`` and ``str``; None for other calls.
+
+    Args:
+        owner: what the method is called on.
+        node: the call.
+        value_of: returns what is known of an expression.
+    """
+    if isinstance(node.func, ast.Attribute) and isinstance(owner, Text):
+        return _of_method(owner.text, node.func.attr, node, value_of)
+    name = _called_name(node)
+    if name in {"dedent", "str"} and len(node.args) == 1:
+        given = value_of(node.args[0])
+        if isinstance(given, Text):
+            return Text(textwrap.dedent(given.text)) if name == "dedent" else given
+    return None
+
+
+def _of_method(text: str, name: str, node: ast.Call, value_of: _ValueOf) -> Text | None:
+    arguments = [_literal(argument, value_of) for argument in node.args]
+    if name in _PLAIN_METHODS and not arguments:
+        return Text(_PLAIN_METHODS[name](text))
+    if name == "replace" and len(arguments) == 2 and HOLE not in arguments[0]:
+        return Text(text.replace(arguments[0], arguments[1]))
+    if name == "join" and node.args and isinstance(node.args[0], ast.List | ast.Tuple):
+        return Text(text.join(_literal(part, value_of) for part in node.args[0].elts))
+    if name == "format":
+        named = {word.arg or "": _literal(word.value, value_of) for word in node.keywords}
+        return Text(_of_format(text, arguments, named))
+    return None
+
+
+def _of_format(text: str, in_order: list[str], named: dict[str, str]) -> str:
+    made, place = [], 0
+    try:
+        for before, name, _, _ in string.Formatter().parse(text):
+            made.append(before)
+            if name is None:
+                continue
+            if name == "" or name.isdigit():
+                index = int(name or place)
+                place += 1
+                made.append(in_order[index] if index < len(in_order) else HOLE)
+            else:
+                made.append(named.get(name, HOLE))
+    except ValueError:
+        return HOLE
+    return "".join(made)
+
+
+def _part(node: ast.expr, value_of: _ValueOf) -> str:
+    if isinstance(node, ast.Constant):
+        return str(node.value)
+    if not isinstance(node, ast.FormattedValue):
+        return HOLE
+    plain = node.format_spec is None and node.conversion in {-1, ord("s")}
+    text = _literal(node.value, value_of)
+    return text if plain else HOLE
+
+
+def _literal(node: ast.expr, value_of: _ValueOf) -> str:
+    if isinstance(node, ast.Constant) and isinstance(node.value, int | str):
+        return str(node.value)
+    return known_part(value_of(node))
+
+
+def _name(node: ast.expr | None) -> str:
+    return str(node.value) if isinstance(node, ast.Constant) else ""

@@ -3,20 +3,27 @@
 from __future__ import annotations
 
 import argparse
+import difflib
 import os
 import re
 import shutil
+import signal
+import subprocess
 import sys
-from collections.abc import Iterator, Sequence
-from dataclasses import replace
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pyflink_on_spark
 from pyflink_on_spark.tools.commands import parser_of, split_at_dashes
-from pyflink_on_spark.tools.compare.difference import Difference, Reading, difference
-from pyflink_on_spark.tools.compare.run import Run, run
 
 _TIMEOUT = 300.0
+_MOST_LINES = 20
+_LAST_ERRORS = 15
+_SUBTASK = re.compile(r"^((?:[^>\n]*:)?)\d+> ")
 
 
 def main(arguments: list[str]) -> int:
@@ -98,10 +105,6 @@ def _environment(python: str, *python_path: str) -> dict[str, str]:
     before = environment.get("PYTHONPATH")
     environment["PYTHONPATH"] = os.pathsep.join([*python_path, *([before] if before else [])])
     return environment
-
-
-_MOST_LINES = 20
-_LAST_ERRORS = 15
 
 
 class Comparison:
@@ -186,3 +189,145 @@ def _errors(run: Run) -> Iterator[str]:
 
 def _where(run: Run) -> str:
     return run.engine if run.engine == "here" else f"on {run.engine}"
+
+
+@dataclass(frozen=True)
+class Run:
+    """The output and the end of a script's process.
+
+    Args:
+        engine: which engine it ran on.
+        status: its exit status; None if it was killed because it took too long.
+        seconds: from its start to its end.
+        output: its standard output.
+        errors: its standard error.
+    """
+
+    engine: str
+    status: int | None
+    seconds: float
+    output: str
+    errors: str
+
+
+def run(
+    engine: str,
+    command: Sequence[str],
+    environment: Mapping[str, str],
+    timeout: float,
+    folder: str | None = None,
+) -> Run:
+    """Run a command in a working folder of its own.
+
+    Args:
+        engine: the name for the report.
+        command: the program and its arguments.
+        environment: the process's environment.
+        timeout: after how many seconds it, and what it started, is killed.
+        folder: the working folder; a temporary one, removed afterwards, if not given.
+    """
+    if folder is None:
+        with tempfile.TemporaryDirectory(prefix="compare-", ignore_cleanup_errors=True) as made:
+            return run(engine, command, environment, timeout, made)
+    started = time.monotonic()
+    process = subprocess.Popen(
+        command,
+        cwd=folder,
+        env=dict(environment),
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        errors="replace",
+        start_new_session=True,
+    )
+    status: int | None
+    try:
+        output, errors = process.communicate(timeout=timeout)
+        status = process.returncode
+    except subprocess.TimeoutExpired:
+        os.killpg(process.pid, signal.SIGKILL)
+        output, errors = process.communicate()
+        status = None
+    except BaseException:
+        os.killpg(process.pid, signal.SIGKILL)
+        raise
+    return Run(engine, status, time.monotonic() - started, output, errors)
+
+
+_LOGGED_BY_ENGINES = (
+    # Beam's and PyFlink's, in scripts that log to standard output
+    "Using Any for unsupported type: ",
+    "No module named google.cloud",
+    "PYFLINK_CYTHON_ENABLED: ",
+    # py4j's
+    "Callback Server Starting",
+    "Callback Server Shutting Down",
+    "Callback Connection ready to receive messages",
+    "Socket listening on ",
+    "Python Server ready to receive messages",
+    "Received command ",
+    "Closing down clientserver connection",
+    "Closing down callback connection",
+)
+
+
+@dataclass(frozen=True)
+class Reading:
+    """The rules for the comparison of outputs.
+
+    Args:
+        ordered: whether the order of lines counts.
+        any_subtask: whether it does not count which subtask printed a line.
+        ignored: lines in which one of these patterns is found do not count.
+        logging: whether lines count that an engine itself logs.
+    """
+
+    ordered: bool = False
+    any_subtask: bool = False
+    ignored: tuple[re.Pattern[str], ...] = ()
+    logging: bool = False
+
+    def lines(self, output: str) -> list[str]:
+        """Return the lines that count, as they are compared."""
+        return [
+            _SUBTASK.sub(r"\1", line) if self.any_subtask else line
+            for line in output.splitlines()
+            if self._counts(line)
+        ]
+
+    def _counts(self, line: str) -> bool:
+        if not self.logging and line.startswith(_LOGGED_BY_ENGINES):
+            return False
+        return not any(pattern.search(line) for pattern in self.ignored)
+
+
+@dataclass(frozen=True)
+class Difference:
+    """The lines that only one of two outputs has."""
+
+    only_first: list[str]
+    only_second: list[str]
+
+    def __bool__(self) -> bool:
+        return bool(self.only_first or self.only_second)
+
+
+def difference(first: Sequence[str], second: Sequence[str], ordered: bool) -> Difference:
+    """Return where two outputs differ.
+
+    Args:
+        first: the lines of one.
+        second: the lines of the other.
+        ordered: whether their order counts.
+    """
+    if not ordered:
+        one, other = Counter(first), Counter(second)
+        return Difference(list((one - other).elements()), list((other - one).elements()))
+    only: tuple[list[str], list[str]] = [], []
+    matcher = difflib.SequenceMatcher(None, first, second, autojunk=False)
+    for kind, begin, end, other_begin, other_end in matcher.get_opcodes():
+        if kind != "equal":
+            only[0].extend(first[begin:end])
+            only[1].extend(second[other_begin:other_end])
+    return Difference(*only)

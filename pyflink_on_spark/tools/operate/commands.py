@@ -24,10 +24,8 @@ from typing import Any, TextIO
 from urllib.parse import quote, urlsplit
 
 from pyflink_on_spark._compat.errors import CheckpointError
-from pyflink_on_spark._job.submission.job import (
-    base_configuration,
-    set_base_configuration,
-)
+from pyflink_on_spark._graph.physical_graph import execution_plan_json
+from pyflink_on_spark._job.submission.job import Job, base_configuration, set_base_configuration
 from pyflink_on_spark._operate.client import (
     Door,
     OperationError,
@@ -50,14 +48,26 @@ from pyflink_on_spark._operate.view.job_records import (
 from pyflink_on_spark._operate.view.jobs import INITIALIZING, checkpoint_of_lost
 from pyflink_on_spark._operate.view.server_record import TOKEN_VARIABLE, known_token, running_server
 from pyflink_on_spark.common import JobStatus
-from pyflink_on_spark.tools.operate.run import check_script, close_output
+from pyflink_on_spark.tools.operate.run import check_script, close_output, configure, job_files
 from pyflink_on_spark.tools.operate.run_options import RunOptions, UsageError, without_cluster
+from pyflink_on_spark.tools.plan.recording import record
 
 _RULE = "-" * 62
 _MOMENT = "%Y-%m-%d %H:%M:%S"
 _SHOWN = 20
 _FOLLOW_SECONDS = 0.5
 _JOB = "the job's id, the beginning of its id, or its name"
+_FORMATS = ("canonical", "native")
+_FORMAT = "canonical, which all savepoints are here"
+_LOOK_SECONDS = 0.1
+_BEGIN_SECONDS = 60.0
+_PROBE_SECONDS = 2.0
+_TOKEN = (
+    f"set {TOKEN_VARIABLE}. The server keeps the token that it has made in "
+    "~/.pyflink-on-spark/serve/HOST/token of the user who runs it"
+)
+_INTERRUPTED = 130
+_BEGINNING = {JobStatus.CREATED.name, INITIALIZING}
 
 
 _COMMANDS_OF_TERMINALS = re.compile(
@@ -192,11 +202,9 @@ def _print_jobs(
         print(none)
         return
     print(f" {title} ".center(len(_RULE), "-"))
-    for record, state in jobs:
-        print(
-            f"{_time(record.started, '%d.%m.%Y %H:%M:%S')} : {record.id} : {record.name} ({state})"
-        )
-        if told := more(record, state):
+    for job, state in jobs:
+        print(f"{_time(job.started, '%d.%m.%Y %H:%M:%S')} : {job.id} : {job.name} ({state})")
+        if told := more(job, state):
             print(f"    {told}")
     print(_RULE)
 
@@ -247,10 +255,6 @@ def _add_savepoint_options(parser: argparse.ArgumentParser) -> None:
         "-detached", "--detached", action="store_true",
         help="print the id of the request, and do not wait",
     )  # fmt: skip
-
-
-_FORMATS = ("canonical", "native")
-_FORMAT = "canonical, which all savepoints are here"
 
 
 def _tell_format(name: str | None) -> None:
@@ -468,17 +472,6 @@ _OPERATIONS: dict[str, Callable[[list[str], Records], int]] = {
 }
 
 
-_LOOK_SECONDS = 0.1
-_BEGIN_SECONDS = 60.0
-_PROBE_SECONDS = 2.0
-_TOKEN = (
-    f"set {TOKEN_VARIABLE}. The server keeps the token that it has made in "
-    "~/.pyflink-on-spark/serve/HOST/token of the user who runs it"
-)
-_INTERRUPTED = 130
-_BEGINNING = {JobStatus.CREATED.name, INITIALIZING}
-
-
 @dataclass(frozen=True)
 class FoundServer:
     """A server that takes scripts.
@@ -676,3 +669,36 @@ class _Run:
 def _shell_status(status: int) -> int:
     """The exit status as shells know it; that of a process that a signal has ended is negative."""
     return status if status >= 0 else 128 - status
+
+
+def show_plan(options: RunOptions) -> int:
+    """Print the plan of a script's first job, as ``flink info`` does.
+
+    Args:
+        options: those of ``run``.
+    """
+    job = first_job(options)
+    if job is None or job.graph is None:
+        print(f"info: {options.script} ran to its end without executing a job", file=sys.stderr)
+        return 1
+    print("----------------------- Execution Plan -----------------------")
+    print(execution_plan_json(job.graph))
+    print("--------------------------------------------------------------")
+    return 0
+
+
+def first_job(options: RunOptions) -> Job | None:
+    """The first job that a script would run and that has a graph; None if there is none.
+
+    Args:
+        options: those of ``run``.
+
+    Raises:
+        UsageError: they cannot be carried out.
+        SystemExit: the script fails before.
+    """
+    configure(options, None)
+    script = Path(check_script(options))
+    with contextlib.redirect_stdout(sys.stderr):  # what the script itself prints
+        jobs = record(script, options.arguments, job_files(), module=options.module)
+    return next((job for job in jobs if job.graph is not None), None)

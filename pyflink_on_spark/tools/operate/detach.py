@@ -22,7 +22,7 @@ from pyflink_on_spark._operate.view.job_records import (
     private_file,
 )
 from pyflink_on_spark._operate.view.jobs import INITIALIZING
-from pyflink_on_spark._options.operation import LOG_DIRECTORY, LOG_FILES
+from pyflink_on_spark._options.flink import LOG_DIRECTORY, LOG_FILES
 from pyflink_on_spark._options.own import LOG_SIZE
 from pyflink_on_spark.common import JobStatus
 from pyflink_on_spark.tools.operate.run import check_script

@@ -21,7 +21,7 @@ from pyflink_on_spark._job.submission.job import (
     base_configuration,
     set_base_configuration,
 )
-from pyflink_on_spark._options.operation import LOG_LEVEL, level_number
+from pyflink_on_spark._options.flink import LOG_LEVEL, level_number
 from pyflink_on_spark._options.python import FILES
 from pyflink_on_spark._runtime.user_code.dependencies import (
     PythonDependencies,

@@ -7,9 +7,9 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from pyflink_on_spark._operate.dispatcher.drivers import AS_MODULE, PYTHON_DRIVER
-from pyflink_on_spark._options import checkpointing, execution, python
+from pyflink_on_spark._options import checkpointing, flink, python
 from pyflink_on_spark._options import own as own_options
-from pyflink_on_spark._options.operation import REST_PORT
+from pyflink_on_spark._options.flink import REST_PORT
 
 IN_BACKGROUND = "--in-background"
 """The option with which ``run -d`` starts a driver; its value is the log file."""
@@ -186,7 +186,7 @@ OPTIONS = (
             "begin with this savepoint or checkpoint"),
     _Option(("-n", "--allowNonRestoredState"), _sets(checkpointing.IGNORE_UNCLAIMED.key), "",
             "leave out state of operators that the script no longer has"),
-    _Option(("-p", "--parallelism"), _sets(execution.PARALLELISM.key), "N",
+    _Option(("-p", "--parallelism"), _sets(flink.PARALLELISM.key), "N",
             "the parallelism, where the script sets none"),
     _Option(("-D",), _set_any, "KEY=VALUE", "an option of Flink's or spark.*; any number of them"),
     _Option(("-py", "--python"), _set_script, "FILE", "the script"),

@@ -34,7 +34,7 @@ from pyflink_on_spark._operate.view.server_record import (
     server_folder,
     write_server,
 )
-from pyflink_on_spark._options.operation import LOG_DIRECTORY, REST_PORT
+from pyflink_on_spark._options.flink import LOG_DIRECTORY, REST_PORT
 from pyflink_on_spark._options.own import REST_TOKEN
 from pyflink_on_spark.tools.commands import parser_of
 from pyflink_on_spark.tools.operate.run import configure_driver_log

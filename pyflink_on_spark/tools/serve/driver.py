@@ -40,7 +40,7 @@ def _prepare() -> None:
     try:
         from pyflink_on_spark import table  # noqa: F401 - many scripts use tables
         from pyflink_on_spark._spark import engine  # noqa: F401
-        from pyflink_on_spark._spark.jobs.hosts_query import prepare_jobs
+        from pyflink_on_spark._spark.jobs.streaming_job import prepare_jobs
 
         prepare_jobs()
     except PyFlinkOnSparkError as error:
@@ -51,7 +51,7 @@ def _show_plan(arguments: list[str]) -> int:
     """Print the tasks of a script's first job in JSON; return the exit status."""
     from pyflink_on_spark._operate.server.rest.job import plan_of
     from pyflink_on_spark._operate.view.jobs import tasks_of
-    from pyflink_on_spark.tools.operate.info import first_job
+    from pyflink_on_spark.tools.operate.commands import first_job
 
     try:
         job = first_job(parse(arguments))
@@ -75,7 +75,7 @@ def _move(order: dict[str, Any]) -> None:
     changed = {name: text for name, text in environment.items() if os.environ.get(name) != text}
     os.environ.update(changed)
     if "pyspark" in sys.modules:  # prepared
-        from pyflink_on_spark._spark.jobs.worker_environment import late_variables
+        from pyflink_on_spark._spark.jobs.stage_function import late_variables
 
         late_variables.update(changed)
 

@@ -13,10 +13,10 @@ from typing import Any
 from pyflink_on_spark._compat.errors import JobCancelledError
 from pyflink_on_spark._job.submission.job import base_configuration
 from pyflink_on_spark._options.checkpointing import SAVEPOINT_DIRECTORY
-from pyflink_on_spark._options.execution import BATCH, RUNTIME_MODE
+from pyflink_on_spark._options.flink import BATCH, RUNTIME_MODE
 from pyflink_on_spark._options.secrets import masked
 from pyflink_on_spark._sql.parser import parse_statement
-from pyflink_on_spark._sql.session.printing import printed
+from pyflink_on_spark._sql.session.commands import printed
 from pyflink_on_spark._sql.syntax import statements as syntax
 from pyflink_on_spark.common import Configuration, JobClient
 from pyflink_on_spark.table import EnvironmentSettings, StreamTableEnvironment, TableResult

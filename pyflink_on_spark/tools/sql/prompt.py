@@ -18,7 +18,7 @@ from pygments.lexers.sql import SqlLexer  # type: ignore[import-untyped]
 from pyflink_on_spark._compat.errors import PyFlinkOnSparkError
 from pyflink_on_spark._sql.catalog import Relation
 from pyflink_on_spark._sql.parser.keywords import RESERVED
-from pyflink_on_spark._sql.plan.catalog_objects import CatalogTable
+from pyflink_on_spark._sql.plan.options import CatalogTable
 from pyflink_on_spark.tools.sql.client import SqlClient, say
 from pyflink_on_spark.tools.sql.statements import split_statements
 

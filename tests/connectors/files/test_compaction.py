@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from pyflink_on_spark._connectors.files.compaction import (
+from pyflink_on_spark._connectors.files.config import (
     Compaction,
     CompactionStrategy,
     Concatenation,

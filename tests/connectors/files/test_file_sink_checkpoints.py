@@ -14,15 +14,17 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from pyflink_on_spark._connectors.files.bucket_naming import BasePathBuckets, DateTimeBuckets
-from pyflink_on_spark._connectors.files.compaction import (
+from pyflink_on_spark._connectors.files.config import (
+    ON_CHECKPOINT,
     Compaction,
     CompactionStrategy,
     Concatenation,
+    FileSinkConfig,
+    RollingLimits,
 )
-from pyflink_on_spark._connectors.files.config import ON_CHECKPOINT, FileSinkConfig, RollingLimits
 from pyflink_on_spark._connectors.files.sink import PartFileSink
 from pyflink_on_spark._runtime.contract.operator import TaskInfo
-from pyflink_on_spark._runtime.operators.sink import SinkOperator, writer_snapshots
+from pyflink_on_spark._runtime.operators.stateless import SinkOperator, writer_snapshots
 from pyflink_on_spark._runtime.state.operator_state import OperatorState, redistribute
 from pyflink_on_spark.common.typeinfo import Types
 

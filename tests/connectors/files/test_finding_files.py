@@ -10,8 +10,7 @@ from pyflink_on_spark._connectors.files.config import find_files as found_at
 from pyflink_on_spark._connectors.files.config import split_files
 from pyflink_on_spark._connectors.formats.file_format import FileSplit
 from pyflink_on_spark._filesystem.file_system import FileStatus
-from pyflink_on_spark._filesystem.local_path import local_path
-from pyflink_on_spark._filesystem.location import locate
+from pyflink_on_spark._filesystem.location import local_path, locate
 
 
 @pytest.mark.parametrize(

@@ -6,8 +6,7 @@ import pytest
 
 from pyflink_on_spark._connectors.files.config import FileSourceConfig
 from pyflink_on_spark._connectors.files.source import FilesDone, SplitFileSource
-from pyflink_on_spark._connectors.formats.file_format import FileSplit
-from pyflink_on_spark._connectors.formats.text_lines import TextLines
+from pyflink_on_spark._connectors.formats.file_format import FileSplit, TextLines
 from pyflink_on_spark._connectors.hybrid import SourceChain
 from pyflink_on_spark._runtime.contract.connector.enumerator import MOST_AHEAD, AskingReader
 from tests.connectors.reading import checkpoint, context_of, readers_of, take

@@ -14,8 +14,7 @@ from hypothesis import strategies as st
 
 from pyflink_on_spark._connectors.files.config import FileSourceConfig
 from pyflink_on_spark._connectors.files.source import SplitFileSource
-from pyflink_on_spark._connectors.formats.file_format import FileSplit
-from pyflink_on_spark._connectors.formats.text_lines import TextLines
+from pyflink_on_spark._connectors.formats.file_format import FileSplit, TextLines
 from pyflink_on_spark._runtime.contract.operator import TaskInfo
 
 

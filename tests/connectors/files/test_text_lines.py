@@ -16,8 +16,7 @@ from pyflink_on_spark._compat.errors import EnvironmentSetupError
 from pyflink_on_spark._connectors.files.config import Enumeration, FileSourceConfig
 from pyflink_on_spark._connectors.files.source import SplitFileSource
 from pyflink_on_spark._connectors.formats import compression
-from pyflink_on_spark._connectors.formats.file_format import FileSplit
-from pyflink_on_spark._connectors.formats.text_lines import TextLines
+from pyflink_on_spark._connectors.formats.file_format import FileSplit, TextLines
 from pyflink_on_spark._runtime.elements.bundle import BUNDLE_SIZE
 from pyflink_on_spark.common.typeinfo import Types
 

@@ -11,8 +11,12 @@ from hypothesis import strategies as st
 
 from pyflink_on_spark._connectors.formats.csv_blocks import CsvRecords, _whole_lines
 from pyflink_on_spark._connectors.formats.csv_records import CsvDialect
-from pyflink_on_spark._connectors.formats.file_format import CorruptRecordError, FileSplit
-from pyflink_on_spark._connectors.formats.text_lines import LineMessages, TextLines
+from pyflink_on_spark._connectors.formats.file_format import (
+    CorruptRecordError,
+    FileSplit,
+    LineMessages,
+    TextLines,
+)
 
 PIECES = st.sampled_from(
     [*'ab1,# \\ \t"', '""', "\n", "\r", "\r\n", "\n\n", "é", '","', '"\n"', "x,y\n"]

@@ -6,8 +6,7 @@ import gzip
 
 import pytest
 
-from pyflink_on_spark._connectors.formats.file_format import FileSplit
-from pyflink_on_spark._connectors.formats.text_lines import LineMessages
+from pyflink_on_spark._connectors.formats.file_format import FileSplit, LineMessages
 
 CONTENT = b"a\rb\r\n\r\n\xffc\r\r\n\nd\xc3\xa9\ne\r"
 EXPECTED = [b"a\rb", b"", b"\xffc\r", b"", "dé".encode(), b"e"]

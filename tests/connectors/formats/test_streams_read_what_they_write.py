@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from pyflink_on_spark._sql.plan.nodes import Schema
 from pyflink_on_spark._sql.plan.options import TableOptions
-from pyflink_on_spark._sql.tables.formats.registry import find_format
+from pyflink_on_spark._sql.tables.formats.format import find_format
 from pyflink_on_spark._sql.types import logical
 from pyflink_on_spark.common import Instant, Row, Types
 from pyflink_on_spark.datastream.formats.csv import (

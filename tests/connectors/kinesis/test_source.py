@@ -15,8 +15,12 @@ from pyflink_on_spark._compat.errors import UnsupportedFlinkFeature
 from pyflink_on_spark._connectors.formats.file_format import CorruptRecordError
 from pyflink_on_spark._connectors.kinesis.client import KinesisError, make_client
 from pyflink_on_spark._connectors.kinesis.config import KinesisSourceConfig, ShardAssignment
-from pyflink_on_spark._connectors.kinesis.shards import ShardPosition, Start, start_of
-from pyflink_on_spark._connectors.kinesis.source import StreamsSource
+from pyflink_on_spark._connectors.kinesis.source import (
+    ShardPosition,
+    Start,
+    StreamsSource,
+    start_of,
+)
 from pyflink_on_spark._runtime.contract.connector import FlinkSplits
 from pyflink_on_spark.common import SimpleStringSchema
 from pyflink_on_spark.datastream import StreamExecutionEnvironment

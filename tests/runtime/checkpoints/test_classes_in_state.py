@@ -63,8 +63,8 @@ HOST = textwrap.dedent("""
     stages, settings = pickle.loads(plan)
     from pyflink_on_spark._runtime.elements.clock import SystemClock
     from pyflink_on_spark._runtime.elements.immutability import deserialize
-    from pyflink_on_spark._runtime.state.settings import DiskSettings
-    from pyflink_on_spark._runtime.state.settings import StateSettings
+    from pyflink_on_spark._runtime.state.disk.store import DiskSettings
+    from pyflink_on_spark._runtime.state.disk.store import StateSettings
     from pyflink_on_spark._runtime.checkpoints.checkpoint import Restore
     from pyflink_on_spark.testing.local_hosts import LocalHosts
 

@@ -10,7 +10,7 @@ import pytest
 
 from pyflink_on_spark._runtime.state.backend import KeyedStateBackend
 from pyflink_on_spark._runtime.state.disk import store
-from pyflink_on_spark._runtime.state.settings import DiskSettings
+from pyflink_on_spark._runtime.state.disk.store import DiskSettings
 from tests.runtime.harness import FakeClock
 
 NO_MEMORY = DiskSettings(memory=0)

@@ -8,8 +8,12 @@ import pytest
 
 from pyflink_on_spark._runtime.elements.immutability import wrap_key
 from pyflink_on_spark._runtime.state.backend import KeyedStateBackend
-from pyflink_on_spark._runtime.state.disk.store import DiskStore, decode_key, encode_key
-from pyflink_on_spark._runtime.state.settings import DiskSettings
+from pyflink_on_spark._runtime.state.disk.store import (
+    DiskSettings,
+    DiskStore,
+    decode_key,
+    encode_key,
+)
 from tests.runtime.harness import FakeClock
 from tests.runtime.state.descriptors import Descriptor
 

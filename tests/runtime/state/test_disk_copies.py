@@ -23,8 +23,7 @@ from pyflink_on_spark._runtime.checkpoints.state_file import KEYED, StoredFile, 
 from pyflink_on_spark._runtime.state.backend import KeyedStateBackend
 from pyflink_on_spark._runtime.state.disk import store as store_module
 from pyflink_on_spark._runtime.state.disk.database import EntryDatabase
-from pyflink_on_spark._runtime.state.disk.store import DiskStore
-from pyflink_on_spark._runtime.state.settings import DiskSettings
+from pyflink_on_spark._runtime.state.disk.store import DiskSettings, DiskStore
 from tests.runtime.harness import FakeClock
 from tests.runtime.state.copies import WaitingCopy
 from tests.runtime.state.descriptors import Descriptor, ttl

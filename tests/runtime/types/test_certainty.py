@@ -8,12 +8,12 @@ import pytest
 
 from pyflink_on_spark._runtime.operators.function_loop import loop_texts
 from pyflink_on_spark._runtime.operators.stateless import ConvertOperator, MapOperator
-from pyflink_on_spark._runtime.types.certainty import (
+from pyflink_on_spark._runtime.types.fitting import (
     Certainty,
     certainty_of,
     declared_certainty,
+    unchanged_test,
 )
-from pyflink_on_spark._runtime.types.fitting import unchanged_test
 from pyflink_on_spark._runtime.user_code.user_function import PlainFunction, UserFunction
 from pyflink_on_spark.common import Types
 from tests.runtime.harness import Harness

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from pyflink_on_spark._sql.parser import parse_statement
-from pyflink_on_spark._sql.plan.changes import ChangeKinds
-from pyflink_on_spark._sql.plan.nodes import ExternalSink
+from pyflink_on_spark._sql.plan.nodes import ChangeKinds, ExternalSink
 from pyflink_on_spark._sql.planner.physical_planner import physical_plan
 from pyflink_on_spark._sql.session.commands import explain
 from pyflink_on_spark._sql.session.session import Session

@@ -14,8 +14,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from pyflink_on_spark._compat.errors import CheckpointError
-from pyflink_on_spark._filesystem.local_path import local_path
-from pyflink_on_spark._filesystem.location import is_remote
+from pyflink_on_spark._filesystem.location import is_remote, local_path
 from pyflink_on_spark._operate.server.rest.routing import (
     ACCEPTED,
     BAD_REQUEST,

@@ -21,9 +21,14 @@ from pyflink_on_spark._operate.server.rest.routing import (
 )
 from pyflink_on_spark._operate.server.rest.task import accumulators_of, io_of
 from pyflink_on_spark._operate.view.job_log import wait_of
-from pyflink_on_spark._operate.view.jobs import JobTask, OperatedJob, OperatedJobs
-from pyflink_on_spark._operate.view.recent import MINUTES, RecentFigures
-from pyflink_on_spark._options.restart_strategy import STRATEGY
+from pyflink_on_spark._operate.view.jobs import (
+    MINUTES,
+    JobTask,
+    OperatedJob,
+    OperatedJobs,
+    RecentFigures,
+)
+from pyflink_on_spark._options.checkpointing import STRATEGY
 from pyflink_on_spark._options.secrets import all_masked
 from pyflink_on_spark._runtime.checkpoints.checkpoint import (
     find_checkpoint,

@@ -25,6 +25,9 @@ from pyflink_on_spark._runtime.task.subtask_threads import TaskProgress
 _BYTES = ("read-bytes", "write-bytes")
 _LOW, _HIGH = 0.1, 0.5
 _VERTEX = "/jobs/:job_id/vertices/:task_id"
+_SAMPLES, _PAUSE_SECONDS = 50, 0.02
+_FRESH_SECONDS = 5.0
+_Found = tuple[float, int, list[Samples]]
 
 
 class TaskRoutes:
@@ -297,11 +300,6 @@ def _ended(job: OperatedJob) -> int:
 
 def _now() -> int:
     return round(time.time() * 1000)
-
-
-_SAMPLES, _PAUSE_SECONDS = 50, 0.02
-_FRESH_SECONDS = 5.0
-_Found = tuple[float, int, list[Samples]]
 
 
 class StacksRoutes:

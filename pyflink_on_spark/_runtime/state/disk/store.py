@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import pickle
 from collections.abc import Callable, Hashable, Iterable, Iterator
+from dataclasses import dataclass
 from itertools import islice
 from typing import Any
 from weakref import ref
 
+from pyflink_on_spark._options.own import REFUSE
 from pyflink_on_spark._runtime.elements.immutability import Key, deserialize, serialize
 from pyflink_on_spark._runtime.state.disk.database import Change, EntryDatabase
-from pyflink_on_spark._runtime.state.settings import DiskSettings
-from pyflink_on_spark._runtime.state.table import Place, StateTable
+from pyflink_on_spark._runtime.state.time_to_live import Place, StateTable
 
 _SMALLEST_GENERATION = 128
 _FIRST_GENERATION = 250
@@ -24,6 +25,10 @@ _SLICE = 500
 _MANY_SLICES = 8
 _WRITING_PART = 0.75
 _MERGED_PER_SLICE = 2 * _SLICE
+_UNKNOWN = object()
+_MANY = 200
+_ORDERED_TYPES = {str, bytes, int}
+_PART = 2_000
 
 
 class DiskStore:
@@ -221,11 +226,6 @@ def decode_key(encoded: bytes, original: bytes | None) -> Any:
     if kind == b"b":
         return content
     return pickle.loads(content)
-
-
-_UNKNOWN = object()
-_MANY = 200
-_ORDERED_TYPES = {str, bytes, int}
 
 
 class DiskNamespace:
@@ -427,9 +427,6 @@ def _in_order(entries: dict[Any, Any]) -> list[Any]:
     return sorted(entries, key=encode_key)
 
 
-_PART = 2_000
-
-
 class _Namespaces(dict[Hashable, Any]):
     """All namespaces of a table; a new one is one on disk, whatever is asked for."""
 
@@ -499,3 +496,33 @@ class DiskTable(StateTable):
         for namespace, table in list(self.namespaces.items()):
             for key in table:
                 yield namespace, key
+
+
+@dataclass(frozen=True)
+class DiskSettings:
+    """The memory and the folders of keyed state on disk.
+
+    Args:
+        memory: how many bytes the recent entries of one operator may take, about.
+        folders: where databases are, in turn; empty for the system's folder for temporary files.
+        page_cache: how many bytes of that the database has as its own cache; None for a quarter.
+    """
+
+    memory: int = 64 * 1024 * 1024
+    folders: tuple[str, ...] = ()
+    page_cache: int | None = None
+
+
+@dataclass(frozen=True)
+class StateSettings:
+    """The settings of keyed state.
+
+    Args:
+        disk: memory and disk of a state backend that may be larger than memory; None for memory.
+        track_changes: whether checkpoints may write only what has changed.
+        changed: what happens to restored state of another kind or type, as the option says.
+    """
+
+    disk: DiskSettings | None = None
+    track_changes: bool = False
+    changed: str = REFUSE

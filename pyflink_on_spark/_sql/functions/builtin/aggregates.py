@@ -8,7 +8,7 @@ from typing import Any
 from pyflink_on_spark._connectors.formats.java_parsing import to_single
 from pyflink_on_spark._sql.codegen.casts import wrapped
 from pyflink_on_spark._sql.codegen.limits import Limited, Limits
-from pyflink_on_spark._sql.functions.builtin.java_arithmetic import divide_integers
+from pyflink_on_spark._sql.functions.builtin.arithmetic import divide_integers
 from pyflink_on_spark._sql.functions.parameters import any_type, average_type, characters, of
 from pyflink_on_spark._sql.plan.signatures import (
     AggregateCode,
@@ -18,7 +18,7 @@ from pyflink_on_spark._sql.plan.signatures import (
     MakeCode,
 )
 from pyflink_on_spark._sql.types import logical
-from pyflink_on_spark._sql.types.decimals import divide_half_up
+from pyflink_on_spark._sql.types.coercion import divide_half_up
 from pyflink_on_spark._sql.types.logical import LogicalType, Root
 
 Slots = Sequence[str]

@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
+import calendar
+import datetime
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from pyflink_on_spark._connectors.formats.java_parsing import to_single
 from pyflink_on_spark._sql.codegen.casts import wrapped
-from pyflink_on_spark._sql.functions.builtin.java_arithmetic import (
-    add_months,
-    add_months_to_timestamp,
-    divide_doubles,
-    divide_integers,
-    double_remainder,
-    remainder,
-)
 from pyflink_on_spark._sql.functions.parameters import calling, inline, like, of
 from pyflink_on_spark._sql.plan.signatures import (
     CallSite,
@@ -26,11 +21,18 @@ from pyflink_on_spark._sql.plan.signatures import (
     ScalarFunction,
 )
 from pyflink_on_spark._sql.types import logical
-from pyflink_on_spark._sql.types.coercion import as_decimal, bounded_decimal, common_type
-from pyflink_on_spark._sql.types.decimals import bounded, divide_half_up, rescale
+from pyflink_on_spark._sql.types.coercion import (
+    as_decimal,
+    bounded,
+    bounded_decimal,
+    common_type,
+    divide_half_up,
+    rescale,
+)
 from pyflink_on_spark._sql.types.logical import LogicalType, Root
 from pyflink_on_spark._sql.types.temporal import MICROS_PER_DAY
 
+_EPOCH_DAY = datetime.date(1970, 1, 1).toordinal()
 _integers = of(Root.INT, *logical.INTEGERS)
 _exact = of(Root.INT, *logical.EXACT)
 _numbers = of(Root.INT, *logical.NUMERIC)
@@ -41,6 +43,58 @@ _months = of(Root.INTERVAL_MONTH)
 _micros = of(Root.INTERVAL_SECOND)
 _FULL = 38
 _MILLISECONDS = 3
+_DAYS = f"{{0}} + {{1}} // {MICROS_PER_DAY}"
+_DAYS_TURNED = f"{{1}} + {{0}} // {MICROS_PER_DAY}"
+_OF_DAY = f"({{0}} + {{1}}) % {MICROS_PER_DAY}"
+_intervals = of(Root.INTERVAL_SECOND, Root.INTERVAL_MONTH)
+
+
+def divide_integers(dividend: int, divisor: int) -> int:
+    """Divide, and drop the fraction."""
+    if divisor == 0:
+        raise ZeroDivisionError("/ by zero")
+    quotient = abs(dividend) // abs(divisor)
+    return quotient if (dividend < 0) == (divisor < 0) else -quotient
+
+
+def remainder(dividend: int, divisor: int) -> int:
+    """Return the remainder of a division, with the sign of the dividend."""
+    if divisor == 0:
+        raise ZeroDivisionError("/ by zero")
+    rest = abs(dividend) % abs(divisor)
+    return -rest if dividend < 0 else rest
+
+
+def divide_doubles(dividend: float, divisor: float) -> float:
+    """Divide; by zero it is infinite, or not a number."""
+    try:
+        return dividend / divisor
+    except ZeroDivisionError:
+        if dividend == 0 or math.isnan(dividend):
+            return math.nan
+        return math.copysign(math.inf, dividend) * math.copysign(1, divisor)
+
+
+def double_remainder(dividend: float, divisor: float) -> float:
+    """Return the remainder of a division, with the sign of the dividend."""
+    try:
+        return math.fmod(dividend, divisor)
+    except ValueError:
+        return math.nan
+
+
+def add_months(days: int, months: int) -> int:
+    """Return a date some months later; at most the last day of that month."""
+    date = datetime.date.fromordinal(days + _EPOCH_DAY)
+    year, month = divmod(date.year * 12 + date.month - 1 + months, 12)
+    day = min(date.day, calendar.monthrange(year, month + 1)[1])
+    return datetime.date(year, month + 1, day).toordinal() - _EPOCH_DAY
+
+
+def add_months_to_timestamp(micros: int, months: int) -> int:
+    """Return a timestamp some months later."""
+    days, time = divmod(micros, MICROS_PER_DAY)
+    return add_months(days, months) * MICROS_PER_DAY + time
 
 
 # -- whole numbers -------------------------------------------------------------------------------
@@ -226,9 +280,6 @@ def _months_later(sign: str) -> tuple[Code, Code]:
     return on_date, on_timestamp
 
 
-_DAYS = f"{{0}} + {{1}} // {MICROS_PER_DAY}"
-_DAYS_TURNED = f"{{1}} + {{0}} // {MICROS_PER_DAY}"
-_OF_DAY = f"({{0}} + {{1}}) % {MICROS_PER_DAY}"
 _later_date, _later_timestamp = _months_later("")
 _earlier_date, _earlier_timestamp = _months_later("-")
 _PLUS_TIMES = (
@@ -254,7 +305,6 @@ _MINUS_TIMES = (
     _form(_micros, _micros, 0, inline("{0} - {1}")),
     _form(_months, _months, 0, inline("{0} - {1}")),
 )
-_intervals = of(Root.INTERVAL_SECOND, Root.INTERVAL_MONTH)
 _TIMES_INTERVALS = (
     _form(_intervals, _integers, 0, inline("{0} * {1}")),
     _form(_integers, _intervals, 1, inline("{0} * {1}")),

@@ -16,8 +16,8 @@ from pyflink_on_spark._sql.plan.signatures import (
     ScalarFunction,
 )
 from pyflink_on_spark._sql.types import logical
-from pyflink_on_spark._sql.types.bitmaps import bitmap_text, from_bytes, in_order, to_bytes
 from pyflink_on_spark._sql.types.logical import LogicalType, Root
+from pyflink_on_spark._sql.types.variants import bitmap_text, from_bytes, in_order, to_bytes
 
 Slots = Sequence[str]
 

@@ -25,8 +25,7 @@ from pyflink_on_spark._sql.functions.parameters import (
 from pyflink_on_spark._sql.plan.expressions import Constant, Conversion, Invocation, Typed
 from pyflink_on_spark._sql.plan.signatures import CallSite, Nulls, Overload, ScalarFunction
 from pyflink_on_spark._sql.types import logical
-from pyflink_on_spark._sql.types.coercion import common_type
-from pyflink_on_spark._sql.types.decimals import divide_half_up
+from pyflink_on_spark._sql.types.coercion import common_type, divide_half_up
 from pyflink_on_spark._sql.types.logical import LogicalType, Root
 
 _decimals = of(Root.DECIMAL)

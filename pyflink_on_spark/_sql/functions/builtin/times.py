@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from pyflink_on_spark._sql.codegen.program import Binding, EventClockBinding
 from pyflink_on_spark._sql.errors import ValidationError
-from pyflink_on_spark._sql.functions.builtin import java_arithmetic
-from pyflink_on_spark._sql.functions.builtin.java_arithmetic import add_months
+from pyflink_on_spark._sql.functions.builtin import arithmetic
+from pyflink_on_spark._sql.functions.builtin.arithmetic import add_months
 from pyflink_on_spark._sql.functions.parameters import (
     always,
     as_bigint,
@@ -22,7 +22,6 @@ from pyflink_on_spark._sql.functions.parameters import (
 )
 from pyflink_on_spark._sql.plan.signatures import CallSite, Code, Nulls, Overload, ScalarFunction
 from pyflink_on_spark._sql.types import logical
-from pyflink_on_spark._sql.types.date_patterns import format_timestamp, parse_with
 from pyflink_on_spark._sql.types.logical import LogicalType, Root, Time
 from pyflink_on_spark._sql.types.temporal import (
     MICROS_PER_DAY,
@@ -30,9 +29,11 @@ from pyflink_on_spark._sql.types.temporal import (
     MICROS_PER_MINUTE,
     MICROS_PER_SECOND,
     date_of,
+    format_timestamp,
     parse_cast_timestamp,
     parse_date,
     parse_loose_timestamp,
+    parse_with,
     to_instant,
     to_local,
 )
@@ -358,7 +359,7 @@ def _added(site: CallSite) -> str:
     is_date = site.types[1].root is Root.DATE
     months = {"MONTH": 1, "QUARTER": 3, "YEAR": 12}.get(unit)
     if months is not None:
-        add = java_arithmetic.add_months if is_date else java_arithmetic.add_months_to_timestamp
+        add = arithmetic.add_months if is_date else arithmetic.add_months_to_timestamp
         return f"{site.bind(add, add.__name__)}({value}, ({count}) * {months})"
     micros = {
         "WEEK": 7 * MICROS_PER_DAY,

@@ -12,8 +12,7 @@ from pyflink_on_spark._connectors.change_capture.config import CaptureConfig, Ki
 from pyflink_on_spark._connectors.change_capture.reader import CaptureSource
 from pyflink_on_spark._runtime.contract.operator import Operator
 from pyflink_on_spark._sql.errors import ValidationError
-from pyflink_on_spark._sql.plan.changes import ChangeKinds
-from pyflink_on_spark._sql.plan.nodes import Schema
+from pyflink_on_spark._sql.plan.nodes import ChangeKinds, Schema
 from pyflink_on_spark._sql.plan.options import Option, boolean, duration, integer, one_of, text
 from pyflink_on_spark._sql.plan.ports import Reading, TableContext, TableFactory, TableSource
 from pyflink_on_spark._sql.tables.connectors.jdbc import from_database

@@ -7,8 +7,7 @@ from typing import Any
 
 from pyflink_on_spark._connectors.kinesis.config import FirehoseSinkConfig
 from pyflink_on_spark._connectors.kinesis.sink import FirehoseSink
-from pyflink_on_spark._sql.plan.changes import ChangeKinds
-from pyflink_on_spark._sql.plan.nodes import Schema
+from pyflink_on_spark._sql.plan.nodes import ChangeKinds, Schema
 from pyflink_on_spark._sql.plan.options import Option, integer, text
 from pyflink_on_spark._sql.plan.ports import TableContext, TableFactory, TableSink, Writing
 from pyflink_on_spark._sql.tables.connectors.keyed_records import EncodeRecords, RowShape
@@ -27,8 +26,7 @@ from pyflink_on_spark._sql.tables.connectors.kinesis import (
     batching,
     client_properties,
 )
-from pyflink_on_spark._sql.tables.formats.format import Encoder
-from pyflink_on_spark._sql.tables.formats.registry import find_format
+from pyflink_on_spark._sql.tables.formats.format import Encoder, find_format
 
 STREAM = Option("delivery-stream", text, required=True)
 _BATCH_BYTES = Option(BATCH_BYTES.key, integer, default=4 * 1024 * 1024)

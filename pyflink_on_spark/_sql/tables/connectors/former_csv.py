@@ -10,8 +10,11 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 
 from pyflink_on_spark._connectors.files.config import FileSourceConfig
 from pyflink_on_spark._connectors.files.source import SplitFileSource
-from pyflink_on_spark._connectors.formats.file_format import FileSplit, InputFileFormat
-from pyflink_on_spark._connectors.formats.text_lines import LineMessages
+from pyflink_on_spark._connectors.formats.file_format import (
+    FileSplit,
+    InputFileFormat,
+    LineMessages,
+)
 from pyflink_on_spark._filesystem.file_system import FileSystem
 from pyflink_on_spark._filesystem.location import absolute, locate
 from pyflink_on_spark._runtime.contract.connector import Sink, SinkWriter

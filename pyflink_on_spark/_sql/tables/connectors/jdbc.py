@@ -24,8 +24,7 @@ from pyflink_on_spark._runtime.contract.connector import Sink, SinkWriter, Sourc
 from pyflink_on_spark._runtime.contract.operator import Operator
 from pyflink_on_spark._runtime.elements.bundle import BUNDLE_SIZE, Bundle
 from pyflink_on_spark._sql.errors import ValidationError
-from pyflink_on_spark._sql.plan.changes import DELETE, UPDATE_BEFORE, ChangeKinds
-from pyflink_on_spark._sql.plan.nodes import Schema
+from pyflink_on_spark._sql.plan.nodes import DELETE, UPDATE_BEFORE, ChangeKinds, Schema
 from pyflink_on_spark._sql.plan.options import (
     Option,
     TableOptions,
@@ -47,9 +46,8 @@ from pyflink_on_spark._sql.plan.ports import (
 )
 from pyflink_on_spark._sql.tables.connectors.lookup import CACHE_OPTIONS, CachePolicy, LookupCache
 from pyflink_on_spark._sql.types import logical
-from pyflink_on_spark._sql.types.api_types import to_type_info
-from pyflink_on_spark._sql.types.decimals import parse_decimal
-from pyflink_on_spark._sql.types.external import from_python, row_converter, to_python
+from pyflink_on_spark._sql.types.coercion import parse_decimal
+from pyflink_on_spark._sql.types.external import from_python, row_converter, to_python, to_type_info
 from pyflink_on_spark._sql.types.logical import LogicalType, Root
 from pyflink_on_spark._sql.types.temporal import parse_date, parse_time, parse_timestamp
 from pyflink_on_spark.common.typeinfo import RowTypeInfo

@@ -20,8 +20,7 @@ from pyflink_on_spark._connectors.kafka.reader import KafkaSplitSource
 from pyflink_on_spark._connectors.kafka.sink import KafkaRecordSink
 from pyflink_on_spark._runtime.user_code.user_function import UserFunction
 from pyflink_on_spark._sql.errors import ValidationError
-from pyflink_on_spark._sql.plan.changes import ChangeKinds
-from pyflink_on_spark._sql.plan.nodes import Schema
+from pyflink_on_spark._sql.plan.nodes import ChangeKinds, Schema
 from pyflink_on_spark._sql.plan.options import Option, TableOptions, duration, integer, one_of, text
 from pyflink_on_spark._sql.plan.ports import (
     Reading,
@@ -37,8 +36,13 @@ from pyflink_on_spark._sql.tables.connectors.keyed_records import (
     EncodeRecords,
     RowShape,
 )
-from pyflink_on_spark._sql.tables.formats.format import DecodeOperator, Decoder, Encoder, Format
-from pyflink_on_spark._sql.tables.formats.registry import find_format
+from pyflink_on_spark._sql.tables.formats.format import (
+    DecodeOperator,
+    Decoder,
+    Encoder,
+    Format,
+    find_format,
+)
 from pyflink_on_spark._sql.types import logical
 from pyflink_on_spark._sql.types.logical import LogicalType
 from pyflink_on_spark.common import Types

@@ -9,7 +9,7 @@ from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
 from pyflink_on_spark._runtime.contract.operator import Operator
-from pyflink_on_spark._sql.plan.changes import (
+from pyflink_on_spark._sql.plan.nodes import (
     DELETE,
     INSERT,
     UPDATE_AFTER,

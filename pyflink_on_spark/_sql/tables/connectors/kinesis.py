@@ -13,15 +13,13 @@ from pyflink_on_spark._connectors.kinesis.config import (
     PartitionKeys,
     StreamsSinkConfig,
 )
-from pyflink_on_spark._connectors.kinesis.shards import start_of
 from pyflink_on_spark._connectors.kinesis.sink import StreamsSink
-from pyflink_on_spark._connectors.kinesis.source import StreamsSource
+from pyflink_on_spark._connectors.kinesis.source import StreamsSource, start_of
 from pyflink_on_spark._sql.codegen.program import Program
 from pyflink_on_spark._sql.codegen.rows import compile_value
 from pyflink_on_spark._sql.errors import ValidationError
-from pyflink_on_spark._sql.plan.changes import ChangeKinds
 from pyflink_on_spark._sql.plan.expressions import Conversion, InputRef
-from pyflink_on_spark._sql.plan.nodes import Schema
+from pyflink_on_spark._sql.plan.nodes import ChangeKinds, Schema
 from pyflink_on_spark._sql.plan.options import (
     Option,
     TableOptions,
@@ -45,8 +43,13 @@ from pyflink_on_spark._sql.tables.connectors.keyed_records import (
     EncodeRecords,
     RowShape,
 )
-from pyflink_on_spark._sql.tables.formats.format import DecodeOperator, Decoder, Encode, Encoder
-from pyflink_on_spark._sql.tables.formats.registry import find_format
+from pyflink_on_spark._sql.tables.formats.format import (
+    DecodeOperator,
+    Decoder,
+    Encode,
+    Encoder,
+    find_format,
+)
 from pyflink_on_spark._sql.types import logical
 from pyflink_on_spark._sql.types.logical import LogicalType
 from pyflink_on_spark.common import Types

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from pyflink_on_spark._connectors.builtin.driver_sinks import PrintSink
 from pyflink_on_spark._runtime.contract.connector import Sink, SinkWriter
 from pyflink_on_spark._runtime.contract.operator import Operator
-from pyflink_on_spark._sql.plan.changes import ChangeKinds
+from pyflink_on_spark._sql.plan.nodes import ChangeKinds
 from pyflink_on_spark._sql.plan.options import Option, boolean, integer, text
 from pyflink_on_spark._sql.plan.ports import TableContext, TableFactory, TableSink, Writing
 from pyflink_on_spark._sql.types.text import print_text

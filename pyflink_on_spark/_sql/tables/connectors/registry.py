@@ -9,8 +9,7 @@ from dataclasses import replace
 from pyflink_on_spark._compat.recorded import note_former
 from pyflink_on_spark._options.secrets import masked
 from pyflink_on_spark._sql.errors import ValidationError, did_you_mean
-from pyflink_on_spark._sql.plan.catalog_objects import CatalogTable, ObjectPath
-from pyflink_on_spark._sql.plan.options import Option, TableOptions, text
+from pyflink_on_spark._sql.plan.options import CatalogTable, ObjectPath, Option, TableOptions, text
 from pyflink_on_spark._sql.plan.ports import (
     TableContext,
     TableFactory,

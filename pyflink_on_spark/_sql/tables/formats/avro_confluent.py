@@ -19,8 +19,7 @@ from urllib.parse import quote
 from pyflink_on_spark._connectors.formats.avro_files import fastavro, parsed, reading
 from pyflink_on_spark._connectors.formats.file_format import excerpt
 from pyflink_on_spark._sql.errors import ValidationError
-from pyflink_on_spark._sql.plan.changes import ChangeKinds
-from pyflink_on_spark._sql.plan.nodes import Schema
+from pyflink_on_spark._sql.plan.nodes import ChangeKinds, Schema
 from pyflink_on_spark._sql.plan.options import Option, TableOptions, text
 from pyflink_on_spark._sql.tables.formats.avro import (
     named_as,

@@ -6,14 +6,14 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, ClassVar
 
-from pyflink_on_spark._sql.plan.changes import (
+from pyflink_on_spark._sql.plan.nodes import (
     DELETE,
     INSERT,
     UPDATE_AFTER,
     UPDATE_BEFORE,
     ChangeKinds,
+    Schema,
 )
-from pyflink_on_spark._sql.plan.nodes import Schema
 from pyflink_on_spark._sql.plan.options import Option, TableOptions, boolean, one_of, text
 from pyflink_on_spark._sql.tables.formats.format import Decode, Decoder, Encode, Encoder, Format
 from pyflink_on_spark._sql.tables.formats.json import (

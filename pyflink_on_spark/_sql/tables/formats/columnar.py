@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Any, BinaryIO, ClassVar
 
 import pyarrow as pa
 
-from pyflink_on_spark._connectors.formats.arrow_batches import reading
 from pyflink_on_spark._connectors.formats.file_format import InputFileFormat, OutputFileFormat
 from pyflink_on_spark._connectors.formats.orc import OrcFileWriter, orc_arguments, orc_batches
 from pyflink_on_spark._connectors.formats.parquet import ParquetFileWriter, ParquetOptions, batches
+from pyflink_on_spark._connectors.formats.row_types import reading
 from pyflink_on_spark._runtime.elements.bundle import Bundle
 from pyflink_on_spark._sql.errors import ValidationError
 from pyflink_on_spark._sql.plan.nodes import Schema

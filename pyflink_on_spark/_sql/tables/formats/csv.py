@@ -26,16 +26,17 @@ from pyflink_on_spark._sql.errors import ValidationError
 from pyflink_on_spark._sql.plan.nodes import Schema
 from pyflink_on_spark._sql.plan.options import Option, TableOptions, boolean, text
 from pyflink_on_spark._sql.tables.formats.format import (
+    BoundedCache,
     Decode,
     Decoder,
     Encode,
     Encoder,
     Format,
     check_has_text,
+    usual_timestamps,
 )
-from pyflink_on_spark._sql.tables.formats.timestamp_cache import BoundedCache, usual_timestamps
 from pyflink_on_spark._sql.types import logical
-from pyflink_on_spark._sql.types.decimals import parse_decimal
+from pyflink_on_spark._sql.types.coercion import parse_decimal
 from pyflink_on_spark._sql.types.logical import LogicalType, Root
 from pyflink_on_spark._sql.types.temporal import (
     MICROS_PER_DAY,

@@ -19,10 +19,10 @@ from pyflink_on_spark._sql.tables.formats.format import (
     Encoder,
     Format,
     check_has_text,
+    timestamp_reader,
 )
-from pyflink_on_spark._sql.tables.formats.timestamp_cache import timestamp_reader
 from pyflink_on_spark._sql.types import logical
-from pyflink_on_spark._sql.types.decimals import parse_decimal
+from pyflink_on_spark._sql.types.coercion import parse_decimal
 from pyflink_on_spark._sql.types.json_text import Style, row_writer
 from pyflink_on_spark._sql.types.logical import LogicalType, Root
 from pyflink_on_spark._sql.types.temporal import cut_micros, parse_date, parse_time, parse_timestamp

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from pyflink_on_spark._connectors.files import compaction
+from pyflink_on_spark._connectors.files import config
 from pyflink_on_spark.common._java_handles import own_handle
 from pyflink_on_spark.common.utils import JavaObjectWrapper
 
@@ -18,7 +18,7 @@ class FileCompactStrategy(JavaObjectWrapper):
 
     def __init__(self, j_file_compact_strategy: Any) -> None:
         call = "FileCompactStrategy(j_file_compact_strategy)"
-        super().__init__(own_handle(j_file_compact_strategy, compaction.CompactionStrategy, call))
+        super().__init__(own_handle(j_file_compact_strategy, config.CompactionStrategy, call))
 
     @staticmethod
     def builder() -> FileCompactStrategy.Builder:
@@ -40,9 +40,7 @@ class FileCompactStrategy(JavaObjectWrapper):
                 ValueError: there is no condition, or a number is too small.
             """
             return FileCompactStrategy(
-                compaction.CompactionStrategy(
-                    self._size_threshold, self._checkpoints, self._threads
-                )
+                config.CompactionStrategy(self._size_threshold, self._checkpoints, self._threads)
             )
 
         def enable_compaction_on_checkpoint(
@@ -78,7 +76,7 @@ class FileCompactor(JavaObjectWrapper):
 
     def __init__(self, j_file_compactor: Any) -> None:
         call = "FileCompactor(j_file_compactor)"
-        own = own_handle(j_file_compactor, compaction.Compactor, call)  # type: ignore[type-abstract]
+        own = own_handle(j_file_compactor, config.Compactor, call)  # type: ignore[type-abstract]
         super().__init__(own)
 
     @staticmethod
@@ -93,9 +91,9 @@ class FileCompactor(JavaObjectWrapper):
         """
         if file_delimiter and not isinstance(file_delimiter, (bytes, bytearray)):
             raise TypeError(f"file_delimiter must be bytes, not {file_delimiter!r}")
-        return FileCompactor(compaction.Concatenation(bytes(file_delimiter or b"")))
+        return FileCompactor(config.Concatenation(bytes(file_delimiter or b"")))
 
     @staticmethod
     def identical_file_compactor() -> FileCompactor:
         """Copy a single file; the job fails if there are several."""
-        return FileCompactor(compaction.IdenticalCopy())
+        return FileCompactor(config.IdenticalCopy())

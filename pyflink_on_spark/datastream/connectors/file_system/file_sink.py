@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from typing import Any
 
-from pyflink_on_spark._connectors.files.compaction import Compaction
+from pyflink_on_spark._connectors.files.config import Compaction
 from pyflink_on_spark._connectors.files.sink import PartFileSink
 from pyflink_on_spark.common import Encoder
 from pyflink_on_spark.common._java_handles import own_handle

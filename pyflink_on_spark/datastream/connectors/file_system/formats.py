@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from pyflink_on_spark._connectors.formats.file_format import InputFileFormat
-from pyflink_on_spark._connectors.formats.text_lines import TextLines
+from pyflink_on_spark._connectors.formats.file_format import InputFileFormat, TextLines
 from pyflink_on_spark.common._java_handles import own_handle
 
 

@@ -6,9 +6,8 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, Self
 
-from pyflink_on_spark._connectors.formats.csv_reader import csv_row_reader
+from pyflink_on_spark._connectors.formats.csv_reader import csv_row_reader, csv_row_writer
 from pyflink_on_spark._connectors.formats.csv_records import CsvRowFormat
-from pyflink_on_spark._connectors.formats.csv_writer import csv_row_writer
 from pyflink_on_spark.common import (
     DeserializationSchema,
     SerializationSchema,

@@ -8,13 +8,11 @@ from typing import Any, BinaryIO
 
 from pyflink_on_spark._compat.unsupported import Gap, raise_unsupported
 from pyflink_on_spark._connectors.files.bucket_naming import BasePathBuckets, parse_time_zone
-from pyflink_on_spark._connectors.files.compaction import (
+from pyflink_on_spark._connectors.files.config import (
     Compaction,
     CompactionStrategy,
     Compactor,
     Concatenation,
-)
-from pyflink_on_spark._connectors.files.config import (
     FileSinkConfig,
     FileSourceConfig,
     RollingLimits,
@@ -32,9 +30,8 @@ from pyflink_on_spark._runtime.contract.operator import Operator
 from pyflink_on_spark._sql.codegen.program import Program
 from pyflink_on_spark._sql.codegen.rows import compile_value
 from pyflink_on_spark._sql.errors import TableError, ValidationError
-from pyflink_on_spark._sql.plan.changes import ChangeKinds
 from pyflink_on_spark._sql.plan.expressions import Conversion, InputRef
-from pyflink_on_spark._sql.plan.nodes import Schema
+from pyflink_on_spark._sql.plan.nodes import ChangeKinds, Schema
 from pyflink_on_spark._sql.plan.options import (
     Option,
     TableOptions,
@@ -77,8 +74,8 @@ from pyflink_on_spark._sql.tables.formats.format import (
     Encoder,
     RowsDecoder,
     RowsEncoder,
+    find_format,
 )
-from pyflink_on_spark._sql.tables.formats.registry import find_format
 from pyflink_on_spark._sql.types import logical
 from pyflink_on_spark._sql.types.logical import LogicalType
 

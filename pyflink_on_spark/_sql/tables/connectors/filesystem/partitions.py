@@ -21,17 +21,17 @@ from pyflink_on_spark._connectors.files.writer import BucketWriter, FileSinkWrit
 from pyflink_on_spark._connectors.formats.file_format import (
     FileSplit,
     InputFileFormat,
+    LineEncoder,
     OutputFileFormat,
     OutputFileWriter,
 )
-from pyflink_on_spark._connectors.formats.text_lines import LineEncoder
 from pyflink_on_spark._runtime.contract.operator import Operator
 from pyflink_on_spark._runtime.elements.bundle import MAX_WATERMARK, MIN_TIMESTAMP, Bundle
 from pyflink_on_spark._sql.codegen.program import Program
-from pyflink_on_spark._sql.plan.changes import INSERT, ChangeKinds
+from pyflink_on_spark._sql.plan.nodes import INSERT, ChangeKinds
 from pyflink_on_spark._sql.tables.formats.format import Decoder, Encoder
 from pyflink_on_spark._sql.types import logical
-from pyflink_on_spark._sql.types.date_patterns import parse_with
+from pyflink_on_spark._sql.types.temporal import parse_with
 from pyflink_on_spark.common.typeinfo import TypeInformation, Types
 
 if TYPE_CHECKING:

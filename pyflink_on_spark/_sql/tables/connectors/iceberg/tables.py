@@ -8,7 +8,7 @@ from typing import Any
 from pyflink_on_spark._compat.unsupported import Gap, raise_unsupported
 from pyflink_on_spark._connectors.iceberg.client import package
 from pyflink_on_spark._sql.errors import ValidationError
-from pyflink_on_spark._sql.plan.catalog_objects import CatalogTable, Column
+from pyflink_on_spark._sql.plan.options import CatalogTable, Column
 from pyflink_on_spark._sql.syntax.statements import ColumnKind
 from pyflink_on_spark._sql.tables.connectors.iceberg.types import (
     iceberg_schema,

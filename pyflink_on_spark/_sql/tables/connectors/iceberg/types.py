@@ -10,8 +10,8 @@ import pyarrow as pa
 
 from pyflink_on_spark._connectors.iceberg.client import BatchRows, package
 from pyflink_on_spark._sql.errors import ValidationError
-from pyflink_on_spark._sql.plan.catalog_objects import Column
 from pyflink_on_spark._sql.plan.nodes import Schema
+from pyflink_on_spark._sql.plan.options import Column
 from pyflink_on_spark._sql.tables.formats.columnar import batch_of, columns_schema, rows_of
 from pyflink_on_spark._sql.types import logical
 from pyflink_on_spark._sql.types.logical import LogicalType, Root

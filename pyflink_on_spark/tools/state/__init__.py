@@ -1,0 +1,1 @@
+"""``state``: the content of a checkpoint or savepoint."""
