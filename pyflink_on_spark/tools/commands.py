@@ -46,10 +46,11 @@ def run_command(name: str, arguments: list[str]) -> int:
     try:
         status = _carry_out(name, arguments)
         sys.stdout.flush()
-    except BrokenPipeError:
-        if not _output_has_no_reader():
-            raise
-        return _BROKEN_PIPE
+    except BrokenPipeError as error:
+        if _output_has_no_reader():
+            return _BROKEN_PIPE
+        print(f"{name}: {error}", file=sys.stderr)
+        return 1
     return status
 
 
@@ -75,7 +76,10 @@ def _carry_out(name: str, arguments: list[str]) -> int:
         operations = importlib.import_module("pyflink_on_spark.tools.operate.commands")
         done: int = operations.run_operation(name, arguments)
         return done
-    module = importlib.import_module(f"pyflink_on_spark.tools.{name.replace('-', '_')}.command")
+    path = f"pyflink_on_spark.tools.{name.replace('-', '_')}"
+    module = importlib.import_module(path)
+    if not hasattr(module, "main"):
+        module = importlib.import_module(f"{path}.command")
     status: int = module.main(arguments)
     return status
 

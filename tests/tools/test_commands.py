@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -100,3 +101,16 @@ def test_a_script_that_forgets_to_execute(tmp_path, end, told):
         cwd=tmp_path, env={"PYTHONPATH": root}, capture_output=True, text=True, check=True,
     )  # fmt: skip
     assert done.stderr.splitlines() == told
+
+
+def test_nobody_who_reads_is_no_error_of_a_command(tmp_path):
+    reader, writer = os.pipe()
+    os.close(reader)
+    command = [sys.executable, "-m", "pyflink_on_spark", "list"]
+    root = str(Path(__file__).resolve().parents[2])
+    environment = {"PYTHONPATH": root, "PYFLINK_ON_SPARK_HOME": str(tmp_path)}
+    done = subprocess.run(
+        command, stdout=writer, stderr=subprocess.PIPE, cwd=tmp_path, env=environment, check=False
+    )
+    os.close(writer)
+    assert (done.returncode, done.stderr) == (141, b"")

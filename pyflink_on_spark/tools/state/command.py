@@ -85,6 +85,8 @@ def main(arguments: list[str]) -> int:
             print(json.dumps(_summary(contents), indent=2, default=repr))
         else:
             _print_summary(contents)
+    except BrokenPipeError:
+        raise
     except (CheckpointError, OSError, ValueError) as error:
         print(f"state: {error}", file=sys.stderr)
         return 1
