@@ -145,7 +145,8 @@ def install_short_tracebacks() -> None:
     """
     shell = _notebook()
     if shell is not None:
-        shell.set_custom_exc((PyFlinkOnSparkError,), _show_in_notebook)
+        if not shell.custom_exceptions:
+            shell.set_custom_exc((Exception,), _show_in_notebook)
     elif sys.excepthook is sys.__excepthook__:
         sys.excepthook = _show
 
@@ -159,10 +160,24 @@ def cut(error: BaseException) -> TracebackType | None:
     told = traceback.TracebackException.from_exception(error)
     if not says_enough(error, told):
         return error.__traceback__
+    shorten_causes(error, told)
+    return without_own_frames(error.__traceback__)
+
+
+def shorten_causes(error: BaseException, told: TracebackException) -> None:
+    """Drop the causes of an error that say nothing, and the frames of this package in the others.
+
+    Args:
+        error: the error.
+        told: the same error as it is printed; loses the causes that the error loses.
+    """
     forget_causes(told)
     if told.__cause__ is None and told.__context__ is None:
         error.__cause__ = error.__context__ = None
-    return without_own_frames(error.__traceback__)
+    part = error.__cause__ or error.__context__
+    while part is not None:
+        part.__traceback__ = without_own_frames(part.__traceback__)
+        part = part.__cause__ or part.__context__
 
 
 def _show(kind: type[BaseException], error: BaseException, _trace: TracebackType | None) -> None:

@@ -7,7 +7,7 @@ import traceback
 from types import TracebackType
 
 from pyflink_on_spark._compat.errors import CheckpointError, EnvironmentSetupError
-from pyflink_on_spark._compat.own_frames import forget_causes, says_enough, without_own_frames
+from pyflink_on_spark._compat.own_frames import says_enough, shorten_causes, without_own_frames
 
 _NOT_OF_THE_SCRIPT = (CheckpointError, EnvironmentSetupError)
 
@@ -24,9 +24,7 @@ def tell_error(error: Exception, script: str) -> None:
     told = traceback.TracebackException.from_exception(error)
     enough = says_enough(error, told)
     if enough:
-        forget_causes(told)
-        if told.__cause__ is None and told.__context__ is None:
-            error.__cause__ = error.__context__ = None
+        shorten_causes(error, told)
     trace = None
     if not (isinstance(error, SyntaxError) and error.filename == script):
         trace = _from_script_on(error.__traceback__, script, without_package=enough)

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import subprocess
 import sys
+import traceback
 import types
 from pathlib import Path
 
 import pytest
 
 from pyflink_on_spark._compat import own_frames
+from pyflink_on_spark._runtime.operators import inlining
 from pyflink_on_spark._sql.errors import ValidationError
+from pyflink_on_spark.datastream import StreamExecutionEnvironment
+from pyflink_on_spark.errors import JobExecutionError
 
 ROOT = Path(__file__).resolve().parents[2]
 SCRIPT = """\
@@ -57,10 +61,19 @@ def test_a_hook_of_the_program_stays(monkeypatch):
     assert sys.excepthook is own
 
 
-def test_a_notebook_shows_errors_without_this_package(monkeypatch):
+@pytest.mark.parametrize(
+    ("statement", "error"),
+    [
+        ("SELECT * FROM x", ValidationError),
+        ("SELECT * FROM t", FileNotFoundError),
+    ],
+)
+def test_a_notebook_shows_errors_without_this_package(monkeypatch, local_engine, statement, error):
     shown = []
 
     class Shell:
+        custom_exceptions = ()
+
         def set_custom_exc(self, kinds, handler):
             self.kinds, self.handler = kinds, handler
 
@@ -72,11 +85,40 @@ def test_a_notebook_shows_errors_without_this_package(monkeypatch):
     own_frames.install_short_tracebacks()
     from pyflink_on_spark.table import EnvironmentSettings, TableEnvironment
 
-    with pytest.raises(shell.kinds) as raised:
-        TableEnvironment.create(EnvironmentSettings.in_batch_mode()).sql_query("SELECT * FROM x")
-    assert isinstance(raised.value, ValidationError)
+    t_env = TableEnvironment.create(EnvironmentSettings.in_batch_mode())
+    missing = "'connector' = 'filesystem', 'path' = '/none.csv', 'format' = 'csv'"
+    t_env.execute_sql(f"CREATE TABLE t (a INT) WITH ({missing})")
+    with pytest.raises(error) as raised:
+        t_env.execute_sql(statement)
+    assert isinstance(raised.value, shell.kinds)
     shell.handler(shell, type(raised.value), raised.value, raised.tb)
     ((_, error, trace),) = shown
     assert trace.tb_frame.f_code.co_filename == __file__
     assert error.__traceback__ is trace
     assert trace.tb_next is None
+
+
+def test_the_cause_of_a_failed_job_has_the_frames_of_the_user(local_engine):
+    env = StreamExecutionEnvironment.get_execution_environment()
+    env.from_collection([0]).map(lambda n: 1 // n).print()
+    with pytest.raises(JobExecutionError) as failed:
+        env.execute()
+    own_frames.cut(failed.value)
+    frames = traceback.extract_tb(failed.value.__cause__.__traceback__)
+    assert [frame.filename for frame in frames] == [__file__]
+    shown = failed.value.__cause__.__traceback__
+    assert shown.tb_frame.f_lineno == shown.tb_lineno == frames[0].lineno
+
+
+@pytest.mark.parametrize("step", [0, 1, 31, 32, 5000])
+def test_the_frame_of_a_function_in_a_loop_is_at_its_line(step):
+    def function():
+        raise AssertionError
+
+    line = function.__code__.co_firstlineno + step
+    with pytest.raises(KeyError) as raised:
+        raise KeyError
+    here = raised.value.__traceback__.tb_lineno
+    inlining.with_users_frame(raised.value, {here: (function, line)})
+    shown = raised.value.__traceback__.tb_next
+    assert (shown.tb_lineno, shown.tb_frame.f_lineno) == (line, line)

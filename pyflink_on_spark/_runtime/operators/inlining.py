@@ -127,7 +127,7 @@ def with_users_frame(error: BaseException, functions: dict[int, Any]) -> None:
     if trace is None or place is None:
         return
     function, line = place
-    shown = _trace_in(function)
+    shown = _trace_in(function, line)
     inner = TracebackType(trace.tb_next, shown.tb_frame, shown.tb_lasti, line)
     error.__traceback__ = TracebackType(inner, trace.tb_frame, trace.tb_lasti, trace.tb_lineno)
 
@@ -428,15 +428,15 @@ _REFERENCES_OF_OWN_CELL = 3
 """The function's closure, a local variable, and the argument of getrefcount."""
 
 
-def _trace_in(function: FunctionType) -> TracebackType:
-    """Return a traceback with a frame that looks like the function's."""
+def _trace_in(function: FunctionType, line: int) -> TracebackType:
+    """Return a traceback with a frame that looks like the function's, at one of its lines."""
     own = function.__code__
     raising = compile("raise error", own.co_filename, "exec")
     raising = raising.replace(
         co_name=own.co_name,
         co_qualname=own.co_qualname,
         co_firstlineno=own.co_firstlineno,
-        co_linetable=_without_places(len(raising.co_code) // 2),
+        co_linetable=_at_line(line - own.co_firstlineno, len(raising.co_code) // 2),
     )
     try:
         exec(raising, function.__globals__, {"error": _RefusedError()})  # noqa: S102 - our own
@@ -446,7 +446,26 @@ def _trace_in(function: FunctionType) -> TracebackType:
     return shown
 
 
-def _without_places(units: int) -> bytes:
-    """Return a table of lines that knows nothing, for some units of bytecode."""
+def _at_line(number: int, units: int) -> bytes:
+    """Return a table of lines that knows one line and no columns, for some units of bytecode.
+
+    Args:
+        number: the line's, from the function's first line.
+        units: at most 8 of them share an entry of the table.
+    """
     sizes = [8] * (units // 8) + ([units % 8] if units % 8 else [])
-    return bytes(0x80 | 15 << 3 | size - 1 for size in sizes)
+    steps = [number, *[0] * (len(sizes) - 1)]
+    return b"".join(
+        bytes([0x80 | 13 << 3 | size - 1]) + _signed(step)
+        for size, step in zip(sizes, steps, strict=True)
+    )
+
+
+def _signed(number: int) -> bytes:
+    """Return a number as a table of lines has it: six bits in a byte, the lowest first."""
+    left = abs(number) << 1 | (number < 0)
+    parts = []
+    while left > 63:
+        parts.append(0x40 | left & 63)
+        left >>= 6
+    return bytes([*parts, left])
