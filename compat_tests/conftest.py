@@ -64,12 +64,16 @@ def pytest_configure(config: pytest.Config) -> None:
         _start_pyflink(config)
         return
     import pyflink_on_spark
+    from pyflink_on_spark._job.submission.job import set_base_configuration
 
     pyflink_on_spark.install()
-    if engine == "structured":
-        from pyflink_on_spark._job.submission.job import set_base_configuration
-
-        set_base_configuration({"pyflink-on-spark.engine": engine})
+    options = {"pyflink-on-spark.engine": engine} if engine == "structured" else {}
+    if mode != "whole":
+        options |= CUT  # for environments of all kinds, those that tests make themselves as well
+    if mode == "restarted":
+        options["pyflink-on-spark.checkpoint-elements"] = "1"
+    if options:
+        set_base_configuration(options)
     if engine == "connect":
         from pyflink_on_spark._spark.session import spark_defaults
 
@@ -199,18 +203,12 @@ def parallelism() -> int:
 
 
 @pytest.fixture
-def env(request: pytest.FixtureRequest, parallelism: int) -> Any:
+def env(parallelism: int) -> Any:
     """A fresh execution environment."""
-    from pyflink.common import Configuration
     from pyflink.datastream import StreamExecutionEnvironment
 
     environment = StreamExecutionEnvironment.get_execution_environment()
     environment.set_parallelism(parallelism)
-    if request.config.getoption("--mode") != "whole":
-        configuration = Configuration()
-        for key, value in CUT.items():
-            configuration.set_string(key, value)
-        environment.configure(configuration)
     return environment
 
 

@@ -31,6 +31,7 @@ def test_ordered(env):
     assert collect(results) == [3, 300, 1, 100, 2, 200]
 
 
+@pytest.mark.one_attempt("a checkpoint waits for the calls before it")
 def test_unordered_gives_what_is_ready(env):
     stream = env.from_collection([10, 1])
     results = AsyncDataStream.unordered_wait(stream, Delayed(), SECONDS(20), 10, Types.INT())

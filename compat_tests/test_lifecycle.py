@@ -146,6 +146,7 @@ class Describes(MapFunction):
 
 
 @pytest.mark.parametrize("parallelism", [1, 2])
+@pytest.mark.one_attempt("the first subtask is the next one again after a restart")
 def test_runtime_context_numbers(env, parallelism):
     stream = env.from_collection([1, 2, 3, 4]).rebalance().map(Describes())
     assert set(collect(stream)) == {(parallelism, 128, i, 0) for i in range(parallelism)}

@@ -31,6 +31,7 @@ class Measured(MapFunction):
         return self.counter.get_count(), self.nested.get_count(), self.meter.get_count()
 
 
+@pytest.mark.one_attempt("metrics are no state")
 def test_counters_gauges_meters_distributions(env):
     assert collect(env.from_collection([1, 2]).map(Measured())) == [(8, 1, 3), (16, 3, 6)]
 
@@ -70,6 +71,7 @@ def test_counts_go_on(env):
     assert collect(env.from_collection([1, 2, 3]).map(Counts())) == [1, 2, 3]
 
 
+@pytest.mark.one_attempt("metrics are no state")
 def test_operators_do_not_share_counters(env):
     class Counts(MapFunction):
         def open(self, runtime_context):
