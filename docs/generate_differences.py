@@ -178,8 +178,9 @@ one, change the docstring, then run `python docs/generate_differences.py`.
 - `MATCH_ROWTIME()` of a match that comes at the end of the input, because an earlier one cannot
   become longer any more, is the time of its last row. PyFlink gives the highest time there is,
   which Python has no datetime for.
-- **Not supported yet:** `OBJECT_OF`, `OBJECT_UPDATE`, and the connector elasticsearch. Each raises
-  `UnsupportedFlinkFeature`, or names the formats and connectors that there are.
+- `object_of` and `Expression.object_update` make objects, as their documentation says. PyFlink 2.3
+  calls a method that Java has not, and raises `Py4JError`: there `call("OBJECT_OF", ...)` works.
+- **Not supported yet:** the connector elasticsearch. The error says what takes its place.
 - `SHOW CREATE TABLE`, `SHOW CREATE CATALOG` and `DESCRIBE CATALOG EXTENDED` hide the values of
   secrets, such as passwords, also those in URLs. Flink shows them.
 - `SHOW FUNCTIONS` and `DESCRIBE FUNCTION` know all functions of Flink, those too that are not

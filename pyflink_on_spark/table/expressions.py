@@ -157,6 +157,16 @@ def row(head, *tail) -> Expression:
     return _call("ROW", head, *tail)
 
 
+def object_of(class_name: str, *args) -> Expression:
+    """Return an object of some names and values, in turns.
+
+    Args:
+        class_name: tells its type from others with the same fields; no class of Python.
+        args: names of fields and their values, in turns.
+    """
+    return _call("OBJECT_OF", class_name, *args)
+
+
 def current_date() -> Expression:
     """Return the date in the session's time zone."""
     return _call("CURRENT_DATE")

@@ -80,7 +80,7 @@ class TableResult:
         """Return the rows as they arrive; closing the iterator ends the job.
 
         Raises:
-            TypeError: a column has a type without Python objects, VARIANT or BITMAP.
+            TypeError: a column has a type without Python objects: VARIANT, BITMAP or STRUCTURED.
         """
         convert = row_converter(self._outcome.schema.types, to_collected)
         return CloseableIterator(self._rows(convert), None)

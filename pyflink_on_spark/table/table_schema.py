@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import Self
 
 from pyflink_on_spark._compat.missing_names import missing_name
 from pyflink_on_spark._sql.plan.nodes import Schema
 from pyflink_on_spark._sql.session.creation import column_text
 from pyflink_on_spark._sql.types.external import to_data_type, to_logical
+from pyflink_on_spark._sql.types.logical import LogicalType
 from pyflink_on_spark.common.data_types import DataType, DataTypes
 
 __all__ = ["TableSchema"]
@@ -29,17 +31,27 @@ class TableSchema:
         j_table_schema=None,
     ):
         self._names = list(field_names or [])
-        self._types = list(data_types or [])
-        self._texts = [str(to_logical(kind)) for kind in self._types]
+        self._kinds: list[DataType | LogicalType] = list(data_types or [])
+        self._texts = [str(to_logical(kind)) for kind in data_types or []]
 
     @classmethod
     def _of(cls, schema: Schema) -> Self:
-        made = cls(list(schema.names), [to_data_type(kind) for kind in schema.types])
+        made = cls(list(schema.names))
+        made._kinds = list(schema.types)
         made._texts = list(map(column_text, schema.types))
         return made
 
+    @cached_property
+    def _types(self) -> list[DataType]:
+        """The types; a TypeError if Python has none for a column."""
+        return [to_data_type(k) if isinstance(k, LogicalType) else k for k in self._kinds]
+
     def get_field_data_types(self) -> list[DataType]:
-        """Return the types."""
+        """Return the types.
+
+        Raises:
+            TypeError: Python has no type for a column, as of VARIANT.
+        """
         return list(self._types)
 
     def get_field_data_type(self, field: int | str) -> DataType | None:
@@ -84,8 +96,8 @@ class TableSchema:
 
     def copy(self) -> TableSchema:
         """Return the same columns as another object."""
-        copied = TableSchema(self._names, self._types)
-        copied._texts = list(self._texts)
+        copied = TableSchema(self._names)
+        copied._kinds, copied._texts = list(self._kinds), list(self._texts)
         return copied
 
     @classmethod

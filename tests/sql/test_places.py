@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-from pyflink_on_spark._compat.errors import UnsupportedFlinkFeature
 from pyflink_on_spark._sql.errors import SqlParseError, TableError, ValidationError
 from pyflink_on_spark.errors import JobExecutionError
 from pyflink_on_spark.table import EnvironmentSettings, TableEnvironment
@@ -75,18 +74,6 @@ def test_what_is_wrong(t_env, text, place, message):
 def test_no_sql(t_env):
     with pytest.raises(SqlParseError, match='Encountered "AND" at line 2, column 3'):
         t_env.execute_sql("SELECT id FROM v WHERE\n  AND id = 1")
-
-
-@pytest.mark.parametrize(
-    ("text", "place"),
-    [
-        ("SELECT\n  OBJECT_UPDATE(1, 'x', 1)", "OBJECT_UPDATE at line 2, column 3"),
-        ("SELECT OBJECT_OF('a.B', 'x', 1)", "OBJECT_OF at line 1, column 8"),
-    ],
-)  # fmt: skip
-def test_what_is_not_there(t_env, text, place):
-    with pytest.raises(UnsupportedFlinkFeature, match=place):
-        t_env.execute_sql(text)
 
 
 def test_options_of_files_that_change_nothing_or_are_not_there(t_env):

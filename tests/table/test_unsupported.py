@@ -35,7 +35,6 @@ def t_env():
         (lambda env: env.create_java_function("f", "a.b.C"), "Write functions in Python"),
         (lambda env: env.from_elements([(1,)]).to_changelog(col("_1")), "TO_CHANGELOG.TABLE"),
         (lambda env: env.get_config().set_sql_dialect(SqlDialect.HIVE), "Flink's own dialect"),
-        (lambda env: col("a").object_update("b", 1), "Write it as a Python function"),
         (lambda env: col("a").as_argument("b"), "not yet supported"),
     ],
 )

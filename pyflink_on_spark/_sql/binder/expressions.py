@@ -39,10 +39,6 @@ from pyflink_on_spark._sql.types import logical
 from pyflink_on_spark._sql.types.coercion import common_type, decimal_text
 from pyflink_on_spark._sql.types.logical import LogicalType, Root
 
-_INSTEAD = {
-    "OBJECT_OF": "Write it as a Python function.",
-    "OBJECT_UPDATE": "Write it as a Python function.",
-}
 _CALCITE_NAMES = {Root.INT: "INTEGER", Root.TIMESTAMP_LTZ: "TIMESTAMP_WITH_LOCAL_TIME_ZONE"}
 _PREFIXES = frozenset({"+", "-", "NOT"})
 _MEMBERSHIPS = frozenset({"IN", "NOT IN"})
@@ -54,18 +50,6 @@ _INSTEAD_OF_CASTS = {
     (False, Root.TIMESTAMP_LTZ): "TO_TIMESTAMP_LTZ(numeric_col, precision) instead.",
     (True, Root.TIMESTAMP): "UNIX_TIMESTAMP(CAST(timestamp_col AS STRING)) instead.",
 }
-
-
-def refuse_missing(name: str, span: Span | None) -> None:
-    """Raise UnsupportedFlinkFeature for a function that only Flink has.
-
-    Args:
-        name: of a function that is not there.
-        span: where in a SQL text it is called.
-    """
-    instead = _INSTEAD.get(name.upper())
-    if instead is not None:
-        not_yet(f"the function {name.upper()}", span, instead)
 
 
 def invoke(
@@ -87,7 +71,7 @@ def invoke(
     """
     fitting = [overload for overload in function.overloads if overload.takes(len(args))]
     if not fitting:
-        raise invalid(wrong_count(function), span)
+        raise invalid(_wrong_number(function, args, span), span)
     for overload in fitting:
         converted = convert_args(overload, args)
         if converted is not None:
@@ -95,6 +79,14 @@ def invoke(
                 _result_type(overload, converted, symbols), function, overload, converted, symbols
             )
     raise invalid(wrong_types(function, args, symbols), span)
+
+
+def _wrong_number(function: ScalarFunction, args: Sequence[Typed], span: Span | None) -> str:
+    if not function.by_signature:
+        return wrong_count(function)
+    if span is not None:
+        return _no_match(function.name, args)
+    return f"Invalid function call:\n{function.name}({', '.join(str(arg.type) for arg in args)})"
 
 
 def convert(expression: Typed, target: LogicalType) -> Typed:
@@ -351,7 +343,9 @@ class ExpressionBinder:
         if node.name == "DOT":
             field = node.args[1]
             assert isinstance(field, syntax.Literal)
-            return field_of(self.bind(node.args[0]), field.value, field.span)
+            row = self.bind(node.args[0])
+            wanted = field.value if node.span is None else _in_any_case(field.value, row.type)
+            return field_of(row, wanted, field.span)
         if node.name == "OVERLAPS":
             return bind_overlaps(node, self.bind, self._functions.find)
         args = [self.bind(arg) for arg in node.args]
@@ -359,12 +353,8 @@ class ExpressionBinder:
             return self._joined_texts(node)
         function = self.function(node)
         if function is None:
-            refuse_missing(node.name, node.span)
-            types = ", ".join(f"<{_family(arg)}>" for arg in args)
             hint = did_you_mean(node.name, self._functions.names())
-            raise invalid(
-                f"No match found for function signature {node.name}({types}){hint}", node.span
-            )
+            raise invalid(_no_match(node.name, args) + hint, node.span)
         if isinstance(function, AggregateFunction):
             raise _no_place_for_aggregates(node)
         if not isinstance(function, ScalarFunction):
@@ -456,8 +446,20 @@ def _constant(literal: syntax.Literal) -> Constant:
     return Constant(kind, value)
 
 
+def _in_any_case(wanted: str, row: LogicalType) -> str:
+    """The first field of a name in any case, as SQL takes it after an expression."""
+    return next((name for name in row.names if name.lower() == wanted.lower()), wanted)
+
+
+def _no_match(name: str, args: Sequence[Typed]) -> str:
+    types = ", ".join(f"<{_family(arg)}>" for arg in args)
+    return f"No match found for function signature {name}({types})"
+
+
 def _family(arg: Typed) -> str:
     root = arg.type.root
+    if root is Root.STRUCTURED:
+        return str(arg.type)
     if root in logical.NUMERIC:
         return "NUMERIC"
     return "CHARACTER" if root in logical.CHARACTERS else root.value
@@ -486,6 +488,16 @@ class ScopeTable:
         if len(qualifier) == 1:
             return self.name == qualifier[0]
         return bool(self.path) and self.path[-len(qualifier) :] == qualifier
+
+    def fields_called(self, wanted: str) -> list[Typed]:
+        """Return the fields of a name in rows that are columns, or fields of such: the highest."""
+        columns = enumerate(self.schema.types, self.start)
+        level: list[Typed] = [InputRef(kind, index) for index, kind in columns]
+        found: list[Typed] = []
+        while not found and (level := [each for each in level if each.type.root in logical.ROWS]):
+            found = [field_of(row, wanted) for row in level if wanted in row.type.names]
+            level = [field_of(row, index) for row in level for index in range(len(row.type.names))]
+        return found
 
 
 @dataclass(frozen=True)
@@ -571,12 +583,22 @@ class Scope:
 
     def _column(self, name: Name, index: int, qualifier: tuple[str, ...]) -> Typed:
         wanted = name.parts[index]
-        found = [column for each, column in self.columns(qualifier) if each == wanted]
+        found: list[Typed] = [each for known, each in self.columns(qualifier) if known == wanted]
+        if name.span is not None:
+            found += self._fields_called(wanted, qualifier)
         if len(found) == 1:
             return found[0]
         if found:
             raise invalid(f"Column '{wanted}' is ambiguous", name.span)
         raise self._missing(name, index, qualifier)
+
+    def _fields_called(self, wanted: str, qualifier: tuple[str, ...]) -> Iterable[Typed]:
+        """Yield the fields of rows that SQL takes for columns of the tables without such one."""
+        for table in self.tables:
+            if qualifier and not table.answers_to(qualifier):
+                continue
+            if wanted not in table.schema.names:
+                yield from table.fields_called(wanted)
 
     def _missing(self, name: Name, index: int, qualifier: tuple[str, ...]) -> ValidationError:
         wanted = name.parts[index]
@@ -616,7 +638,7 @@ def field_of(row: Typed, field: str | int, span: Span | None = None) -> Typed:
     """
     kind = row.type
     known = range(len(kind.names)) if isinstance(field, int) else kind.names
-    if kind.root is not Root.ROW or field not in known:
+    if kind.root not in logical.ROWS or field not in known:
         raise invalid(f"Column '{field}' not found in {kind}", span)
     index = field if isinstance(field, int) else kind.names.index(field)
     child = kind.children[index]

@@ -10,7 +10,7 @@ from pyflink_on_spark._sql.errors import ValidationError, invalid
 from pyflink_on_spark._sql.plan.expressions import InputRef, Typed
 from pyflink_on_spark._sql.plan.nodes import Node, Project, Schema, Sort, SortKey
 from pyflink_on_spark._sql.syntax import expressions as syntax
-from pyflink_on_spark._sql.types.logical import Root
+from pyflink_on_spark._sql.types import logical
 
 
 def sql_projection(
@@ -98,7 +98,7 @@ def _starred(binder: ExpressionBinder, star: syntax.Star) -> Sequence[tuple[str,
     except ValidationError:
         name = ".".join(star.qualifier)
         raise invalid(f"Unknown identifier '{name}'", star.span) from None
-    if row.type.root is not Root.ROW:
+    if row.type.root not in logical.ROWS:
         text = "Not a record type. The '*' operator requires a record"
         raise invalid(text, star.span)
     return [(name, field_of(row, name)) for name in row.type.names]
@@ -109,9 +109,6 @@ def _name(item: syntax.Expression) -> str | None:
         return item.names[0]
     if isinstance(item, syntax.Name):
         return item.parts[-1]
-    if isinstance(item, syntax.Call) and item.name == "DOT":
-        field = item.args[1]
-        return field.value if isinstance(field, syntax.Literal) else None
     return None
 
 

@@ -13,7 +13,6 @@ from pyflink_on_spark._sql.binder.expressions import (
     Scope,
     convert,
     invoke,
-    refuse_missing,
     unique_names,
 )
 from pyflink_on_spark._sql.binder.inserts import unique_key
@@ -112,8 +111,6 @@ def bind_correlate(
     call = relation.call
     function = binder.table_function(call)
     if not isinstance(function, TableFunction):
-        if function is None:
-            refuse_missing(call.name, call.span)
         raise invalid(
             f"No match found for function signature {call.name}(...): it is no table function",
             call.span,

@@ -114,7 +114,7 @@ def semi_join(
     width = len(node.schema)
     conditions = [_joined(item, width) for item in found.correlated]
     if operands or part.quantifier in {Quantifier.IN, Quantifier.NOT_IN}:
-        if len(operands) != len(found.values):
+        if len(operands) != len(found.values) or any(map(_is_object, operands)):
             raise invalid("Values passed to IN operator must have compatible types", part.span)
         for operand, value in zip(operands, found.values):
             other = _joined(value, width)
@@ -126,6 +126,10 @@ def semi_join(
                         condition = invoke(functions["OR"], [condition, unknown])
             conditions.append(condition)
     return SemiJoin(node.schema, node, found.node, all_of(conditions), anti)
+
+
+def _is_object(expression: Typed) -> bool:
+    return expression.type.root is logical.Root.STRUCTURED
 
 
 def _joined(expression: Typed, width: int) -> Typed:
@@ -176,7 +180,7 @@ def with_membership(
     rows = invoke(functions["COALESCE"], [rows, zero])
     if part.quantifier is Quantifier.EXISTS:
         return node, invoke(functions[">"], [rows, zero])
-    if len(operands) != len(found.schema):
+    if len(operands) != len(found.schema) or any(map(_is_object, operands)):
         raise invalid("Values passed to IN operator must have compatible types", part.span)
     if len(operands) > 1:
         not_yet("IN of several values in such a place", part.span, "Join the query.")

@@ -205,7 +205,7 @@ def _converted(site: CallSite, target: LogicalType, whole: str) -> str:
         elements.value(Conversion(to, InputRef(source.with_nullable(True), index)))
         for index, (source, to) in enumerate(zip(sources, target.children))
     ]
-    if target.root is Root.ROW:
+    if target.root in logical.ROWS:
         fields = "".join(f"{cast}, " for cast in casts)
         return f"(lambda {', '.join(names)}: ({fields}))(*{whole})"
     if target.root is Root.ARRAY:
@@ -453,7 +453,8 @@ def _instant(site: CallSite, source: str) -> str:
 
 
 def _to_composite(source: LogicalType, target: LogicalType, lenient: bool) -> Code | None:
-    if source.root is not target.root or len(source.children) != len(target.children):
+    alike = source.root is target.root or {source.root, target.root} == set(logical.ROWS)
+    if not alike or len(source.children) != len(target.children):
         return None
     if not all(map(can_cast, source.children, target.children)):
         return None
@@ -475,5 +476,5 @@ _RULES: dict[Root, Rule] = {
     Root.TIME: _to_time,
     **dict.fromkeys(logical.TIMESTAMPS, _to_timestamp),
     **dict.fromkeys(logical.INTERVALS, _to_interval),
-    **dict.fromkeys((Root.ARRAY, Root.MAP, Root.ROW, Root.MULTISET), _to_composite),
+    **dict.fromkeys((Root.ARRAY, Root.MAP, *logical.ROWS, Root.MULTISET), _to_composite),
 }

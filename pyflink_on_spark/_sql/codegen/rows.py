@@ -215,6 +215,13 @@ def compile_correlate(
     return Program("\n".join(lines) + "\n", "calc", compiler.bindings)
 
 
+def nulls_low(value: Any) -> Any:
+    """Return a value in a form in which NULL is less than anything else, in its parts too."""
+    if value is None:
+        return (0,)
+    return (1, tuple(map(nulls_low, value)) if type(value) is tuple else value)
+
+
 _NUMBERS = frozenset({*logical.NUMERIC, *logical.DATETIMES, *logical.INTERVALS})
 
 
@@ -264,11 +271,13 @@ def compile_sort_key(keys: Sequence[SortKey], width: int, time_zone: str) -> Pro
 
 def _compared(compiler: ExpressionCompiler, key: SortKey, source: str) -> str:
     value = source
+    if key.value.type.children:
+        value = f"{compiler.bind(nulls_low, 'nulls_low')}({source})"
     if not key.ascending:
         if key.value.type.root in _NUMBERS:
             value = f"-{source}"
         else:
-            value = f"{compiler.bind(Descending, 'Descending')}({source})"
+            value = f"{compiler.bind(Descending, 'Descending')}({value})"
     if not key.value.type.nullable:
         return value
     null, other = ("(0,)", "1") if key.nulls_first else ("(2,)", "1")

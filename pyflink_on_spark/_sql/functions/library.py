@@ -53,6 +53,9 @@ CHAPTERS = {
         LOG10, LOG2, EXP, ATAN2, POWER, LOG, PI, E, ABS, SIGN, ROUND, TRUNCATE, FLOOR, CEIL,
         CEILING, GREATEST, LEAST, RAND, RAND_INTEGER, UUID
     """,
+    "objects": """
+        OBJECT_OF, OBJECT_UPDATE
+    """,
     "ranking": """
         ROW_NUMBER, RANK, DENSE_RANK, PERCENT_RANK, CUME_DIST, NTILE, LAG, LEAD
     """,

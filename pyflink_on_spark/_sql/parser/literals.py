@@ -7,11 +7,11 @@ import math
 import re
 from collections.abc import Callable
 
-from pyflink_on_spark._sql.errors import Span, SqlParseError, invalid
+from pyflink_on_spark._sql.errors import Span, SqlParseError, at_place, invalid
 from pyflink_on_spark._sql.parser.cursor import Cursor, Kind, Token
 from pyflink_on_spark._sql.syntax.expressions import Literal
 from pyflink_on_spark._sql.types import logical
-from pyflink_on_spark._sql.types.logical import LogicalType
+from pyflink_on_spark._sql.types.logical import LogicalType, check_class_name
 from pyflink_on_spark._sql.types.temporal import (
     MICROS_PER_DAY,
     MICROS_PER_HOUR,
@@ -267,6 +267,7 @@ class TypeParser(Cursor):
             "MULTISET": lambda: logical.multiset(self._bracketed()),
             "MAP": self._map,
             "ROW": self._row_type,
+            "STRUCTURED": self._structured_type,
         }.get(word)
         if read is None:
             raise invalid(f"Unknown identifier '{token.text}'", token.span)
@@ -361,6 +362,20 @@ class TypeParser(Cursor):
         else:
             self._close_bracket()
         return logical.row(tuple(name for name, _ in fields), tuple(kind for _, kind in fields))
+
+    def _structured_type(self) -> LogicalType:
+        self.expect("<")
+        span = self.token.span
+        class_name = self.string()
+        with at_place(span):
+            check_class_name(class_name)
+        fields = []
+        while self.accept(","):
+            fields.append(self._field())
+        self._close_bracket()
+        return logical.structured(
+            class_name, tuple(name for name, _ in fields), tuple(kind for _, kind in fields)
+        )
 
     def _field(self) -> tuple[str, LogicalType]:
         name = self.name()

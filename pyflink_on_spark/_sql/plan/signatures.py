@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from pyflink_on_spark._sql.plan.expressions import Constant, Typed
-from pyflink_on_spark._sql.types.logical import LogicalType, Root
+from pyflink_on_spark._sql.types.logical import ROWS, LogicalType, Root
 
 Parameter = Callable[[LogicalType], "LogicalType | None"]
 """The type that an argument of some type is converted to, its own as a rule; None: it is refused.
@@ -119,6 +119,8 @@ class ScalarFunction(Described):
         deterministic: whether it always has the same value for the same arguments.
         aliases: other names.
         foldable: whether the driver may compute it of constants.
+        by_signature: whether a call with a wrong number of arguments is an unknown function, as the
+            message has it.
     """
 
     name: str
@@ -127,6 +129,7 @@ class ScalarFunction(Described):
     deterministic: bool = True
     aliases: tuple[str, ...] = ()
     foldable: bool = True
+    by_signature: bool = False
 
     @property
     def is_operator(self) -> bool:
@@ -436,7 +439,7 @@ def _unnested(types: Sequence[LogicalType]) -> Named | None:
     if kind.root not in {Root.ARRAY, Root.MULTISET}:
         return None
     (element,) = kind.children
-    if element.root is Root.ROW:
+    if element.root in ROWS:
         return element.names, element.children
     return ("EXPR$0",), (element,)
 
@@ -449,7 +452,7 @@ def _unnest_code(site: CallSite) -> str:
     elements = f"{site.source(0)} or ()"
     if kind.root is Root.MULTISET:
         elements = f"{site.bind(Counter, 'Counter')}({elements}).elements()"
-    if kind.children[0].root is Root.ROW:
+    if kind.children[0].root in ROWS:
         return f"filter(None, {elements})"
     return f"zip({elements})"
 

@@ -75,6 +75,8 @@ def _common_of_two(one: LogicalType, two: LogicalType) -> LogicalType | None:
         return _common_timestamp(one, two)
     if one.root is two.root is Root.TIME:
         return one if (one.precision or 0) >= (two.precision or 0) else two
+    if Root.STRUCTURED in {one.root, two.root}:
+        return None
     if one.root is two.root and one.children and len(one.children) == len(two.children):
         return _common_composite(one, two)
     return None
@@ -128,7 +130,8 @@ def can_insert(source: LogicalType, target: LogicalType) -> bool:
         return True
     if source.root is Root.DATE and target.root in logical.TIMESTAMPS:
         return True
-    if source.root is target.root and len(source.children) == len(target.children):
+    alike = source.root is target.root or {source.root, target.root} == set(logical.ROWS)
+    if alike and len(source.children) == len(target.children):
         return (
             bool(source.children) and all(map(can_insert, source.children, target.children))
         ) or (source.root is Root.TIME)

@@ -71,6 +71,8 @@ def to_python(kind: LogicalType, zone: str | None = None) -> Convert | None:
         raise TypeError(
             f"Unsupported type: {kind}, it is not supported yet in current python type system"
         )
+    if root is Root.STRUCTURED:
+        raise TypeError(f"Unsupported row data type: {kind}")
     if root is Root.TIMESTAMP_LTZ and zone is not None:
         return _in_zone(zone)
     simple = _OUT.get(root)
@@ -373,6 +375,8 @@ def _to_data_type(kind: LogicalType) -> Any:
     if root is Root.ROW:
         fields = [_make.RowField(name, child) for name, child in zip(kind.names, inner)]
         return _make.RowType(fields)
+    if root is Root.STRUCTURED:
+        raise TypeError(f"Unsupported row data type: {kind}")
     raise TypeError(
         f"Unsupported type: {kind}, it is not supported yet in current python type system"
     )

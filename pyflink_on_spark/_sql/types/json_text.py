@@ -76,7 +76,7 @@ def _not_null_writer(kind: LogicalType, style: Style) -> Write:
     if root in {Root.TIME, *logical.TIMESTAMPS}:
         text = trimmed_time_text(kind, style.iso)
         return lambda value: f'"{text(value)}"'
-    if root is Root.ROW:
+    if root in logical.ROWS:
         return row_writer(kind, style)
     inner = [_writer(child, style) for child in kind.children]
     if root is Root.ARRAY:

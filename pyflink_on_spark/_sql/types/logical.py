@@ -15,7 +15,7 @@ TIMESTAMP, TIMESTAMP_LTZ   ``int``: microseconds since 1970-01-01T00:00:00, loca
 INTERVAL of days or less   ``int``: microseconds
 INTERVAL of months         ``int``: months
 ARRAY                      ``tuple``
-ROW                        ``tuple``
+ROW, STRUCTURED            ``tuple``
 MAP                        ``dict``, never changed
 MULTISET                   ``dict`` of value and count, never changed
 VARIANT                    ``tuple`` of a kind and a content: see ``types/variants.py``
@@ -28,7 +28,10 @@ NULL                       ``None``
 from __future__ import annotations
 
 import enum
+import unicodedata
 from dataclasses import dataclass, field, replace
+
+from pyflink_on_spark._sql.errors import ValidationError
 
 MAX_LENGTH = 2**31 - 1
 MICROS = 1_000_000
@@ -59,6 +62,7 @@ class Root(enum.Enum):
     MAP = "MAP"
     MULTISET = "MULTISET"
     ROW = "ROW"
+    STRUCTURED = "STRUCTURED"
     VARIANT = "VARIANT"
     BITMAP = "BITMAP"
     RAW = "RAW"
@@ -76,6 +80,7 @@ BYTES_LIKE = (Root.BINARY, Root.VARBINARY)
 TIMESTAMPS = (Root.TIMESTAMP, Root.TIMESTAMP_LTZ)
 DATETIMES = (Root.DATE, Root.TIME, *TIMESTAMPS)
 INTERVALS = (Root.INTERVAL_MONTH, Root.INTERVAL_SECOND)
+ROWS = (Root.ROW, Root.STRUCTURED)
 
 
 class Time(enum.Enum):
@@ -97,6 +102,7 @@ class LogicalType:
         children: the types of elements, of keys and values, or of fields.
         names: the names of fields.
         time: which time attribute a column of the type is, if any.
+        class_name: the name that tells a STRUCTURED from others with the same fields.
     """
 
     root: Root
@@ -106,6 +112,7 @@ class LogicalType:
     children: tuple[LogicalType, ...] = ()
     names: tuple[str, ...] = ()
     time: Time | None = field(default=None, compare=False)
+    class_name: str = ""
 
     def with_nullable(self, nullable: bool) -> LogicalType:
         """Return the type with or without NULL."""
@@ -143,8 +150,9 @@ def _text(kind: LogicalType, string: str) -> str:
     if root is Root.DECIMAL:
         return f"DECIMAL({kind.precision}, {kind.scale})"
     if root is Root.ROW:
-        fields = ", ".join(f"`{name}` {text}" for name, text in zip(kind.names, inner))
-        return f"ROW<{fields}>"
+        return f"ROW<{_fields(kind, inner)}>"
+    if root is Root.STRUCTURED:
+        return f"STRUCTURED<'{kind.class_name}', {_fields(kind, inner)}>"
     if root is Root.RAW:
         return "RAW('java.lang.Object', ?)"
     if root is Root.INTERVAL_SECOND:
@@ -152,6 +160,11 @@ def _text(kind: LogicalType, string: str) -> str:
     if inner:
         return f"{root.value}<{', '.join(inner)}>"
     return root.value if kind.precision is None else f"{root.value}({kind.precision})"
+
+
+def _fields(kind: LogicalType, types: list[str]) -> str:
+    named = zip(kind.names, types)
+    return ", ".join("`" + name.replace("`", "``") + f"` {text}" for name, text in named)
 
 
 BOOLEAN = LogicalType(Root.BOOLEAN)
@@ -232,3 +245,42 @@ def mapping(key: LogicalType, value: LogicalType) -> LogicalType:
 def row(names: tuple[str, ...], types: tuple[LogicalType, ...]) -> LogicalType:
     """Return the type of rows."""
     return LogicalType(Root.ROW, children=types, names=names)
+
+
+def structured(
+    class_name: str, names: tuple[str, ...], types: tuple[LogicalType, ...]
+) -> LogicalType:
+    """Return the type of objects: rows whose type has the name of a class."""
+    return LogicalType(Root.STRUCTURED, children=types, names=names, class_name=class_name)
+
+
+_START = frozenset({"Lu", "Ll", "Lt", "Lm", "Lo", "Nl", "Sc", "Pc"})
+_PART = _START | {"Nd", "Mc", "Mn"}
+_JAVA_WORDS = frozenset(
+    [
+        "_", "abstract", "assert", "boolean", "break", "byte", "case", "catch", "char", "class",
+        "const", "continue", "default", "do", "double", "else", "enum", "extends", "false",
+        "final", "finally", "float", "for", "goto", "if", "implements", "import", "instanceof",
+        "int", "interface", "long", "native", "new", "null", "package", "private", "protected",
+        "public", "return", "short", "static", "strictfp", "super", "switch", "synchronized",
+        "this", "throw", "throws", "transient", "true", "try", "void", "volatile", "while"
+    ]
+)  # fmt: skip
+
+
+def check_class_name(name: str) -> None:
+    """Check the name of a STRUCTURED type.
+
+    Raises:
+        ValidationError: no class of Java can have it.
+    """
+    if not all(map(_is_java_name, name.split("."))):
+        raise ValidationError(
+            f"Invalid class name '{name}'. The class name must comply with JVM identifier rules."
+        )
+
+
+def _is_java_name(word: str) -> bool:
+    if not word or word in _JAVA_WORDS or unicodedata.category(word[0]) not in _START:
+        return False
+    return all(unicodedata.category(character) in _PART for character in word)

@@ -60,6 +60,9 @@ def _writer(kind: LogicalType, zone: str, null: str) -> Text:
     if kind.root in logical.TIMESTAMPS:
         return _timestamp_writer(kind, zone)
     inner = [_nullable(_writer(child, zone, null), null) for child in kind.children]
+    if kind.root is Root.STRUCTURED:
+        fields = list(zip(kind.names, inner))
+        return lambda row: f"({', '.join([f'{n}={text(v)}' for (n, text), v in zip(fields, row)])})"
     if kind.root is Root.ROW:
         return lambda row: f"({', '.join([text(v) for text, v in zip(inner, row)])})"
     if kind.root is Root.ARRAY:
@@ -139,7 +142,7 @@ def _print_writer(kind: LogicalType, zone: str) -> Text:
     if root is Root.TIMESTAMP_LTZ:
         return lambda value: f"{_java_timestamp(value, seconds=True)}Z"
     inner = [print_text(child, zone) for child in kind.children]
-    if root is Root.ROW:
+    if root in logical.ROWS:
         return lambda row: f"+I[{', '.join([text(v) for text, v in zip(inner, row)])}]"
     if root is Root.ARRAY:
         return lambda array: f"[{', '.join(map(inner[0], array))}]"

@@ -471,6 +471,14 @@ class CollectionMethods(Operand):
         """Return the pairs of all maps."""
         return self._of("MAP_UNION", *maps)
 
+    def object_update(self, *kv) -> Expression:
+        """Return an object with other values of some fields.
+
+        Args:
+            kv: names of fields and their values, in turns.
+        """
+        return self._of("OBJECT_UPDATE", *kv)
+
 
 _with_udf = unsupported_class(
     kind=Gap.NOT_YET,
@@ -485,8 +493,6 @@ class MissingMethods(Operand):
     """The methods that raise."""
 
     def as_argument(self, name): ...
-
-    def object_update(self, *kv): ...
 
 
 T = TypeVar("T")

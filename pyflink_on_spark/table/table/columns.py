@@ -13,6 +13,7 @@ from pyflink_on_spark._sql.plan.expressions import FieldAccess, InputRef, Typed
 from pyflink_on_spark._sql.plan.nodes import Correlate, Node, Schema
 from pyflink_on_spark._sql.plan.signatures import TableFunction
 from pyflink_on_spark._sql.syntax import expressions as syntax
+from pyflink_on_spark._sql.types import logical
 from pyflink_on_spark._sql.types.logical import Root
 from pyflink_on_spark.table.expression import Expression
 from pyflink_on_spark.table.expression.parts import literal
@@ -69,7 +70,7 @@ def _position(item: Any, schema: Schema) -> int:
 
 def _flattened(operand: Any, binder: ExpressionBinder) -> list[Any]:
     kind = binder.bind(operand).type
-    if kind.root is not Root.ROW:
+    if kind.root not in logical.ROWS:
         return [operand]
     return [syntax.Call("DOT", (operand, literal(name))) for name in kind.names]
 

@@ -375,7 +375,9 @@ def _nullable(types: Sequence[LogicalType]) -> LogicalType:
 
 
 def _comparable(kind: LogicalType) -> LogicalType | None:
-    unordered = {Root.MAP, Root.MULTISET, Root.ARRAY, Root.ROW, Root.RAW, Root.VARIANT, Root.BITMAP}
+    unordered = {
+        Root.MAP, Root.MULTISET, Root.ARRAY, *logical.ROWS, Root.RAW, Root.VARIANT, Root.BITMAP
+    }  # fmt: skip
     return None if kind.root in unordered else kind.plain()
 
 

@@ -12,7 +12,7 @@ from pyflink_on_spark._sql.types.coercion import common_type, comparable_type
 from pyflink_on_spark._sql.types.logical import LogicalType, Root
 
 _UNORDERED = frozenset(
-    {Root.MAP, Root.MULTISET, Root.ARRAY, Root.ROW, Root.RAW, Root.VARIANT, Root.BITMAP}
+    {Root.MAP, Root.MULTISET, Root.ARRAY, *logical.ROWS, Root.RAW, Root.VARIANT, Root.BITMAP}
 )
 
 
@@ -28,7 +28,12 @@ def equatable_type(types: Sequence[LogicalType]) -> LogicalType | None:
         raise ValidationError(
             f"implicit type conversion between {_name(one)} and {_name(two)} is not supported now"
         )
-    return comparable_type(types)
+    found = comparable_type(types)
+    roots = {one.root, two.root}
+    if found is None and Root.STRUCTURED in roots and roots <= set(logical.ROWS):
+        what = "structured types" if one.root is two.root else "types"
+        raise ValidationError(f"Incompatible {what}: {one} and {two}.")
+    return found
 
 
 def _name(kind: LogicalType) -> str:
@@ -288,10 +293,12 @@ CASE = ScalarFunction(
 
 
 def _plain(kind: LogicalType) -> LogicalType | None:
-    return None if kind.root in {Root.VARIANT, Root.BITMAP} else kind
+    return None if kind.root in {Root.VARIANT, Root.BITMAP, Root.STRUCTURED} else kind
 
 
 def _nullif_type(types: Sequence[LogicalType]) -> LogicalType:
+    if any(kind.root is Root.STRUCTURED for kind in types):
+        raise ValidationError("Illegal mixing of types in CASE or COALESCE statement")
     if equatable_type(types) is None:
         one, two = (kind.text(nullability=False) for kind in types)
         raise ValidationError(f"Cannot apply '=' to arguments of type '<{one}> = <{two}>'.")

@@ -11,7 +11,6 @@ from typing import Any
 from pyflink_on_spark._sql.functions.builtin.times import ceiling_to_unit, floor_to_unit
 from pyflink_on_spark._sql.functions.parameters import (
     always,
-    any_type,
     as_double,
     as_int,
     calling,
@@ -280,12 +279,16 @@ def _absolute(site: CallSite) -> str:
     return f"abs({site.source(0)})"
 
 
+def _no_object(kind: LogicalType) -> LogicalType | None:
+    return None if kind.root is Root.STRUCTURED else kind
+
+
 def _extreme(name: str, word: str) -> ScalarFunction:
     return ScalarFunction(
         name,
         (
             Overload(
-                (any_type,),
+                (_no_object,),
                 _common,
                 lambda site: (
                     f"{word}({', '.join(site.sources())})" if len(site.args) > 1 else site.source(0)

@@ -401,6 +401,8 @@ def _sequence(options: TableOptions, name: str, kind: LogicalType) -> Field:
 
 
 def _random(options: TableOptions, kind: LogicalType) -> Field:
+    if kind.root is Root.STRUCTURED:
+        raise ValidationError(f"Unsupported type: {kind}")
     names = kind.names if kind.root is Root.ROW else ("element",)
     if kind.root is Root.MAP:
         names = ("key", "value")

@@ -204,7 +204,7 @@ def check_has_text(schema: Schema) -> None:
 
 
 def _has_text(kind: LogicalType) -> bool:
-    if kind.root in {Root.VARIANT, Root.BITMAP}:
+    if kind.root in {Root.STRUCTURED, Root.VARIANT, Root.BITMAP}:
         return False
     return all(map(_has_text, kind.children))
 
