@@ -32,6 +32,14 @@ from pyflink_on_spark.common.typeinfo import (
     TimeTypeInfo,
     TupleTypeInfo,
 )
+from pyflink_on_spark.common.typeinfo.basic import basic_type_of
+from pyflink_on_spark.common.typeinfo.collections import (
+    element_type_of,
+    key_type_of,
+    value_type_of,
+    wrapped_type_of,
+)
+from pyflink_on_spark.common.typeinfo.temporal import time_type_of
 from pyflink_on_spark.common.types import Row
 
 if TYPE_CHECKING:
@@ -437,11 +445,11 @@ def _list(type_info: ListTypeInfo) -> JavaHash:
 
 
 def _is_bytes(element: Any) -> bool:
-    return isinstance(element, BasicTypeInfo) and element._basic_type is BasicType.BYTE
+    return isinstance(element, BasicTypeInfo) and basic_type_of(element) is BasicType.BYTE
 
 
 def _map(type_info: MapTypeInfo) -> JavaHash:
-    key, value = java_hash(type_info._key_type_info), java_hash(type_info._value_type_info)
+    key, value = java_hash(key_type_of(type_info)), java_hash(value_type_of(type_info))
     return JavaHash(
         lambda entries: sum(key.plain(k) ^ value.plain(v) for k, v in entries.items()),
         lambda entries: 1 + sum(key.in_row(k) ^ value.in_row(v) for k, v in entries.items()),
@@ -449,7 +457,7 @@ def _map(type_info: MapTypeInfo) -> JavaHash:
 
 
 def _object_array(type_info: Any) -> JavaHash:
-    element = java_hash(type_info._element_type)
+    element = java_hash(element_type_of(type_info))
 
     def in_row(value: Any) -> int:
         return _array_hash(map(element.in_row, value))
@@ -459,8 +467,10 @@ def _object_array(type_info: Any) -> JavaHash:
 
 
 def _primitive_array(type_info: PrimitiveArrayTypeInfo) -> JavaHash:
-    element = java_hash(type_info._element_type)
-    items: Callable[[Any], Iterable[Any]] = signed if _is_bytes(type_info._element_type) else iter
+    element = java_hash(element_type_of(type_info))
+    items: Callable[[Any], Iterable[Any]] = (
+        signed if _is_bytes(element_type_of(type_info)) else iter
+    )
     return JavaHash(lambda value: _array_hash(map(element.plain, items(value))))
 
 
@@ -487,7 +497,7 @@ _LOCAL_TIME: dict[LocalTimeTypeInfo.TimeType, Hash] = {
 
 
 def _basic(type_info: BasicTypeInfo) -> JavaHash:
-    plain, column = _BASIC[type_info._basic_type]
+    plain, column = _BASIC[basic_type_of(type_info)]
     return JavaHash(plain, column=column)
 
 
@@ -503,9 +513,9 @@ _BUILDERS: dict[type, Callable[[Any], JavaHash]] = {
     DateTypeInfo: lambda _: JavaHash(sql_date_hash),
     TimeTypeInfo: lambda _: JavaHash(sql_time_hash),
     TimestampTypeInfo: lambda _: JavaHash(sql_timestamp_hash),
-    LocalTimeTypeInfo: lambda type_info: JavaHash(_LOCAL_TIME[type_info._time_type]),
+    LocalTimeTypeInfo: lambda type_info: JavaHash(_LOCAL_TIME[time_type_of(type_info)]),
     PickledBytesTypeInfo: lambda _: JavaHash(pickle_hash),
-    ExternalTypeInfo: lambda type_info: java_hash(type_info._type_info),
+    ExternalTypeInfo: lambda type_info: java_hash(wrapped_type_of(type_info)),
 }
 
 

@@ -70,6 +70,6 @@ __all__ = [
 
 def __getattr__(name: str) -> Any:
     # The row schemas of 1.x: they live in datastream.formats, which is not to be loaded for them.
-    if name in serialization._MOVED:
+    if name in serialization.MOVED:
         return getattr(serialization, name)
     return missing_name(__name__)(name)

@@ -6,7 +6,7 @@ from typing import Any, ClassVar, Self
 
 from pyflink_on_spark._options.option import Option
 from pyflink_on_spark._options.registry import note_option
-from pyflink_on_spark.common.configuration import Configuration
+from pyflink_on_spark.common.configuration import Configuration, values_of
 
 
 class OptionsView:
@@ -28,9 +28,9 @@ class OptionsView:
             self._read(option)
 
     def _read(self, option: Option[Any]) -> Any:
-        return self._configuration._read(option)
+        return option.read(values_of(self._configuration))
 
     def _write(self, option: Option[Any], value: Any) -> Self:
-        self._configuration._write(option, value)
-        note_option(self._configuration._values, option)
+        option.write(values_of(self._configuration), value)
+        note_option(values_of(self._configuration), option)
         return self

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any, TypeVar
 
 from pyflink_on_spark._compat.missing_names import missing_name
-from pyflink_on_spark._options.option import Option, parsed
+from pyflink_on_spark._options.option import parsed
 from pyflink_on_spark._options.option_text import (
     double_text,
     option_text,
@@ -192,22 +192,6 @@ class Configuration:
         """Return all options as texts, those that are secret hidden."""
         return {key: _shown(key, value) for key, value in self._values.items()}
 
-    def _read(self, option: Option[T]) -> T:
-        """Return an option's value, or its default."""
-        return option.read(self._values)
-
-    def _write(self, option: Option[T], value: T) -> None:
-        """Set an option."""
-        option.write(self._values, value)
-
-    def _remove(self, option: Option[Any]) -> None:
-        """Unset an option, under all of its keys."""
-        option.remove(self._values)
-
-    def _is_set(self, option: Option[Any]) -> bool:
-        """True if the option is set, under any of its keys."""
-        return option.is_set(self._values)
-
     def _get(self, key: str, default: T, parse: Callable[[Any], T]) -> T:
         if _key(key) not in self._values:
             return default
@@ -233,8 +217,13 @@ def _typed(value: Any, kind: Any, call: str) -> Any:
     return value
 
 
+def values_of(configuration: Configuration) -> dict[str, Any]:
+    """The values of a configuration by their keys: options read them and write them."""
+    return configuration._values
+
+
 def _typed_values(configuration: Configuration) -> dict[str, tuple[type, Any]]:
-    return {key: (type(value), value) for key, value in configuration._values.items()}
+    return {key: (type(value), value) for key, value in values_of(configuration).items()}
 
 
 def _shown(key: str, value: Any) -> str:

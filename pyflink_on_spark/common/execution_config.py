@@ -9,7 +9,7 @@ from pyflink_on_spark._options import checkpointing, flink, own
 from pyflink_on_spark._options.option import Option
 from pyflink_on_spark.common._java_handles import own_handle
 from pyflink_on_spark.common._options_view import OptionsView
-from pyflink_on_spark.common.configuration import Configuration
+from pyflink_on_spark.common.configuration import Configuration, values_of
 from pyflink_on_spark.common.execution_mode import ExecutionMode
 from pyflink_on_spark.common.input_dependency_constraint import InputDependencyConstraint
 from pyflink_on_spark.common.restart_strategy import (
@@ -336,7 +336,7 @@ class ExecutionConfig(OptionsView):
         return hash(self._configuration)
 
     def _append(self, option: Option[list[str]], name: str) -> ExecutionConfig:
-        names = self._configuration._read(option)
+        names = option.read(values_of(self._configuration))
         return self._write(option, [*names, *({name} - set(names))])
 
 

@@ -11,7 +11,7 @@ from pyflink_on_spark._compat.missing_names import missing_name
 from pyflink_on_spark._options import checkpointing as options
 from pyflink_on_spark._options.registry import options_of
 from pyflink_on_spark.common._java_handles import own_handle
-from pyflink_on_spark.common.configuration import Configuration
+from pyflink_on_spark.common.configuration import Configuration, values_of
 
 __all__ = ["RestartStrategies", "RestartStrategyConfiguration"]
 
@@ -210,20 +210,22 @@ def read_restart_strategy(configuration: Configuration) -> RestartStrategyConfig
         ValueError: the strategy has no class in ``RestartStrategies``, for example
             ``exponential-delay``, or one of its options cannot be read.
     """
-    name = configuration._read(options.STRATEGY)
+    name = options.STRATEGY.read(values_of(configuration))
     if name is None:
         return RestartStrategies.fall_back_restart()
     kind = _NAMES.get(name.lower())
     if kind == "none":
         return RestartStrategies.no_restart()
-    read = configuration._read
+    values = values_of(configuration)
     if kind == "fixed-delay":
         return RestartStrategies.fixed_delay_restart(
-            read(options.FIXED_ATTEMPTS), read(options.FIXED_DELAY)
+            options.FIXED_ATTEMPTS.read(values), options.FIXED_DELAY.read(values)
         )
     if kind == "failure-rate":
         return RestartStrategies.failure_rate_restart(
-            read(options.RATE_FAILURES), read(options.RATE_INTERVAL), read(options.RATE_DELAY)
+            options.RATE_FAILURES.read(values),
+            options.RATE_INTERVAL.read(values),
+            options.RATE_DELAY.read(values),
         )
     raise ValueError(f"The restart strategy {name!r} has no class in RestartStrategies")
 
@@ -234,17 +236,17 @@ def write_restart_strategy(
     """Set a strategy in a configuration, in place of the former one."""
     spec = strategy._spec
     for option in options_of(options):
-        configuration._remove(option)
+        option.remove(values_of(configuration))
     if spec.kind == "fallback":
         return
-    configuration._write(options.STRATEGY, spec.kind)
+    options.STRATEGY.write(values_of(configuration), spec.kind)
     if spec.kind == "fixed-delay":
-        configuration._write(options.FIXED_ATTEMPTS, spec.attempts)
-        configuration._write(options.FIXED_DELAY, spec.delay_ms)
+        options.FIXED_ATTEMPTS.write(values_of(configuration), spec.attempts)
+        options.FIXED_DELAY.write(values_of(configuration), spec.delay_ms)
     elif spec.kind == "failure-rate":
-        configuration._write(options.RATE_FAILURES, spec.attempts)
-        configuration._write(options.RATE_INTERVAL, spec.interval_ms)
-        configuration._write(options.RATE_DELAY, spec.delay_ms)
+        options.RATE_FAILURES.write(values_of(configuration), spec.attempts)
+        options.RATE_INTERVAL.write(values_of(configuration), spec.interval_ms)
+        options.RATE_DELAY.write(values_of(configuration), spec.delay_ms)
 
 
 def _no_restart() -> RestartSpec:

@@ -24,7 +24,7 @@ __all__ = [
     "RowFieldExtractorSchema",
 ]
 
-_MOVED = {
+MOVED = {
     "JsonRowSerializationSchema": "json",
     "JsonRowDeserializationSchema": "json",
     "CsvRowSerializationSchema": "csv",
@@ -35,8 +35,8 @@ _MOVED = {
 
 
 def __getattr__(name: str) -> Any:
-    if name in _MOVED:
-        formats = f"{__name__.rpartition('.common.')[0]}.datastream.formats.{_MOVED[name]}"
+    if name in MOVED:
+        formats = f"{__name__.rpartition('.common.')[0]}.datastream.formats.{MOVED[name]}"
         return getattr(importlib.import_module(formats), name)
     return missing_name(__name__)(name)
 

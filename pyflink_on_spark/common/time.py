@@ -150,3 +150,8 @@ class Time:
 
 
 __getattr__ = missing_name(__name__)
+
+
+def nanos_of(duration: Duration) -> int:
+    """The length of a duration in nanoseconds."""
+    return duration._nanos  # noqa: SLF001

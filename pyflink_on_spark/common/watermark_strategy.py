@@ -11,7 +11,7 @@ from pyflink_on_spark._compat.missing_names import missing_name
 from pyflink_on_spark._compat.recorded import note_recorded
 from pyflink_on_spark._compat.unsupported import Gap, raise_unsupported
 from pyflink_on_spark.common._java_handles import own_handle
-from pyflink_on_spark.common.time import Duration
+from pyflink_on_spark.common.time import Duration, nanos_of
 
 _LOG = logging.getLogger(__name__)
 
@@ -63,7 +63,7 @@ class WatermarkStrategy:
             ValueError: the timeout is not greater than zero.
         """
         timeout = own_handle(idle_timeout, Duration, "with_idleness(idle_timeout)")
-        if timeout._nanos <= 0:
+        if nanos_of(timeout) <= 0:
             raise ValueError("idleTimeout must be greater than zero")
         return self._without_assigner("with_idleness", idle_timeout_ms=max(1, timeout._to_millis()))
 
@@ -93,9 +93,9 @@ class WatermarkStrategy:
         drift = own_handle(max_allowed_watermark_drift, Duration, call)
         interval = Duration.of_seconds(1) if update_interval is None else update_interval
         own_handle(interval, Duration, "with_watermark_alignment(..., update_interval)")
-        if drift._nanos < 0:
+        if nanos_of(drift) < 0:
             raise ValueError("maxAllowedWatermarkDrift must be greater than or equal to zero")
-        if interval._nanos <= 0:
+        if nanos_of(interval) <= 0:
             raise ValueError("updateInterval must be positive")
         note_recorded("with_watermark_alignment()", "the sources of a job are read in turns")
         return self._without_assigner("with_watermark_alignment")
@@ -117,7 +117,7 @@ class WatermarkStrategy:
         """
         call = "for_bounded_out_of_orderness(max_out_of_orderness)"
         bound = own_handle(max_out_of_orderness, Duration, call)
-        if bound._nanos < 0:
+        if nanos_of(bound) < 0:
             raise ValueError("maxOutOfOrderness cannot be negative")
         return WatermarkStrategy(WatermarkSpec("bounded", bound_ms=bound._to_millis()))
 

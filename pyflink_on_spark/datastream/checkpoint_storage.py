@@ -18,7 +18,7 @@ from pyflink_on_spark._job.checkpoints.checkpoint_settings import (
 )
 from pyflink_on_spark._options import checkpointing
 from pyflink_on_spark.common._java_handles import own_handle, refuse_java_object
-from pyflink_on_spark.common.configuration import Configuration
+from pyflink_on_spark.common.configuration import Configuration, values_of
 
 __all__ = [
     "CheckpointStorage",
@@ -153,7 +153,7 @@ class CustomCheckpointStorage(CheckpointStorage):
 
 def write_checkpoint_storage(configuration: Configuration, storage: CheckpointStorage) -> None:
     """Set a storage in a configuration, in place of the one that it had."""
-    write_storage(configuration._values, storage._j_checkpoint_storage)
+    write_storage(values_of(configuration), storage._j_checkpoint_storage)
 
 
 def read_checkpoint_storage(configuration: Configuration) -> CheckpointStorage | None:
@@ -162,7 +162,7 @@ def read_checkpoint_storage(configuration: Configuration) -> CheckpointStorage |
     Raises:
         UnsupportedFlinkFeature: it names a Java class.
     """
-    spec = read_storage(configuration._values)
+    spec = read_storage(values_of(configuration))
     if spec is None:
         return None
     if spec.kind == JOB_MANAGER:

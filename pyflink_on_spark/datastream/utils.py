@@ -9,6 +9,7 @@ from pyflink_on_spark._compat.missing_names import missing_name
 from pyflink_on_spark._compat.unsupported import Gap, raise_unsupported
 from pyflink_on_spark.common.configuration import Configuration
 from pyflink_on_spark.common.typeinfo import ExternalTypeInfo, TypeInformation, Types
+from pyflink_on_spark.common.typeinfo.collections import wrapped_type_of
 from pyflink_on_spark.datastream._java_gaps import without_java_object
 
 
@@ -41,7 +42,7 @@ def convert_to_python_obj(data, type_info):
         UnsupportedFlinkFeature: the stream is typed, so that its elements are Java objects.
     """
     while isinstance(type_info, ExternalTypeInfo):
-        type_info = type_info._type_info
+        type_info = wrapped_type_of(type_info)
     return pickled_bytes_to_python_obj(data, type_info)
 
 

@@ -34,6 +34,7 @@ from pyflink_on_spark.common.typeinfo import (
     RowTypeInfo,
     TupleTypeInfo,
 )
+from pyflink_on_spark.common.typeinfo.collections import wrapped_type_of
 from pyflink_on_spark.common.types import Row
 from pyflink_on_spark.flink_state.contents import FlinkCheckpoint, LostFileError, shown
 from pyflink_on_spark.flink_state.keyed_state import (
@@ -524,7 +525,7 @@ def key_reader(key_type: Any, load: Callable[[bytes], Any]) -> ReadKey:
 def _as_declared(value: Any, type_info: Any) -> Any:
     """Give a value what Java does not keep: the names of a row's fields."""
     if isinstance(type_info, ExternalTypeInfo):
-        return _as_declared(value, type_info._type_info)
+        return _as_declared(value, wrapped_type_of(type_info))
     if isinstance(type_info, RowTypeInfo):
         fields = map(_as_declared, value, type_info.get_field_types())
         row = Row(*fields)

@@ -23,6 +23,8 @@ from pyflink_on_spark.common.typeinfo import (
     TimeTypeInfo,
     TupleTypeInfo,
 )
+from pyflink_on_spark.common.typeinfo.basic import basic_type_of
+from pyflink_on_spark.common.typeinfo.collections import element_type_of, wrapped_type_of
 from pyflink_on_spark.flink_state.value_writers import Write, mask_of, writer_of
 
 _BASE = "org.apache.flink.api.common.typeutils.base."
@@ -95,9 +97,9 @@ def _java_type(type_info: Any) -> JavaType:
     if type_info is None or isinstance(type_info, PickledBytesTypeInfo):
         return JavaType(BYTES, _pickle)
     if isinstance(type_info, ExternalTypeInfo):
-        return _java_type(type_info._type_info)
-    if isinstance(type_info, BasicTypeInfo) and type_info._basic_type in _BASIC:
-        name, write = _BASIC[type_info._basic_type]
+        return _java_type(wrapped_type_of(type_info))
+    if isinstance(type_info, BasicTypeInfo) and basic_type_of(type_info) in _BASIC:
+        name, write = _BASIC[basic_type_of(type_info)]
         return _based(name, write or writer_of(type_info))
     for kind, (name, milliseconds) in _TIMES.items():
         if isinstance(type_info, kind):
@@ -106,7 +108,7 @@ def _java_type(type_info: Any) -> JavaType:
         return _rows(type_info)
     if isinstance(type_info, TupleTypeInfo):
         return _tuples(type_info)
-    if isinstance(type_info, PrimitiveArrayTypeInfo) and str(type_info._element_type) == "Byte":
+    if isinstance(type_info, PrimitiveArrayTypeInfo) and str(element_type_of(type_info)) == "Byte":
         return JavaType(BYTES, lambda value: sized(bytes(value)))
     raise TypeError(f"keys of the type {type_info} cannot be written for Flink")
 

@@ -9,6 +9,7 @@ from pyflink_on_spark._runtime.moved_in.coders import longs, sized
 from pyflink_on_spark._runtime.state.moved_in import MAP, PIECES
 from pyflink_on_spark._runtime.state.snapshot import StateMeta
 from pyflink_on_spark.common.typeinfo import ListTypeInfo, MapTypeInfo
+from pyflink_on_spark.common.typeinfo.collections import key_type_of, value_type_of
 from pyflink_on_spark.flink_state.keyed_state import EVENT_TIMERS, PROCESSING_TIMERS
 from pyflink_on_spark.flink_state.savepoint_files import StateText
 from pyflink_on_spark.flink_state.value_writers import Write, writer_of
@@ -78,7 +79,7 @@ def broadcast_pairs(entries: Mapping[Any, Any], type_info: Any) -> list[Pair]:
 
 def _map_writers(type_info: Any) -> tuple[Write, Write]:
     if isinstance(type_info, MapTypeInfo):
-        return writer_of(type_info._key_type_info), writer_of(type_info._value_type_info)
+        return writer_of(key_type_of(type_info)), writer_of(value_type_of(type_info))
     return writer_of(None), writer_of(None)
 
 

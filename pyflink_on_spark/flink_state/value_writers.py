@@ -27,6 +27,13 @@ from pyflink_on_spark.common.typeinfo import (
     TimeTypeInfo,
     TupleTypeInfo,
 )
+from pyflink_on_spark.common.typeinfo.basic import basic_type_of
+from pyflink_on_spark.common.typeinfo.collections import (
+    element_type_of,
+    key_type_of,
+    value_type_of,
+    wrapped_type_of,
+)
 
 Write = Callable[[Any], bytes]
 
@@ -50,7 +57,7 @@ def writer_of(type_info: Any) -> Write:
     if type_info is None or isinstance(type_info, PickledBytesTypeInfo):
         return lambda value: sized(as_flink_names(pickle.dumps(value, _PROTOCOL)))
     if isinstance(type_info, BasicTypeInfo):
-        return _BASIC[type_info._basic_type]
+        return _BASIC[basic_type_of(type_info)]
     for kind, make in _MAKERS.items():
         if isinstance(type_info, kind):
             return make(type_info)
@@ -112,7 +119,7 @@ def _rows(type_info: Any) -> Write:
 
 
 def _arrays(element: Any, nullable: bool) -> Write:
-    basic = element._basic_type if isinstance(element, BasicTypeInfo) else None
+    basic = basic_type_of(element) if isinstance(element, BasicTypeInfo) else None
     if not nullable and basic is BasicType.BYTE:
         return sized
     write = writer_of(element)
@@ -125,8 +132,8 @@ def _arrays(element: Any, nullable: bool) -> Write:
 
 
 def _maps(type_info: Any) -> Write:
-    write_key = writer_of(type_info._key_type_info)
-    write_value = writer_of(type_info._value_type_info)
+    write_key = writer_of(key_type_of(type_info))
+    write_value = writer_of(value_type_of(type_info))
     return lambda value: (
         integers(len(value))
         + b"".join(
@@ -156,12 +163,12 @@ _MAKERS: dict[type, Callable[[Any], Write]] = {
     TupleTypeInfo: _tuples,
     RowTypeInfo: _rows,
     ListTypeInfo: lambda found: _arrays(found.elem_type, nullable=True),
-    PrimitiveArrayTypeInfo: lambda found: _arrays(found._element_type, nullable=False),
-    BasicArrayTypeInfo: lambda found: _arrays(found._element_type, nullable=True),
-    ObjectArrayTypeInfo: lambda found: _arrays(found._element_type, nullable=True),
+    PrimitiveArrayTypeInfo: lambda found: _arrays(element_type_of(found), nullable=False),
+    BasicArrayTypeInfo: lambda found: _arrays(element_type_of(found), nullable=True),
+    ObjectArrayTypeInfo: lambda found: _arrays(element_type_of(found), nullable=True),
     MapTypeInfo: _maps,
     DateTypeInfo: lambda _: lambda value: integers(value.toordinal() - _EPOCH),
     TimeTypeInfo: lambda _: _time,
     TimestampTypeInfo: lambda _: lambda value: longs((value - _MIDNIGHT) // _MILLISECOND),
-    ExternalTypeInfo: lambda found: writer_of(found._type_info),
+    ExternalTypeInfo: lambda found: writer_of(wrapped_type_of(found)),
 }

@@ -11,6 +11,7 @@ from pyflink_on_spark._options.flink import (
     RUNTIME_MODE,
 )
 from pyflink_on_spark.common import Configuration
+from pyflink_on_spark.common.configuration import values_of
 
 __all__ = ["EnvironmentSettings"]
 
@@ -85,15 +86,15 @@ class EnvironmentSettings:
 
     def get_built_in_catalog_name(self) -> str:
         """Return the name of the first catalog."""
-        return self._configuration._read(BUILTIN_CATALOG)
+        return BUILTIN_CATALOG.read(values_of(self._configuration))
 
     def get_built_in_database_name(self) -> str:
         """Return the name of the first database."""
-        return self._configuration._read(BUILTIN_DATABASE)
+        return BUILTIN_DATABASE.read(values_of(self._configuration))
 
     def is_streaming_mode(self) -> bool:
         """True if rows are computed as they arrive."""
-        return self._configuration._read(RUNTIME_MODE) != BATCH
+        return RUNTIME_MODE.read(values_of(self._configuration)) != BATCH
 
     def is_blink_planner(self) -> bool:
         """True: the planner is the one that PyFlink 1.14 and later have."""

@@ -14,6 +14,7 @@ from pyflink_on_spark._options.option_text import duration_text
 from pyflink_on_spark._options.python import EXECUTABLE
 from pyflink_on_spark._sql.session.session import time_zone
 from pyflink_on_spark.common import Configuration
+from pyflink_on_spark.common.configuration import values_of
 from pyflink_on_spark.table.sql_dialect import SqlDialect
 
 __all__ = ["TableConfig"]
@@ -47,7 +48,7 @@ class TableConfig:
 
     def get_local_timezone(self) -> str:
         """Return the name of the session's time zone."""
-        return time_zone(self._configuration._read(LOCAL_TIME_ZONE))
+        return time_zone(LOCAL_TIME_ZONE.read(values_of(self._configuration)))
 
     def set_local_timezone(self, timezone_id: str):
         """Set the session's time zone, in which points in time are shown."""
@@ -55,7 +56,7 @@ class TableConfig:
 
     def get_max_generated_code_length(self) -> int:
         """Return how long generated code may be."""
-        return self._configuration._read(CODE_LENGTH)
+        return CODE_LENGTH.read(values_of(self._configuration))
 
     def set_max_generated_code_length(self, max_generated_code_length: int):
         """Set how long generated code may be. On Spark: recorded; Python has no such limit."""
@@ -75,7 +76,7 @@ class TableConfig:
 
     def get_idle_state_retention(self) -> datetime.timedelta:
         """Return how long state is kept that is not used; zero is without limit."""
-        return datetime.timedelta(milliseconds=self._configuration._read(STATE_TTL))
+        return datetime.timedelta(milliseconds=STATE_TTL.read(values_of(self._configuration)))
 
     def set_idle_state_retention(self, duration: datetime.timedelta):
         """Set how long state is kept that is not used; zero is without limit."""
@@ -107,11 +108,11 @@ class TableConfig:
 
     def get_min_idle_state_retention_time(self) -> int:
         """Return how long state is kept at least that is not used, in ms."""
-        return self._configuration._read(STATE_TTL)
+        return STATE_TTL.read(values_of(self._configuration))
 
     def get_max_idle_state_retention_time(self) -> int:
         """Return how long state is kept at most that is not used, in ms."""
-        return self._configuration._read(STATE_TTL) * 3 // 2
+        return STATE_TTL.read(values_of(self._configuration)) * 3 // 2
 
     def get_null_check(self) -> bool:
         """True if values may be NULL."""

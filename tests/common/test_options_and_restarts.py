@@ -8,16 +8,20 @@ import pytest
 
 from pyflink_on_spark._options.option_text import parse_yaml, yaml_text
 from pyflink_on_spark.common import ConfigOptions, Configuration, RestartStrategies
+from pyflink_on_spark.common.configuration import values_of
 
 
 def test_an_option_has_a_key_a_type_and_a_default():
     option = ConfigOptions.key("k").int_type().default_value(100)
-    assert Configuration()._read(option._option) == 100
-    assert Configuration().set_string("k", "7")._read(option._option) == 7
+    assert option._option.read(values_of(Configuration())) == 100
+    assert option._option.read(values_of(Configuration().set_string("k", "7"))) == 7
     with pytest.raises(ValueError, match="32 bits"):
-        Configuration().set_integer("k", 2**31)._read(option._option)
+        option._option.read(values_of(Configuration().set_integer("k", 2**31)))
     assert (
-        Configuration()._read(ConfigOptions.key("k").string_type().no_default_value()._option)
+        ConfigOptions.key("k")
+        .string_type()
+        .no_default_value()
+        ._option.read(values_of(Configuration()))
         is None
     )
     with pytest.raises(TypeError):
@@ -30,7 +34,7 @@ def test_an_option_has_a_key_a_type_and_a_default():
 )
 def test_types_of_options(method, value):
     option = getattr(ConfigOptions.key("k"), method)().no_default_value()._option
-    assert Configuration().set_integer("k", value)._read(option) == value
+    assert option.read(values_of(Configuration().set_integer("k", value))) == value
 
 
 def test_fixed_delay():

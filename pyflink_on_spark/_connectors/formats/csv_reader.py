@@ -35,6 +35,8 @@ from pyflink_on_spark.common.typeinfo import (
     TimestampTypeInfo,
     TimeTypeInfo,
 )
+from pyflink_on_spark.common.typeinfo.basic import basic_type_of
+from pyflink_on_spark.common.typeinfo.collections import element_type_of
 from pyflink_on_spark.common.types import Row, RowKind
 
 Parse = Callable[[str], Any]
@@ -125,12 +127,12 @@ class _Converters:
         return lambda text: None if text == null else parse(text)
 
     def _parser(self, type_info: Any) -> Parse:
-        if isinstance(type_info, BasicTypeInfo) and type_info._basic_type in _BASIC:
-            return _BASIC[type_info._basic_type]
+        if isinstance(type_info, BasicTypeInfo) and basic_type_of(type_info) in _BASIC:
+            return _BASIC[basic_type_of(type_info)]
         if isinstance(type_info, RowTypeInfo):
             return self._nested_row(type_info)
         if isinstance(type_info, (BasicArrayTypeInfo, ObjectArrayTypeInfo)):
-            return self._array(type_info._element_type)
+            return self._array(element_type_of(type_info))
         for kind, parse in _OTHERS.items():
             if isinstance(type_info, kind):
                 return parse
@@ -257,7 +259,7 @@ def csv_row_writer(form: CsvRowFormat) -> Callable[[Any], bytes]:
 
 def _column(type_info: Any, form: CsvRowFormat, quoted: Callable[[str], str]) -> Write:
     text = _text(type_info, form)
-    if isinstance(type_info, BasicTypeInfo) and type_info._basic_type in _UNQUOTED:
+    if isinstance(type_info, BasicTypeInfo) and basic_type_of(type_info) in _UNQUOTED:
         return text
     return lambda value: quoted(text(value))
 
@@ -266,17 +268,19 @@ def _text(type_info: Any, form: CsvRowFormat) -> Write:
     if isinstance(type_info, RowTypeInfo):
         return _nested_row(type_info, form)
     if isinstance(type_info, (BasicArrayTypeInfo, ObjectArrayTypeInfo)):
-        return _array(type_info._element_type, form)
+        return _array(element_type_of(type_info), form)
     for kind, write in _OTHER_WRITERS.items():
         if isinstance(type_info, kind):
             return write
     if not isinstance(type_info, BasicTypeInfo):
         return refuse_field(type_info, "CSV")
-    if type_info._basic_type is BasicType.STRING:
+    if basic_type_of(type_info) is BasicType.STRING:
         return _checked_text
-    if type_info._basic_type in WHOLE_NUMBERS:
+    if basic_type_of(type_info) in WHOLE_NUMBERS:
         return whole_number_text
-    return _instant_text if type_info._basic_type is BasicType.INSTANT else codec_of(type_info).text
+    return (
+        _instant_text if basic_type_of(type_info) is BasicType.INSTANT else codec_of(type_info).text
+    )
 
 
 def _checked_text(value: Any) -> str:

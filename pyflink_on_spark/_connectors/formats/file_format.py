@@ -23,6 +23,7 @@ from pyflink_on_spark._options.own import MAX_RECORD_SIZE
 from pyflink_on_spark._runtime.elements.bundle import BUNDLE_SIZE, Bundle
 from pyflink_on_spark.common._charset import Charset, find_charset
 from pyflink_on_spark.common.typeinfo import ExternalTypeInfo, RowTypeInfo, Types
+from pyflink_on_spark.common.typeinfo.collections import wrapped_type_of
 
 if TYPE_CHECKING:
     from pyflink_on_spark.common.typeinfo import TypeInformation
@@ -162,7 +163,7 @@ def check_rows(type_info: Any) -> None:
     Raises:
         TypeError: the stream has another type.
     """
-    inner = type_info._type_info if isinstance(type_info, ExternalTypeInfo) else type_info
+    inner = wrapped_type_of(type_info) if isinstance(type_info, ExternalTypeInfo) else type_info
     if not isinstance(inner, RowTypeInfo):
         raise TypeError(
             f"this file format writes rows, and the stream is of {type_info}: declare its type "

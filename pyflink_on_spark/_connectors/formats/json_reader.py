@@ -39,6 +39,8 @@ from pyflink_on_spark.common.typeinfo import (
     TypeInformation,
     Types,
 )
+from pyflink_on_spark.common.typeinfo.basic import basic_type_of
+from pyflink_on_spark.common.typeinfo.collections import element_type_of, key_type_of, value_type_of
 from pyflink_on_spark.common.types import Row, RowKind
 
 Convert = Callable[[Any], Any]
@@ -112,11 +114,11 @@ def _no_constant(name: str) -> NoReturn:
 
 def _has_decimal(type_info: Any) -> bool:
     if isinstance(type_info, BasicTypeInfo):
-        return type_info._basic_type is BasicType.BIG_DEC
+        return basic_type_of(type_info) is BasicType.BIG_DEC
     if isinstance(type_info, (RowTypeInfo, TupleTypeInfo)):
         return any(map(_has_decimal, type_info.get_field_types()))
     if isinstance(type_info, MapTypeInfo):
-        return _has_decimal(type_info._value_type_info)
+        return _has_decimal(value_type_of(type_info))
     element_type = _element_type(type_info)
     return element_type is not None and _has_decimal(element_type)
 
@@ -173,8 +175,8 @@ class _Converters:
             return self._primitive_array(type_info)
         if isinstance(type_info, (BasicArrayTypeInfo, ObjectArrayTypeInfo, ListTypeInfo)):
             return self._list(_element_type(type_info))
-        if isinstance(type_info, BasicTypeInfo) and type_info._basic_type in _BASIC:
-            return _BASIC[type_info._basic_type]
+        if isinstance(type_info, BasicTypeInfo) and basic_type_of(type_info) in _BASIC:
+            return _BASIC[basic_type_of(type_info)]
         for kind, convert in _TEMPORAL.items():
             if isinstance(type_info, kind):
                 return convert
@@ -195,8 +197,8 @@ class _Converters:
         return convert
 
     def _map(self, type_info: MapTypeInfo) -> Convert:
-        key = self._field(type_info._key_type_info)
-        value = self._field(type_info._value_type_info)
+        key = self._field(key_type_of(type_info))
+        value = self._field(value_type_of(type_info))
 
         def convert(node: Any) -> dict[Any, Any]:
             if type(node) is not dict:  # as in Flink, any other value is an empty map
@@ -216,8 +218,11 @@ class _Converters:
         return convert
 
     def _primitive_array(self, type_info: PrimitiveArrayTypeInfo) -> Convert:
-        element_type = type_info._element_type
-        if isinstance(element_type, BasicTypeInfo) and element_type._basic_type is BasicType.BYTE:
+        element_type = element_type_of(type_info)
+        if (
+            isinstance(element_type, BasicTypeInfo)
+            and basic_type_of(element_type) is BasicType.BYTE
+        ):
             return _bytes
         of_nullable = self._list(element_type)
         zero = False if element_type == _BOOLEAN else 0
@@ -462,8 +467,8 @@ def _tuple(type_info: TupleTypeInfo) -> Write:
 
 
 def _map(type_info: MapTypeInfo) -> Write:
-    value = _writer(type_info._value_type_info)
-    key_text = codec_of(type_info._key_type_info).text
+    value = _writer(value_type_of(type_info))
+    key_text = codec_of(key_type_of(type_info)).text
 
     def write(items: dict[Any, Any]) -> str:
         fields = [
@@ -486,14 +491,14 @@ def _array(element_type: Any) -> Write:
 
 
 def _primitive_array(type_info: PrimitiveArrayTypeInfo) -> Write:
-    element_type = type_info._element_type
-    if isinstance(element_type, BasicTypeInfo) and element_type._basic_type is BasicType.BYTE:
+    element_type = element_type_of(type_info)
+    if isinstance(element_type, BasicTypeInfo) and basic_type_of(element_type) is BasicType.BYTE:
         return lambda data: f'"{base64.b64encode(bytes(data)).decode()}"'
     return _array(element_type)
 
 
 def _basic(type_info: BasicTypeInfo) -> Write:
-    basic = type_info._basic_type
+    basic = basic_type_of(type_info)
     if basic in (BasicType.STRING, BasicType.CHAR):
         return string_bytes_text
     if basic is BasicType.BOOLEAN:
@@ -534,8 +539,8 @@ _MAKERS: dict[type, Callable[[Any], Write]] = {
     TupleTypeInfo: _tuple,
     MapTypeInfo: _map,
     PrimitiveArrayTypeInfo: _primitive_array,
-    BasicArrayTypeInfo: lambda type_info: _array(type_info._element_type),
-    ObjectArrayTypeInfo: lambda type_info: _array(type_info._element_type),
+    BasicArrayTypeInfo: lambda type_info: _array(element_type_of(type_info)),
+    ObjectArrayTypeInfo: lambda type_info: _array(element_type_of(type_info)),
     ListTypeInfo: lambda type_info: _array(type_info.elem_type),
     DateTypeInfo: lambda _: lambda value: f'"{value.isoformat()}"',
     TimeTypeInfo: lambda _: lambda value: f'"{value.isoformat("seconds")}Z"',

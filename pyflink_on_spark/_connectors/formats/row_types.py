@@ -41,6 +41,7 @@ from pyflink_on_spark.common.typeinfo import (
     TypeInformation,
     Types,
 )
+from pyflink_on_spark.common.typeinfo.collections import wrapped_type_of
 from pyflink_on_spark.common.types import Row, RowKind
 
 _TIME = LocalTimeTypeInfo.TimeType
@@ -192,7 +193,7 @@ def check_written(schema: SerializationSchema, type_info: Any) -> None:
     Raises:
         TypeError: the schema writes elements of another type.
     """
-    found = type_info._type_info if isinstance(type_info, ExternalTypeInfo) else type_info
+    found = wrapped_type_of(type_info) if isinstance(type_info, ExternalTypeInfo) else type_info
     if isinstance(schema, SimpleStringSchema):
         fits, wanted = found == Types.STRING(), "Types.STRING()"
     elif isinstance(schema, ByteArraySchema):

@@ -21,6 +21,12 @@ from pyflink_on_spark.common.typeinfo import (
     TypeInformation,
     Types,
 )
+from pyflink_on_spark.common.typeinfo.collections import (
+    element_type_of,
+    key_type_of,
+    value_type_of,
+    wrapped_type_of,
+)
 
 _ARRAYS = (ListTypeInfo, ObjectArrayTypeInfo, BasicArrayTypeInfo, PrimitiveArrayTypeInfo)
 _BASIC: list[tuple[TypeInformation, pa.DataType]] = [
@@ -82,10 +88,10 @@ def arrow_type(type_info: TypeInformation) -> pa.DataType:
             return arrow
     if isinstance(type_info, RowTypeInfo | TupleTypeInfo):
         return pa.struct([pa.field(n, arrow_type(kind)) for n, kind in columns_of(type_info)])
-    if isinstance(type_info, PrimitiveArrayTypeInfo) and type_info._element_type == Types.BYTE():
+    if isinstance(type_info, PrimitiveArrayTypeInfo) and element_type_of(type_info) == Types.BYTE():
         return pa.binary()
     if isinstance(type_info, MapTypeInfo):
-        return pa.map_(arrow_type(type_info._key_type_info), arrow_type(type_info._value_type_info))
+        return pa.map_(arrow_type(key_type_of(type_info)), arrow_type(value_type_of(type_info)))
     if isinstance(type_info, _ARRAYS):
         return pa.list_(arrow_type(_element_type(type_info)))
     raise TypeError(
@@ -110,7 +116,7 @@ def to_arrow(type_info: TypeInformation) -> Convert:
 
         return convert
     if isinstance(type_info, MapTypeInfo):
-        key, entry = to_arrow(type_info._key_type_info), to_arrow(type_info._value_type_info)
+        key, entry = to_arrow(key_type_of(type_info)), to_arrow(value_type_of(type_info))
         return lambda value: (
             None if value is None else [(key(k), entry(v)) for k, v in value.items()]
         )
@@ -157,7 +163,7 @@ def _element_type(type_info: Any) -> TypeInformation:
 
 def _unwrapped(type_info: TypeInformation) -> TypeInformation:
     while isinstance(type_info, ExternalTypeInfo):
-        type_info = type_info._type_info
+        type_info = wrapped_type_of(type_info)
     return type_info
 
 

@@ -155,9 +155,14 @@ class Stored:
             ValueError: it is not what was written.
         """
         with self.file.open() as stream:
-            return self._read(stream)
+            return self.read_from(stream)
 
-    def _read(self, stream: BinaryIO) -> bytes:
+    def read_from(self, stream: BinaryIO) -> bytes:
+        """Return the content, from the file that is open already.
+
+        Raises:
+            ValueError: it is not what was written.
+        """
         stream.seek(self.offset)
         content = stream.read(self.size)
         if len(content) != self.size or zlib.crc32(content) != self.checksum:
@@ -188,7 +193,7 @@ def read_in_turn(contents: Iterable[tuple[T, Content]]) -> Iterator[tuple[T, byt
                 if stream is not None:
                     stream.close()
                 stream, opened = content.file.open(), content.file
-            yield tag, content._read(stream)
+            yield tag, content.read_from(stream)
     finally:
         if stream is not None:
             stream.close()
@@ -211,7 +216,7 @@ def stored_records(file: StoredFile) -> Iterator[tuple[RecordHead, Content]]:
     with file.open() as stream:
         for head, content in _records(stream, file, 0, file.size):
             little = head.kind != KEYED and len(content) <= _LITTLE
-            yield head, content._read(stream) if little else content
+            yield head, content.read_from(stream) if little else content
 
 
 def contents_between(file: StoredFile, begin: int, end: int) -> Iterator[bytes]:
@@ -226,7 +231,7 @@ def contents_between(file: StoredFile, begin: int, end: int) -> Iterator[bytes]:
             every = list(_records(stream, file, 0, file.size))
             found = [each for each in every if begin <= each[1].offset < end]
         for _, content in found:
-            yield content._read(stream)
+            yield content.read_from(stream)
 
 
 def same_digest(one: str, other: str) -> bool:

@@ -28,6 +28,13 @@ from pyflink_on_spark.common.typeinfo import (
     TimeTypeInfo,
     TupleTypeInfo,
 )
+from pyflink_on_spark.common.typeinfo.basic import basic_type_of
+from pyflink_on_spark.common.typeinfo.collections import (
+    element_type_of,
+    key_type_of,
+    value_type_of,
+    wrapped_type_of,
+)
 from pyflink_on_spark.common.types import Row, RowKind
 
 _SHORT, _INT, _LONG = struct.Struct(">h"), struct.Struct(">i"), struct.Struct(">q")
@@ -245,7 +252,7 @@ def reader_of(type_info: Any, load: Load = load) -> Read:
     if type_info is None or isinstance(type_info, PickledBytesTypeInfo):
         return lambda data: load(_bytes(data))
     if isinstance(type_info, BasicTypeInfo):
-        return _BASIC[type_info._basic_type]
+        return _BASIC[basic_type_of(type_info)]
     for kind, make in _MAKERS.items():
         if isinstance(type_info, kind):
             return make(type_info, load)
@@ -332,7 +339,7 @@ def _rows(type_info: Any, load: Load) -> Read:
 
 
 def _arrays(element: Any, load: Load, nullable: bool) -> Read:
-    basic = element._basic_type if isinstance(element, BasicTypeInfo) else None
+    basic = basic_type_of(element) if isinstance(element, BasicTypeInfo) else None
     if not nullable and basic is BasicType.BYTE:
         return _bytes
     read = reader_of(element, load)
@@ -347,8 +354,8 @@ def _arrays(element: Any, load: Load, nullable: bool) -> Read:
 
 
 def _maps(type_info: Any, load: Load) -> Read:
-    read_key = reader_of(type_info._key_type_info, load)
-    read_value = reader_of(type_info._value_type_info, load)
+    read_key = reader_of(key_type_of(type_info), load)
+    read_value = reader_of(value_type_of(type_info), load)
 
     def read_map(data: DataInput) -> dict[Any, Any]:
         found = {}
@@ -378,14 +385,16 @@ _MAKERS: dict[type, Callable[[Any, Load], Read]] = {
     TupleTypeInfo: _tuples,
     RowTypeInfo: _rows,
     ListTypeInfo: lambda found, load: _arrays(found.elem_type, load, nullable=True),
-    PrimitiveArrayTypeInfo: lambda found, load: _arrays(found._element_type, load, nullable=False),
-    BasicArrayTypeInfo: lambda found, load: _arrays(found._element_type, load, nullable=True),
-    ObjectArrayTypeInfo: lambda found, load: _arrays(found._element_type, load, nullable=True),
+    PrimitiveArrayTypeInfo: lambda found, load: _arrays(
+        element_type_of(found), load, nullable=False
+    ),
+    BasicArrayTypeInfo: lambda found, load: _arrays(element_type_of(found), load, nullable=True),
+    ObjectArrayTypeInfo: lambda found, load: _arrays(element_type_of(found), load, nullable=True),
     MapTypeInfo: _maps,
     DateTypeInfo: lambda _, __: _date,
     TimeTypeInfo: lambda _, __: _time,
     TimestampTypeInfo: lambda _, __: _timestamp,
-    ExternalTypeInfo: lambda found, load: reader_of(found._type_info, load),
+    ExternalTypeInfo: lambda found, load: reader_of(wrapped_type_of(found), load),
 }
 
 

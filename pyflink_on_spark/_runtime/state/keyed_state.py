@@ -19,6 +19,7 @@ from pyflink_on_spark._runtime.types.fitting import named_in, stored_test
 from pyflink_on_spark._runtime.types.java_numbers import ConversionError
 from pyflink_on_spark._runtime.types.stream import one_by_one
 from pyflink_on_spark.common.typeinfo import ListTypeInfo, MapTypeInfo, PickledBytesTypeInfo
+from pyflink_on_spark.common.typeinfo.collections import key_type_of, value_type_of
 
 if TYPE_CHECKING:
     from pyflink_on_spark._runtime.state.backend import KeyedStateBackend
@@ -422,8 +423,8 @@ def entry_coercions(
     if not isinstance(type_info, MapTypeInfo):
         return None, None
     return (
-        coercion(name, type_info._key_type_info, converted, "is a key of"),
-        _or_none(coercion(name, type_info._value_type_info, converted)),
+        coercion(name, key_type_of(type_info), converted, "is a key of"),
+        _or_none(coercion(name, value_type_of(type_info), converted)),
     )
 
 

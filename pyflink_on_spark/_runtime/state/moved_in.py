@@ -15,6 +15,7 @@ from pyflink_on_spark._runtime.moved_in.coders import DataInput, Load, Read, loa
 from pyflink_on_spark._runtime.state.time_to_live import StateTable
 from pyflink_on_spark._runtime.state.timers import Timers
 from pyflink_on_spark.common.typeinfo import ListTypeInfo, MapTypeInfo
+from pyflink_on_spark.common.typeinfo.collections import key_type_of, value_type_of
 
 PIECES, MAP = "pieces of PyFlink", "map of PyFlink"
 ENCODED = "pyflink:"
@@ -67,7 +68,7 @@ def decoder(name: str, kind: str, type_info: Any, stamped: bool, load: Load = lo
     if kind == "map":
         key_type = value_type = None
         if isinstance(type_info, MapTypeInfo):
-            key_type, value_type = type_info._key_type_info, type_info._value_type_info
+            key_type, value_type = key_type_of(type_info), value_type_of(type_info)
         return _map_decoder(where, reader_of(key_type, load), reader_of(value_type, load), stamped)
     if kind == "list":
         element = type_info.elem_type if isinstance(type_info, ListTypeInfo) else None

@@ -25,6 +25,14 @@ from pyflink_on_spark.common.typeinfo import (
     TimeTypeInfo,
     TupleTypeInfo,
 )
+from pyflink_on_spark.common.typeinfo.basic import basic_type_of
+from pyflink_on_spark.common.typeinfo.collections import (
+    element_type_of,
+    key_type_of,
+    value_type_of,
+    wrapped_type_of,
+)
+from pyflink_on_spark.common.typeinfo.temporal import time_type_of
 
 _MAX_TUPLE_FIELDS = 25
 
@@ -77,35 +85,35 @@ def codec_of(type_info: Any) -> Codec:
 
 
 def _basic(type_info: BasicTypeInfo) -> Codec:
-    return _BASIC[type_info._basic_type]()
+    return _BASIC[basic_type_of(type_info)]()
 
 
 def _is_byte(type_info: Any) -> bool:
-    return isinstance(type_info, BasicTypeInfo) and type_info._basic_type is BasicType.BYTE
+    return isinstance(type_info, BasicTypeInfo) and basic_type_of(type_info) is BasicType.BYTE
 
 
 def _array_of_basic(type_info: Any, allowed: frozenset[BasicType]) -> None:
-    element = type_info._element_type
-    if not isinstance(element, BasicTypeInfo) or element._basic_type not in allowed:
+    element = element_type_of(type_info)
+    if not isinstance(element, BasicTypeInfo) or basic_type_of(element) not in allowed:
         raise TypeError(f"Invalid element type for a primitive array: {type_info}")
 
 
 def _primitive_array(type_info: PrimitiveArrayTypeInfo) -> Codec:
     _array_of_basic(type_info, _PRIMITIVES)
-    if _is_byte(type_info._element_type):
+    if _is_byte(element_type_of(type_info)):
         return composite.byte_string(str(type_info))
-    element = codec_of(type_info._element_type)
+    element = codec_of(element_type_of(type_info))
     return composite.array(str(type_info), element, element_nullable=False)
 
 
 def _basic_array(type_info: BasicArrayTypeInfo) -> Codec:
     _array_of_basic(type_info, _PRIMITIVES | {BasicType.STRING})
-    element = codec_of(type_info._element_type)
+    element = codec_of(element_type_of(type_info))
     return composite.array(str(type_info), element, element_nullable=True)
 
 
 def _object_array(type_info: ObjectArrayTypeInfo) -> Codec:
-    element = codec_of(type_info._element_type)
+    element = codec_of(element_type_of(type_info))
     return composite.array(str(type_info), element, element_nullable=True)
 
 
@@ -116,7 +124,7 @@ def _list(type_info: ListTypeInfo) -> Codec:
 
 
 def _map(type_info: MapTypeInfo) -> Codec:
-    key, value = type_info._key_type_info, type_info._value_type_info
+    key, value = key_type_of(type_info), value_type_of(type_info)
     key_hash = java_hash(key).plain if isinstance(key, BasicTypeInfo) else None
     return composite.mapping(str(type_info), codec_of(key), codec_of(value), key_hash)
 
@@ -143,7 +151,7 @@ def _row(type_info: RowTypeInfo) -> Codec:
 
 
 def _local_time(type_info: LocalTimeTypeInfo) -> Codec:
-    return _LOCAL_TIME[type_info._time_type](str(type_info))
+    return _LOCAL_TIME[time_type_of(type_info)](str(type_info))
 
 
 _BUILDERS: dict[type, Callable[[Any], Codec]] = {
@@ -160,5 +168,5 @@ _BUILDERS: dict[type, Callable[[Any], Codec]] = {
     TimestampTypeInfo: lambda type_info: basic.timestamp(str(type_info)),
     LocalTimeTypeInfo: _local_time,
     PickledBytesTypeInfo: lambda type_info: composite.pickled(str(type_info)),
-    ExternalTypeInfo: lambda type_info: codec_of(type_info._type_info),
+    ExternalTypeInfo: lambda type_info: codec_of(wrapped_type_of(type_info)),
 }

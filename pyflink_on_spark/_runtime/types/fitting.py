@@ -25,6 +25,8 @@ from pyflink_on_spark.common.typeinfo import (
     TupleTypeInfo,
     Types,
 )
+from pyflink_on_spark.common.typeinfo.basic import basic_type_of
+from pyflink_on_spark.common.typeinfo.collections import key_type_of, value_type_of
 from pyflink_on_spark.common.types import Row
 
 Bind = Callable[[str, Any], str]
@@ -58,7 +60,7 @@ def unchanged_test(
         The test, or None for a type of which no value is known to be such.
     """
     if isinstance(type_info, BasicTypeInfo):
-        return _basic_test(type_info._basic_type, value, facts)
+        return _basic_test(basic_type_of(type_info), value, facts)
     if isinstance(type_info, TupleTypeInfo):
         fields = type_info.get_field_types()
         items = parts if len(parts) == len(fields) else _items(value, len(fields))
@@ -99,8 +101,11 @@ def plain_key_test(type_info: Any, key: str, facts: Facts = _NOTHING) -> str | N
     """
     if not isinstance(type_info, BasicTypeInfo):
         return None
-    plain = type_info._basic_type in _BITS or _EXACT.get(type_info._basic_type) in ("str", "int")
-    return _basic_test(type_info._basic_type, key, facts) if plain else None
+    plain = basic_type_of(type_info) in _BITS or _EXACT.get(basic_type_of(type_info)) in (
+        "str",
+        "int",
+    )
+    return _basic_test(basic_type_of(type_info), key, facts) if plain else None
 
 
 def stored_test(
@@ -132,9 +137,9 @@ def stored_test(
     if isinstance(type_info, BasicTypeInfo):
         if value in kept:
             return "True"
-        if type_info._basic_type is BasicType.FLOAT:
+        if basic_type_of(type_info) is BasicType.FLOAT:
             return f"type({value}) is float"
-        return _basic_test(type_info._basic_type, value, facts)
+        return _basic_test(basic_type_of(type_info), value, facts)
     if isinstance(type_info, TupleTypeInfo):
         fields = type_info.get_field_types()
         items = parts if len(parts) == len(fields) else _items(value, len(fields))
@@ -221,7 +226,7 @@ def _map_test(type_info: MapTypeInfo) -> Callable[[Any], bool]:
     names: dict[str, Any] = {}
     key, value = (
         stored_test(part, name, named_in(names)) or "False"
-        for part, name in ((type_info._key_type_info, "key"), (type_info._value_type_info, "value"))
+        for part, name in ((key_type_of(type_info), "key"), (value_type_of(type_info), "value"))
     )
     last_fits: Callable[[Any, Any], bool] = eval(  # noqa: S307 - the text is of this module
         f"lambda key, value: {key} and (value is None or {value})", names

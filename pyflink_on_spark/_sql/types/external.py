@@ -20,6 +20,14 @@ from pyflink_on_spark._sql.types.logical import LogicalType, Root
 from pyflink_on_spark._sql.types.temporal import MICROS_PER_DAY
 from pyflink_on_spark.common import data_types, typeinfo
 from pyflink_on_spark.common.time import Instant
+from pyflink_on_spark.common.typeinfo.basic import basic_type_of
+from pyflink_on_spark.common.typeinfo.collections import (
+    element_type_of,
+    key_type_of,
+    value_type_of,
+    wrapped_type_of,
+)
+from pyflink_on_spark.common.typeinfo.temporal import time_type_of
 from pyflink_on_spark.common.types import Row
 
 Convert = Callable[[Any], Any]
@@ -415,22 +423,22 @@ def from_type_info(type_info: Any) -> LogicalType:
     if simple is not None:
         return simple
     if isinstance(type_info, typeinfo.ExternalTypeInfo):
-        return from_type_info(type_info._type_info)
+        return from_type_info(wrapped_type_of(type_info))
     if isinstance(type_info, typeinfo.BasicTypeInfo):
-        return _BASIC.get(type_info._basic_type, logical.RAW)
+        return _BASIC.get(basic_type_of(type_info), logical.RAW)
     if isinstance(type_info, typeinfo.LocalTimeTypeInfo):
-        return _LOCAL[type_info._time_type]
+        return _LOCAL[time_type_of(type_info)]
     if isinstance(type_info, typeinfo.RowTypeInfo | typeinfo.TupleTypeInfo):
         return logical.row(*fields_of(type_info))
     if isinstance(type_info, typeinfo.PrimitiveArrayTypeInfo):
-        return _array(type_info._element_type, nullable=False)
+        return _array(element_type_of(type_info), nullable=False)
     if isinstance(type_info, typeinfo.BasicArrayTypeInfo | typeinfo.ObjectArrayTypeInfo):
-        return _array(type_info._element_type, nullable=True)
+        return _array(element_type_of(type_info), nullable=True)
     if isinstance(type_info, typeinfo.ListTypeInfo):
         return logical.array(from_type_info(type_info.elem_type))
     if isinstance(type_info, typeinfo.MapTypeInfo):
-        key = from_type_info(type_info._key_type_info)
-        return logical.mapping(key, from_type_info(type_info._value_type_info))
+        key = from_type_info(key_type_of(type_info))
+        return logical.mapping(key, from_type_info(value_type_of(type_info)))
     return logical.RAW
 
 

@@ -132,3 +132,8 @@ class PickledBytesTypeInfo(TypeInformation):
 
     def __repr__(self) -> str:
         return "PickledByteArrayTypeInfo"
+
+
+def basic_type_of(type_info: BasicTypeInfo) -> BasicType:
+    """The basic type that a type information has."""
+    return type_info._basic_type  # noqa: SLF001

@@ -113,3 +113,25 @@ class ExternalTypeInfo(TypeInformation):
 
     def __repr__(self) -> str:
         return f"ExternalTypeInfo<{self._type_info}>"
+
+
+def element_type_of(
+    type_info: PrimitiveArrayTypeInfo | BasicArrayTypeInfo | ObjectArrayTypeInfo,
+) -> TypeInformation:
+    """The type of the elements of an array."""
+    return type_info._element_type  # noqa: SLF001
+
+
+def key_type_of(type_info: MapTypeInfo) -> TypeInformation:
+    """The type of the keys of a map."""
+    return type_info._key_type_info  # noqa: SLF001
+
+
+def value_type_of(type_info: MapTypeInfo) -> TypeInformation:
+    """The type of the values of a map."""
+    return type_info._value_type_info  # noqa: SLF001
+
+
+def wrapped_type_of(type_info: ExternalTypeInfo) -> TypeInformation:
+    """The type that the wrapper of the Table API holds."""
+    return type_info._type_info  # noqa: SLF001

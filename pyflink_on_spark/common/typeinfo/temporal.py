@@ -137,3 +137,8 @@ class LocalTimeTypeInfo(TypeInformation):
 
     def __repr__(self) -> str:
         return f"LocalTimeTypeInfo<{self._time_type.name}>"
+
+
+def time_type_of(type_info: LocalTimeTypeInfo) -> LocalTimeTypeInfo.TimeType:
+    """The kind of date or time that a type information has."""
+    return type_info._time_type  # noqa: SLF001

@@ -14,7 +14,7 @@ from pyflink_on_spark._options import checkpointing
 from pyflink_on_spark._options.option import Option
 from pyflink_on_spark._options.registry import note_option
 from pyflink_on_spark.common._java_handles import own_handle
-from pyflink_on_spark.common.configuration import Configuration
+from pyflink_on_spark.common.configuration import Configuration, values_of
 
 
 class PredefinedOptions(Enum):
@@ -69,19 +69,19 @@ class RocksDBOptions(StateBackend):
 
         """
         if not paths:
-            self._j_state_backend._remove(checkpointing.ROCKSDB_DIRECTORIES)
+            checkpointing.ROCKSDB_DIRECTORIES.remove(values_of(self._j_state_backend))
             return
         folders = [_local_folder(path) for path in paths]
-        self._j_state_backend._write(checkpointing.ROCKSDB_DIRECTORIES, ",".join(folders))
+        checkpointing.ROCKSDB_DIRECTORIES.write(values_of(self._j_state_backend), ",".join(folders))
 
     def get_db_storage_paths(self) -> list[str]:
         """Return the local folders of the database; an empty list when none were set."""
-        folders = self._j_state_backend._read(checkpointing.ROCKSDB_DIRECTORIES)
+        folders = checkpointing.ROCKSDB_DIRECTORIES.read(values_of(self._j_state_backend))
         return folders.split(",") if folders else []
 
     def is_incremental_checkpoints_enabled(self) -> bool:
         """True if a checkpoint contains only the changes since the previous one."""
-        return self._j_state_backend._read(checkpointing.INCREMENTAL)
+        return checkpointing.INCREMENTAL.read(values_of(self._j_state_backend))
 
     def set_predefined_options(self, options: PredefinedOptions):
         """Choose a set of RocksDB options.
@@ -93,7 +93,9 @@ class RocksDBOptions(StateBackend):
 
     def get_predefined_options(self) -> PredefinedOptions:
         """Return the chosen set of RocksDB options."""
-        return PredefinedOptions[self._j_state_backend._read(checkpointing.ROCKSDB_PREDEFINED)]
+        return PredefinedOptions[
+            checkpointing.ROCKSDB_PREDEFINED.read(values_of(self._j_state_backend))
+        ]
 
     def set_options(self, options_factory_class_name: str):
         """Name a Java class that sets RocksDB options.
@@ -105,7 +107,7 @@ class RocksDBOptions(StateBackend):
 
     def get_options(self) -> str | None:
         """Return the name of the Java class that was set."""
-        return self._j_state_backend._read(checkpointing.ROCKSDB_FACTORY)
+        return checkpointing.ROCKSDB_FACTORY.read(values_of(self._j_state_backend))
 
     def _set_threads(self, number: int) -> None:
         own_handle(number, int, "the number of threads of a RocksDB backend")
@@ -117,22 +119,24 @@ class RocksDBOptions(StateBackend):
         self._write(checkpointing.ROCKSDB_THREADS, number)
 
     def _get_threads(self) -> int:
-        return self._j_state_backend._read(checkpointing.ROCKSDB_THREADS)
+        return checkpointing.ROCKSDB_THREADS.read(values_of(self._j_state_backend))
 
     def _write(self, option: Option[Any], value: Any) -> None:
-        self._j_state_backend._write(option, value)
-        note_option(self._j_state_backend._values, option)
+        option.write(values_of(self._j_state_backend), value)
+        note_option(values_of(self._j_state_backend), option)
 
     def _settings_text(self) -> str:
         configuration = self._j_state_backend
         folders = self.get_db_storage_paths()
         incremental = (
             str(self.is_incremental_checkpoints_enabled()).upper()
-            if configuration._is_set(checkpointing.INCREMENTAL)
+            if checkpointing.INCREMENTAL.is_set(values_of(configuration))
             else "UNDEFINED"
         )
         threads = (
-            self._get_threads() if configuration._is_set(checkpointing.ROCKSDB_THREADS) else -1
+            self._get_threads()
+            if checkpointing.ROCKSDB_THREADS.is_set(values_of(configuration))
+            else -1
         )
         return (
             f", localRocksDbDirectories={'[' + ', '.join(folders) + ']' if folders else 'null'}, "
@@ -201,7 +205,7 @@ def of_kind(kind: str, configuration: Any) -> Configuration:
     if configuration is not None:
         return configuration
     made = Configuration()
-    made._write(checkpointing.BACKEND, kind)
+    checkpointing.BACKEND.write(values_of(made), kind)
     return made
 
 
@@ -217,7 +221,7 @@ def write_incremental(configuration: Configuration, enabled: Any) -> None:
             "the parameter should be None or True or False."
         )
     if enabled is not None:
-        configuration._write(checkpointing.INCREMENTAL, bool(enabled))
+        checkpointing.INCREMENTAL.write(values_of(configuration), bool(enabled))
 
 
 def _local_folder(path: Any) -> str:

@@ -13,7 +13,7 @@ from pyflink_on_spark._job.checkpoints.checkpoint_settings import (
     backend_kind,
 )
 from pyflink_on_spark.common._java_handles import own_handle
-from pyflink_on_spark.common.configuration import Configuration
+from pyflink_on_spark.common.configuration import Configuration, values_of
 from pyflink_on_spark.datastream.state_backend.backends import (
     EmbeddedRocksDBStateBackend,
     HashMapStateBackend,
@@ -51,5 +51,5 @@ def read_state_backend(configuration: Configuration) -> StateBackend | None:
     Raises:
         UnsupportedFlinkFeature: it names a Java class.
     """
-    kind = backend_kind(configuration._values)
+    kind = backend_kind(values_of(configuration))
     return None if kind is None else _VIEWS[kind](configuration)

@@ -13,7 +13,7 @@ from pyflink_on_spark._job.checkpoints.checkpoint_settings import (
 )
 from pyflink_on_spark._options import checkpointing, own
 from pyflink_on_spark._options.option import Option
-from pyflink_on_spark.common.configuration import Configuration
+from pyflink_on_spark.common.configuration import Configuration, values_of
 from pyflink_on_spark.datastream.checkpoint_storage import (
     FileSystemCheckpointStorage,
     JobManagerCheckpointStorage,
@@ -61,18 +61,19 @@ class MemoryStateBackend(StateBackend):
 
     def get_max_state_size(self) -> int:
         """Return the largest state in bytes."""
-        return self._j_state_backend._read(own.MAX_STATE_SIZE)
+        return own.MAX_STATE_SIZE.read(values_of(self._j_state_backend))
 
     def is_using_asynchronous_snapshots(self) -> bool:
         """True if elements are processed during a checkpoint."""
-        return self._j_state_backend._read(checkpointing.ASYNCHRONOUS)
+        return checkpointing.ASYNCHRONOUS.read(values_of(self._j_state_backend))
 
     def __str__(self) -> str:
         configuration = self._j_state_backend
+        values = values_of(configuration)
         return (
             "MemoryStateBackend (data in heap memory / checkpoints to JobManager) "
-            f"(checkpoints: '{configuration._read(checkpointing.DIRECTORY) or 'null'}', "
-            f"savepoints: '{configuration._read(checkpointing.SAVEPOINT_DIRECTORY) or 'null'}', "
+            f"(checkpoints: '{checkpointing.DIRECTORY.read(values) or 'null'}', "
+            f"savepoints: '{checkpointing.SAVEPOINT_DIRECTORY.read(values) or 'null'}', "
             f"asynchronous: {_ternary(configuration, checkpointing.ASYNCHRONOUS)}, "
             f"maxStateSize: {self.get_max_state_size()})"
         )
@@ -120,19 +121,19 @@ class FsStateBackend(StateBackend):
 
     def get_checkpoint_path(self) -> str:
         """Return the folder of the checkpoints as a URI."""
-        return self._j_state_backend._read(checkpointing.DIRECTORY) or ""
+        return checkpointing.DIRECTORY.read(values_of(self._j_state_backend)) or ""
 
     def get_min_file_size_threshold(self) -> int:
         """Return how many bytes a state needs to get a file of its own."""
-        return self._j_state_backend._read(checkpointing.INLINE_THRESHOLD)
+        return checkpointing.INLINE_THRESHOLD.read(values_of(self._j_state_backend))
 
     def get_write_buffer_size(self) -> int:
         """Return the size of the buffer of a file being written, in bytes."""
-        return self._j_state_backend._read(checkpointing.WRITE_BUFFER)
+        return checkpointing.WRITE_BUFFER.read(values_of(self._j_state_backend))
 
     def is_using_asynchronous_snapshots(self) -> bool:
         """True if elements are processed during a checkpoint."""
-        return self._j_state_backend._read(checkpointing.ASYNCHRONOUS)
+        return checkpointing.ASYNCHRONOUS.read(values_of(self._j_state_backend))
 
 
 class RocksDBStateBackend(RocksDBOptions):
@@ -169,7 +170,7 @@ class RocksDBStateBackend(RocksDBOptions):
             checkpoint_stream_backend = FsStateBackend(checkpoint_data_uri)
         self._checkpoint_backend = checkpoint_stream_backend
         self._j_state_backend.add_all(checkpoint_stream_backend._j_state_backend)
-        self._j_state_backend._write(checkpointing.BACKEND, OLD_ROCKSDB)
+        checkpointing.BACKEND.write(values_of(self._j_state_backend), OLD_ROCKSDB)
         write_incremental(self._j_state_backend, enable_incremental_checkpointing)
 
     def get_checkpoint_backend(self):
@@ -197,15 +198,17 @@ class RocksDBStateBackend(RocksDBOptions):
 
 def _write_savepoints(configuration: Configuration, uri: Any) -> None:
     if uri is not None:
-        configuration._write(checkpointing.SAVEPOINT_DIRECTORY, checkpoint_directory(uri))
+        checkpointing.SAVEPOINT_DIRECTORY.write(values_of(configuration), checkpoint_directory(uri))
 
 
 def _write_asynchronous(configuration: Configuration, enabled: Any) -> None:
     if enabled is not None:
-        configuration._write(checkpointing.ASYNCHRONOUS, bool(enabled))
+        checkpointing.ASYNCHRONOUS.write(values_of(configuration), bool(enabled))
 
 
 def _ternary(configuration: Configuration, option: Option[bool]) -> str:
     return (
-        str(configuration._read(option)).upper() if configuration._is_set(option) else "UNDEFINED"
+        str(option.read(values_of(configuration))).upper()
+        if option.is_set(values_of(configuration))
+        else "UNDEFINED"
     )

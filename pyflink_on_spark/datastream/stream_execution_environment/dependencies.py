@@ -13,6 +13,7 @@ from pyflink_on_spark._runtime.user_code.dependencies import (
     require,
 )
 from pyflink_on_spark.common import Configuration
+from pyflink_on_spark.common.configuration import values_of
 from pyflink_on_spark.datastream.stream_execution_environment.settings import GeneralSettings
 
 
@@ -55,7 +56,7 @@ class Dependencies(GeneralSettings):
         sent the result. So they must fit the workers' platform.
         """
         text = requirements_text(requirements_file_path, requirements_cache_dir)
-        self._configuration._write(python.REQUIREMENTS, text)
+        python.REQUIREMENTS.write(values_of(self._configuration), text)
 
     def add_python_archive(self, archive_path: str, target_dir: str | None = None) -> None:
         """Unpack a zip in the working directory of the workers.
@@ -76,7 +77,7 @@ class Dependencies(GeneralSettings):
         package needs (PySpark, pyarrow, cloudpickle). A Spark that runs already keeps its own, and
         the log says so.
         """
-        self._configuration._write(python.EXECUTABLE, python_exec)
+        python.EXECUTABLE.write(values_of(self._configuration), python_exec)
 
     def register_cached_file(self, file_path: str, name: str, executable: bool = False) -> None:
         """Name a file for Flink's distributed cache.
@@ -101,9 +102,9 @@ class Dependencies(GeneralSettings):
             require(local_path(path), f"register_cached_file(..., {name!r})")
 
     def _append_to_list(self, option: Option[str], items: tuple[str, ...]) -> None:
-        known = Configuration.parse_list_value(self._configuration._read(option))
-        self._configuration._write(option, str([*known, *items]))
-        note_option(self._configuration._values, option)
+        known = Configuration.parse_list_value(option.read(values_of(self._configuration)))
+        option.write(values_of(self._configuration), str([*known, *items]))
+        note_option(values_of(self._configuration), option)
 
 
 def requirements_text(requirements_file: str, cache_dir: str | None) -> str:
@@ -118,11 +119,11 @@ def archive_text(archive: str, target_dir: str | None) -> str:
 
 def put_first(configuration: Configuration, option: Option[str], item: str) -> None:
     """Add an item at the beginning of the list that an option holds."""
-    known = configuration._read(option)
-    configuration._write(option, DELIMITER.join(filter(None, [item, known])))
+    known = option.read(values_of(configuration))
+    option.write(values_of(configuration), DELIMITER.join(filter(None, [item, known])))
 
 
 def put_last(configuration: Configuration, option: Option[str], item: str) -> None:
     """Add an item at the end of the list that an option holds."""
-    known = configuration._read(option)
-    configuration._write(option, DELIMITER.join(filter(None, [known, item])))
+    known = option.read(values_of(configuration))
+    option.write(values_of(configuration), DELIMITER.join(filter(None, [known, item])))

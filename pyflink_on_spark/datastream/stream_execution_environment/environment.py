@@ -31,6 +31,7 @@ from pyflink_on_spark.common import (
     WatermarkStrategy,
 )
 from pyflink_on_spark.common._java_handles import own_handle
+from pyflink_on_spark.common.configuration import values_of
 from pyflink_on_spark.common.restart_strategy import RestartStrategyConfiguration
 from pyflink_on_spark.common.typeinfo import PickledBytesTypeInfo, TypeInformation, Types
 from pyflink_on_spark.datastream.checkpoint_config import CheckpointConfig
@@ -194,14 +195,14 @@ class Checkpointing(GeneralSettings):
 
     def enable_changelog_state_backend(self, enabled: bool) -> Self:
         """Ask for changes of state to be logged, or not."""
-        self._configuration._write(CHANGELOG, enabled)
+        CHANGELOG.write(values_of(self._configuration), enabled)
         return self
 
     def is_changelog_state_backend_enabled(self) -> bool | None:
         """True if changes of state are to be logged; None if this is not set."""
-        if not self._configuration._is_set(CHANGELOG):
+        if not CHANGELOG.is_set(values_of(self._configuration)):
             return None
-        return self._configuration._read(CHANGELOG)
+        return CHANGELOG.read(values_of(self._configuration))
 
     def set_state_backend(self, state_backend) -> Self:
         """Choose where state is kept (removed in Flink 2)."""
@@ -225,12 +226,12 @@ class Checkpointing(GeneralSettings):
 
     def set_default_savepoint_directory(self, directory: str) -> Self:
         """Set where savepoints are written if nothing else is said."""
-        self._configuration._write(SAVEPOINT_DIRECTORY, directory)
+        SAVEPOINT_DIRECTORY.write(values_of(self._configuration), directory)
         return self
 
     def get_default_savepoint_directory(self) -> str | None:
         """Return where savepoints are written if nothing else is said."""
-        return self._configuration._read(SAVEPOINT_DIRECTORY)
+        return SAVEPOINT_DIRECTORY.read(values_of(self._configuration))
 
 
 DEFAULT_JOB_NAME = "Flink Streaming Job"
@@ -386,7 +387,7 @@ class StreamExecutionEnvironment(Checkpointing, Dependencies, Sources):
         job = translate(
             transformations,
             self._graph_settings(transformations),
-            name=job_name or self._configuration._read(flink.NAME) or DEFAULT_JOB_NAME,
+            name=job_name or flink.NAME.read(values_of(self._configuration)) or DEFAULT_JOB_NAME,
             job_parameters=self.get_config().get_global_job_parameters(),
             configuration=self._configuration.to_dict(),
             printers=printers,
@@ -402,11 +403,11 @@ class StreamExecutionEnvironment(Checkpointing, Dependencies, Sources):
         check_own_keys(self._configuration.key_set())
         for module in (flink, checkpointing, python):
             for option in options_of(module):
-                self._configuration._read(option)
-        note_without_effect(self._configuration._values)
+                option.read(values_of(self._configuration))
+        note_without_effect(values_of(self._configuration))
 
     def _graph_settings(self, transformations: list[Transformation]) -> GraphSettings:
-        mode = self._configuration._read(flink.RUNTIME_MODE)
+        mode = flink.RUNTIME_MODE.read(values_of(self._configuration))
         maximum = self.get_max_parallelism()
         endless = _endless(transformations)
         if mode == flink.BATCH and endless is not None:
@@ -415,7 +416,7 @@ class StreamExecutionEnvironment(Checkpointing, Dependencies, Sources):
             parallelism=self.get_parallelism(),
             max_parallelism=maximum if maximum > 0 else None,
             chaining=self.is_chaining_enabled(),
-            python_chaining=self._configuration._read(python.OPERATOR_CHAINING),
+            python_chaining=python.OPERATOR_CHAINING.read(values_of(self._configuration)),
             batch=mode == flink.BATCH or (mode == flink.AUTOMATIC and endless is None),
         )
 

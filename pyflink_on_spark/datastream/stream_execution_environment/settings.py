@@ -7,6 +7,7 @@ from typing import ClassVar, Self
 
 from pyflink_on_spark._options import flink
 from pyflink_on_spark.common import Configuration, ExecutionConfig
+from pyflink_on_spark.common.configuration import values_of
 from pyflink_on_spark.datastream.data_stream.parallelism import checked_max_parallelism
 from pyflink_on_spark.datastream.execution_mode import RuntimeExecutionMode
 from pyflink_on_spark.datastream.slot_sharing_group import SlotSharingGroup
@@ -67,7 +68,7 @@ class GeneralSettings:
 
     def set_runtime_mode(self, execution_mode: RuntimeExecutionMode) -> Self:
         """Choose STREAMING, BATCH or AUTOMATIC: BATCH if every source ends."""
-        self._configuration._write(flink.RUNTIME_MODE, execution_mode.name)
+        flink.RUNTIME_MODE.write(values_of(self._configuration), execution_mode.name)
         return self
 
     def set_buffer_timeout(self, timeout_millis: int) -> Self:
@@ -79,32 +80,32 @@ class GeneralSettings:
         if timeout_millis < _NO_BUFFER_TIMEOUT:
             raise ValueError("Timeout of buffer must be non-negative or -1")
         if timeout_millis == _NO_BUFFER_TIMEOUT:
-            self._configuration._write(flink.BUFFER_TIMEOUT_ENABLED, False)
+            flink.BUFFER_TIMEOUT_ENABLED.write(values_of(self._configuration), False)
         else:
-            self._configuration._write(flink.BUFFER_TIMEOUT, timeout_millis)
+            flink.BUFFER_TIMEOUT.write(values_of(self._configuration), timeout_millis)
         return self
 
     def get_buffer_timeout(self) -> int:
         """Return how long operators may hold back elements, in ms; -1: until a buffer is full."""
-        if not self._configuration._read(flink.BUFFER_TIMEOUT_ENABLED):
+        if not flink.BUFFER_TIMEOUT_ENABLED.read(values_of(self._configuration)):
             return _NO_BUFFER_TIMEOUT
-        return self._configuration._read(flink.BUFFER_TIMEOUT)
+        return flink.BUFFER_TIMEOUT.read(values_of(self._configuration))
 
     def disable_operator_chaining(self) -> Self:
         """Let each operator be a task of its own.
 
         On Spark: it shows in the tasks' names only; what can run without an exchange still does.
         """
-        self._configuration._write(flink.OPERATOR_CHAINING, False)
+        flink.OPERATOR_CHAINING.write(values_of(self._configuration), False)
         return self
 
     def is_chaining_enabled(self) -> bool:
         """True if operators are chained into tasks."""
-        return self._configuration._read(flink.OPERATOR_CHAINING)
+        return flink.OPERATOR_CHAINING.read(values_of(self._configuration))
 
     def is_chaining_of_operators_with_different_max_parallelism_enabled(self) -> bool:
         """True if operators with different numbers of key groups are chained."""
-        return self._configuration._read(flink.MIXED_CHAINING)
+        return flink.MIXED_CHAINING.read(values_of(self._configuration))
 
     def register_slot_sharing_group(self, slot_sharing_group: SlotSharingGroup) -> Self:
         """Make a slot sharing group known. On Spark: recorded, no effect."""

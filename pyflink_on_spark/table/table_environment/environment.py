@@ -19,6 +19,7 @@ from pyflink_on_spark._sql.session.session import Session, compiled
 from pyflink_on_spark._sql.syntax import statements as syntax
 from pyflink_on_spark._sql.types import logical
 from pyflink_on_spark.common import Configuration
+from pyflink_on_spark.common.configuration import values_of
 from pyflink_on_spark.common.data_types import DataType, RowType
 from pyflink_on_spark.datastream import DataStream, StreamExecutionEnvironment
 from pyflink_on_spark.datastream.stream_execution_environment.dependencies import (
@@ -124,7 +125,7 @@ class FunctionDependencies:
             requirements_cache_dir: a folder with the packages; if given, pip asks no index.
         """
         text = requirements_text(requirements_file_path, requirements_cache_dir)
-        self._config.get_configuration()._write(python.REQUIREMENTS, text)
+        python.REQUIREMENTS.write(values_of(self._config.get_configuration()), text)
 
     def add_python_archive(self, archive_path: str, target_dir: str | None = None):
         """Unpack a zip in the working directory of the workers.
@@ -236,7 +237,7 @@ class TableEnvironment(FormerMethods, Catalogs, Modules, FunctionDependencies, N
         self._print_kinds = streaming_results or settings.is_streaming_mode()
         self._session = Session(
             lambda: self._jobs.configuration().to_dict(),
-            batch._read(RUNTIME_MODE) == BATCH,
+            RUNTIME_MODE.read(values_of(batch)) == BATCH,
             settings.get_built_in_catalog_name(),
             settings.get_built_in_database_name(),
         )

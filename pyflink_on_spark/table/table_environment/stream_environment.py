@@ -36,6 +36,7 @@ from pyflink_on_spark.common.typeinfo import (
     TupleTypeInfo,
     TypeInformation,
 )
+from pyflink_on_spark.common.typeinfo.collections import wrapped_type_of
 from pyflink_on_spark.datastream import DataStream, StreamExecutionEnvironment
 from pyflink_on_spark.table.changelog_mode import ChangelogMode
 from pyflink_on_spark.table.environment_settings import EnvironmentSettings
@@ -256,7 +257,7 @@ def stream_node(
 
 def _elements(stream: DataStream, mode: Any) -> _Elements:
     type_info = stream.get_type()
-    inner = type_info._type_info if isinstance(type_info, ExternalTypeInfo) else type_info
+    inner = wrapped_type_of(type_info) if isinstance(type_info, ExternalTypeInfo) else type_info
     if isinstance(inner, RowTypeInfo | TupleTypeInfo):
         return _Elements(stream, _of_table(stream) or RowSchema(*fields_of(inner)), False, mode)
     kind = from_type_info(inner)

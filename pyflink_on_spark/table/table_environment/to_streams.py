@@ -25,6 +25,7 @@ from pyflink_on_spark.common.typeinfo import (
     TypeInformation,
     Types,
 )
+from pyflink_on_spark.common.typeinfo.collections import wrapped_type_of
 from pyflink_on_spark.datastream import DataStream, StreamExecutionEnvironment
 from pyflink_on_spark.datastream.data_stream.flow import Flow
 
@@ -176,7 +177,7 @@ def _timestamp(schema: ResolvedSchema) -> int | None:
 
 
 def _names(type_info: TypeInformation) -> tuple[str, ...] | None:
-    inner = type_info._type_info if isinstance(type_info, ExternalTypeInfo) else type_info
+    inner = wrapped_type_of(type_info) if isinstance(type_info, ExternalTypeInfo) else type_info
     return None if isinstance(inner, TupleTypeInfo) else fields_of(inner)[0]
 
 

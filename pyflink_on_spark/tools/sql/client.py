@@ -19,6 +19,7 @@ from pyflink_on_spark._sql.parser import parse_statement
 from pyflink_on_spark._sql.session.commands import printed
 from pyflink_on_spark._sql.syntax import statements as syntax
 from pyflink_on_spark.common import Configuration, JobClient
+from pyflink_on_spark.common.configuration import values_of
 from pyflink_on_spark.table import EnvironmentSettings, StreamTableEnvironment, TableResult
 from pyflink_on_spark.tools.sql.statements import split_statements
 
@@ -251,7 +252,7 @@ class SqlClient:
         return self.t_env.get_config().get_configuration()
 
     def _is_batch(self) -> bool:
-        return bool(self._options()._read(RUNTIME_MODE) == BATCH)
+        return bool(RUNTIME_MODE.read(values_of(self._options())) == BATCH)
 
     # -- commands of the client --------------------------------------------------------------------
 
@@ -311,7 +312,7 @@ class SqlClient:
         if job is None:
             raise ValueError(f"there is no job {found[1]} of this client: SHOW JOBS lists them")
         if found[2]:
-            folder = self._options()._read(SAVEPOINT_DIRECTORY) or None
+            folder = SAVEPOINT_DIRECTORY.read(values_of(self._options())) or None
             path = job.stop_with_savepoint(bool(found[3]), folder).result()
             self._say(f"savepoint path: {path}")
         else:

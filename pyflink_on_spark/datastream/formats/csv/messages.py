@@ -20,6 +20,7 @@ from pyflink_on_spark.common.typeinfo import (
     ObjectArrayTypeInfo,
     RowTypeInfo,
 )
+from pyflink_on_spark.common.typeinfo.collections import element_type_of
 from pyflink_on_spark.datastream.connectors._arguments import argument, require
 
 _SIMPLE = [
@@ -199,7 +200,7 @@ def _second_level(field: TypeInformation) -> list[TypeInformation]:
     if isinstance(field, RowTypeInfo):
         return field.get_field_types()
     if isinstance(field, (BasicArrayTypeInfo, ObjectArrayTypeInfo)):
-        return [field._element_type]
+        return [element_type_of(field)]
     return []
 
 
