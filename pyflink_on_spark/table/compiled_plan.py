@@ -10,6 +10,7 @@ from pyflink_on_spark._compat.unsupported import Gap, raise_unsupported
 from pyflink_on_spark._job.display import console
 from pyflink_on_spark._options.flink import FORCE_RECOMPILE
 from pyflink_on_spark._sql.session.session import flink_version, sinks_of, write_plan
+from pyflink_on_spark.table._inner import session_of
 from pyflink_on_spark.table.explain_detail import ExplainDetail
 from pyflink_on_spark.table.table_result import TableResult
 
@@ -47,7 +48,7 @@ class CompiledPlan:
     def __init__(self, j_compiled_plan, t_env):
         self._text: str = j_compiled_plan
         self._t_env = t_env
-        self._sinks: Any = sinks_of(t_env._session, self._text)
+        self._sinks: Any = sinks_of(session_of(t_env), self._text)
 
     def __str__(self) -> str:
         return self.explain()
@@ -73,7 +74,7 @@ class CompiledPlan:
         Raises:
             TableException: the file is there.
         """
-        replaces = FORCE_RECOMPILE.read(self._t_env._session.settings().configuration)
+        replaces = FORCE_RECOMPILE.read(session_of(self._t_env).settings().configuration)
         write_plan(self._text, str(file), if_not_exists=ignore_if_exists, replaces=replaces)
 
     def get_flink_version(self) -> str:

@@ -11,6 +11,7 @@ from pyflink_on_spark._sql.parser import parse_expression
 from pyflink_on_spark._sql.syntax import expressions as syntax
 from pyflink_on_spark._sql.syntax.expressions import json_item
 from pyflink_on_spark.common.data_types import DataType
+from pyflink_on_spark.table._inner import syntax_of
 from pyflink_on_spark.table.expression import Expression, JsonOnNull, TimePointUnit
 from pyflink_on_spark.table.expression.expression import _call
 from pyflink_on_spark.table.expression.parts import literal, logical_type, written_operand
@@ -117,7 +118,7 @@ def and_(predicate0: bool | Expression[bool], predicate1: bool | Expression[bool
     """True if all conditions hold."""
     joined = _call("AND", predicate0, predicate1)
     for predicate in predicates:
-        args = (joined._unresolved, written_operand(predicate))
+        args = (syntax_of(joined), written_operand(predicate))
         joined = Expression(syntax.Call("AND", args, symbols=FLAT))
     return joined
 
@@ -127,7 +128,7 @@ def or_(predicate0: bool | Expression[bool], predicate1: bool | Expression[bool]
     """True if any condition holds."""
     joined = _call("OR", predicate0, predicate1)
     for predicate in predicates:
-        args = (joined._unresolved, written_operand(predicate))
+        args = (syntax_of(joined), written_operand(predicate))
         joined = Expression(syntax.Call("OR", args, symbols=FLAT))
     return joined
 

@@ -19,6 +19,7 @@ from pyflink_on_spark._sql.syntax.statements import (
 from pyflink_on_spark._sql.types.external import to_data_type
 from pyflink_on_spark.common._java_handles import own_handle
 from pyflink_on_spark.common.data_types import DataType, RowType
+from pyflink_on_spark.table._inner import described_of, syntax_of
 from pyflink_on_spark.table.expression import Expression
 from pyflink_on_spark.table.expression.parts import logical_type
 
@@ -67,7 +68,7 @@ class Schema:
         return "(\n" + ",\n".join(f"  {line}" for line in self._described.lines) + "\n)"
 
     def __eq__(self, other):
-        return isinstance(other, Schema) and self._described.lines == other._described.lines
+        return isinstance(other, Schema) and self._described.lines == described_of(other).lines
 
     def __hash__(self):
         return hash(self._described.lines)
@@ -91,7 +92,7 @@ class Schema:
 
         def from_schema(self, unresolved_schema: Schema) -> Schema.Builder:
             """Add all of another schema."""
-            other = unresolved_schema._described
+            other = described_of(unresolved_schema)
             own = self._described
             self._described = replace(
                 own,
@@ -238,7 +239,7 @@ class Schema:
 
 def _unresolved(given: str | Expression) -> tuple[Written, str]:
     if isinstance(given, Expression):
-        return given._unresolved, str(given)
+        return syntax_of(given), str(given)
     return parse_expression(given), f"[{given}]"
 
 

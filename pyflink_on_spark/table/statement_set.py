@@ -11,6 +11,7 @@ from pyflink_on_spark._sql.errors import TableError
 from pyflink_on_spark._sql.parser import parse_statement
 from pyflink_on_spark._sql.session.session import compiled
 from pyflink_on_spark._sql.syntax.statements import Insert
+from pyflink_on_spark.table._inner import node_of, session_of
 from pyflink_on_spark.table.compiled_plan import CompiledPlan, refuse_tables
 from pyflink_on_spark.table.explain_detail import ExplainDetail
 from pyflink_on_spark.table.table_descriptor import TableDescriptor
@@ -49,7 +50,7 @@ class StatementSet:
         statement = parse_statement(stmt)
         if not isinstance(statement, Insert):
             raise TableError("Only insert statement is supported now.")
-        self._sinks.append(self._t_env._session.bind_insert(statement))
+        self._sinks.append(session_of(self._t_env).bind_insert(statement))
         self._texts.append(stmt)
         return self
 
@@ -70,7 +71,7 @@ class StatementSet:
         Raises:
             ValidationError: the rows do not fit, or there is no such table.
         """
-        sink = self._t_env._sink(table._node, target_path_or_descriptor, overwrite)
+        sink = self._t_env._sink(node_of(table), target_path_or_descriptor, overwrite)
         self._sinks.append(sink)
         return self
 
@@ -97,7 +98,7 @@ class StatementSet:
             raise TableError("No operations are in the statement set.")
         if len(self._texts) < len(self._sinks):
             refuse_tables("StatementSet.compile_plan() with tables")
-        return CompiledPlan(compiled(self._t_env._session, self._texts), self._t_env)
+        return CompiledPlan(compiled(session_of(self._t_env), self._texts), self._t_env)
 
     def execute(self) -> TableResult:
         """Start a job of all INSERTs, and empty the set.

@@ -9,6 +9,7 @@ from pyflink_on_spark._options.option_text import option_text
 from pyflink_on_spark._runtime.java_hashes import in_hash_map
 from pyflink_on_spark.common import ConfigOption
 from pyflink_on_spark.common._java_handles import own_handle
+from pyflink_on_spark.table._inner import described_of
 from pyflink_on_spark.table.schema import Schema
 
 __all__ = ["TableDescriptor", "FormatDescriptor"]
@@ -67,7 +68,7 @@ class TableDescriptor:
         return self._described.comment
 
     def __eq__(self, other):
-        return isinstance(other, TableDescriptor) and self._described == other._described
+        return isinstance(other, TableDescriptor) and self._described == described_of(other)
 
     def __hash__(self):
         return hash(tuple(sorted(self._described.options.items())))

@@ -10,6 +10,7 @@ from typing import Any
 from pyflink_on_spark._sql.errors import SqlParseError
 from pyflink_on_spark.common.data_types import DataType, DataTypes
 from pyflink_on_spark.table import expressions
+from pyflink_on_spark.table._inner import syntax_of
 from pyflink_on_spark.table.expression import Expression, TimeIntervalUnit
 
 _TOKEN = re.compile(
@@ -385,4 +386,4 @@ def _function(name: str, args: list[Any]) -> Any:
 
 def _constant(value: Expression) -> Any:
     """Return the value of a constant, as ``get`` takes it."""
-    return getattr(value._unresolved, "value", value)
+    return getattr(syntax_of(value), "value", value)

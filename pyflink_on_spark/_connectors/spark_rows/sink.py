@@ -246,7 +246,7 @@ class StagedSink(Sink):
         from pyflink_on_spark._connectors.spark_rows.arrow_types import arrow_schema
 
         arrow_schema(type_info)
-        typed = self._copied()
+        typed: StagedSink = self._copied()
         typed._type = type_info
         return typed
 
@@ -254,12 +254,12 @@ class StagedSink(Sink):
         """Return this sink for one run of a job, with a folder of its own."""
         assert self._place is not None
         place = self._place(configuration)
-        placed = self._copied()
+        placed: StagedSink = self._copied()
         placed._folder, placed._stays = str(Path(place.path, uuid.uuid4().hex)), place.stays
         return placed
 
     def _copied(self) -> StagedSink:
-        copied = copy.copy(self)
+        copied: StagedSink = copy.copy(self)
         copied._place, copied._hand_over = self._place, self._hand_over
         return copied
 

@@ -317,7 +317,7 @@ class StagedRows(Source):
         """Return this source for one run of a job."""
         if self._lasting:
             return self
-        own = copy.copy(self)
+        own: StagedRows = copy.copy(self)
         own._stage = self._stage
         own._folder = _own_folder(self._parent)
         return own

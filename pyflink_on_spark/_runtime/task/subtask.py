@@ -287,14 +287,22 @@ class Subtask(LogPlace):
         self._opened_for(self._parts)
 
     def _opened_for(self, parts: list[Subtask]) -> None:
-        """Give the parts of an open subtask its identity and sources; release the builders."""
         for part in parts:
-            part.identity = self.identity
-            part.sources = {i: source for i, source in self.sources.items() if i in part._places}
-            if hasattr(part, "_builder"):
-                del part._builder
-            if part._parts is not parts:
-                self._opened_for(part._parts)
+            part.opened_as(self, parts)
+
+    def opened_as(self, whole: Subtask, beside: list[Subtask]) -> None:
+        """Take the identity and the sources of an open subtask, and release the builder.
+
+        Args:
+            whole: the subtask, of which this is a part.
+            beside: all its parts.
+        """
+        self.identity = whole.identity
+        self.sources = {i: source for i, source in whole.sources.items() if i in self._places}
+        if hasattr(self, "_builder"):
+            del self._builder
+        if self._parts is not beside:
+            whole._opened_for(self._parts)
 
     # -- work ------------------------------------------------------------------------------------
 
@@ -419,18 +427,16 @@ class Subtask(LogPlace):
             return {numbers(0): self}
         found = {index: self._part(index) for index in range(len(self._chains))}
         for link in self._links:
-            receiver = found[link.receiver]
-            receiver._channels[link.channel] = 0, link.port
-            found[link.sender]._send_over(link.output, numbers(link.receiver), link.channel)
-        for part in found.values():
-            part.alignment = BarrierAlignment(part._channels)
+            found[link.receiver].receive_over(link.channel, link.port)
+            found[link.sender].send_over(link.output, numbers(link.receiver), link.channel)
         self._parts = list(found.values())
         return {numbers(index): part for index, part in found.items()}
 
     def _part(self, index: int) -> Subtask:
         """Return a part with one chain; outputs of other chains are to be connected."""
         first = sum(len(chain.operators) for chain in self._vertex.chains[:index])
-        part, chain = copy.copy(self), self._chains[index]
+        part: Subtask = copy.copy(self)
+        chain = self._chains[index]
         part._chains = part._downstream_first = [chain]
         part._contexts = self._contexts[first : first + len(self._vertex.chains[index].operators)]
         part._writers = [writer for sender, writer in self._writers_of if sender == index]
@@ -440,11 +446,17 @@ class Subtask(LogPlace):
             for channel, (receiver, port) in self._channels.items()
             if receiver == index
         }
+        part.alignment = BarrierAlignment(part._channels)
         part._progress = [each for each in self._progress if each[0] == index]
         part._note_chains()
         return part
 
-    def _send_over(self, output: LocalOutput, receiver: int, channel: int) -> None:
+    def receive_over(self, channel: int, port: int) -> None:
+        """Receive the elements of another part."""
+        self._channels[channel] = 0, port
+        self.alignment = BarrierAlignment(self._channels)
+
+    def send_over(self, output: LocalOutput, receiver: int, channel: int) -> None:
         """Send the elements of an output to another part."""
 
         def send(event: Event) -> None:
@@ -466,18 +478,20 @@ class Subtask(LogPlace):
         found, rest, number = {}, self, next(numbers)
         for before, place in zip((0, *places), places):
             after = next(numbers)
-            found[number], rest = rest._cut_at(place - before, after)
+            found[number], rest = rest.cut_at(place - before, after)
             number = after
         return found | {number: rest}
 
-    def _cut_at(self, place: int, number: int) -> tuple[Subtask, Subtask]:
+    def cut_at(self, place: int, number: int) -> tuple[Subtask, Subtask]:
         """Return two parts: of the operators before a place, and of those from there on.
 
         Args:
             place: the index of an operator.
             number: that of the second part.
         """
-        head, tail, (chain,) = copy.copy(self), copy.copy(self), self._chains
+        head: Subtask = copy.copy(self)
+        tail: Subtask = copy.copy(self)
+        (chain,) = self._chains
         channel = _FIRST_CUT - number
         nodes = {plan.node for plan, _ in self._contexts[:place]}
         output, rest = chain.cut(place, channel, nodes, self._now)
@@ -488,8 +502,8 @@ class Subtask(LogPlace):
         tail._writers = [writer for writer in self._writers if id(writer) not in ends]
         head._hops, tail._hops = [], []
         for hop in self._hops:
-            (head if id(hop[0]) in ends else tail)._send_over(*hop)
-        head._send_over(output, number, channel)
+            (head if id(hop[0]) in ends else tail).send_over(*hop)
+        head.send_over(output, number, channel)
         tail._channels, tail.sources, tail._progress = {channel: (0, 0)}, {}, []
         tail._places = ()
         tail.alignment = BarrierAlignment(tail._channels)

@@ -15,6 +15,7 @@ from pyflink_on_spark._runtime.operators.connected import (
 )
 from pyflink_on_spark._runtime.user_code.user_function import UserFunction
 from pyflink_on_spark.common.typeinfo import TypeInformation, Types
+from pyflink_on_spark.datastream._inner import flow_of
 from pyflink_on_spark.datastream.data_stream.data_stream import DataStream
 from pyflink_on_spark.datastream.data_stream.flow import add_operator, declared_type
 from pyflink_on_spark.datastream.data_stream.keyed_stream import KeyedStream
@@ -199,10 +200,10 @@ def _check_same_key_type(first: KeyedStream, second: KeyedStream) -> None:
 def _two_inputs(
     name: str, operator: Any, first: DataStream, second: DataStream, output_type: Any
 ) -> DataStream:
-    edges = first._flow.reading(0) + second._flow.reading(1)
+    edges = flow_of(first).reading(0) + flow_of(second).reading(1)
     return DataStream(
         add_operator(
-            first._flow.environment,
+            flow_of(first).environment,
             name,
             operator,
             edges,

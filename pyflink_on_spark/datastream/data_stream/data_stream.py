@@ -36,6 +36,7 @@ from pyflink_on_spark.common.typeinfo import (
     TypeInformation,
     Types,
 )
+from pyflink_on_spark.datastream._inner import flow_of
 from pyflink_on_spark.datastream.data_stream.closeable_iterator import CloseableIterator
 from pyflink_on_spark.datastream.data_stream.flow import (
     Flow,
@@ -176,7 +177,7 @@ class DataStream(PartitionedStream):
         """
         flows = [self._flow]
         for stream in streams:
-            flow = _plain(stream)._flow
+            flow = flow_of(_plain(stream))
             if flow.type_info != self.get_type():
                 raise Exception(
                     "Cannot union streams of different types: "
@@ -233,7 +234,7 @@ class DataStream(PartitionedStream):
         fields = isinstance(key_selector, itemgetter | attrgetter)
         operator = SelectKeyOperator(selector, typed, repr(key_selector) if fields else None)
         keyed = self._beside_input(KEY_BY_NAME, operator)
-        return KeyedStream(keyed._flow, self.get_type(), self)
+        return KeyedStream(flow_of(keyed), self.get_type(), self)
 
     def window_all(self, window_assigner):
         """Cut the whole stream into windows; one subtask sees all elements."""
@@ -399,14 +400,14 @@ def _plain(stream: DataStream) -> DataStream:
 
 def collect(stream: Any, job_name: str | None) -> CloseableIterator:
     """Run what leads to a stream without a key, and return its elements while the job runs."""
-    environment = stream._flow.environment
+    environment = flow_of(stream).environment
     channel = "collect"
     beside = environment._forget()
     edges = tuple(
         replace(edge, collected=True, unfused=edge.united or edge.partitioner is not None)
-        for edge in stream._flow.edges
+        for edge in flow_of(stream).edges
     )
-    collected = type(stream)(replace(stream._flow, edges=edges))
+    collected = type(stream)(replace(flow_of(stream), edges=edges))
     collected._end(
         "Data stream collect sink", CollectSink(channel), aligned=Aligned.INPUT, single=True
     )

@@ -22,6 +22,7 @@ from pyflink_on_spark.common._java_handles import own_handle
 from pyflink_on_spark.common.io import InputFormat
 from pyflink_on_spark.common.serialization import BulkWriterFactory
 from pyflink_on_spark.common.typeinfo import PickledBytesTypeInfo
+from pyflink_on_spark.datastream._inner import definition_of
 from pyflink_on_spark.datastream.connectors._arguments import argument, require
 from pyflink_on_spark.datastream.utils import ResultTypeQueryable
 
@@ -95,7 +96,7 @@ class GenericRecordAvroTypeInfo(PickledBytesTypeInfo):
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, GenericRecordAvroTypeInfo):
             return False
-        return self._schema._definition == other._schema._definition
+        return definition_of(self._schema) == definition_of(other._schema)
 
     def __hash__(self) -> int:
         return hash(str(self._schema))
@@ -112,7 +113,7 @@ class AvroInputFormat(InputFormat, ResultTypeQueryable):
     def __init__(self, path: str, schema: AvroSchema):
         self._path = argument(path, str, "AvroInputFormat(path, schema)")
         self._type_info = GenericRecordAvroTypeInfo(schema)
-        records = AvroFileInput(schema._definition, self._type_info)
+        records = AvroFileInput(definition_of(schema), self._type_info)
         self._source = SplitFileSource(FileSourceConfig.of(records, [self._path]))
         super().__init__(self._path)
 
@@ -128,7 +129,7 @@ class AvroBulkWriters:
     def for_generic_record(schema: AvroSchema) -> BulkWriterFactory:
         """Write generic records."""
         given = argument(schema, AvroSchema, "for_generic_record(schema)")
-        return BulkWriterFactory(AvroFileOutput(given._definition))
+        return BulkWriterFactory(AvroFileOutput(definition_of(given)))
 
 
 class AvroRowDeserializationSchema(DeserializationSchema):
@@ -151,10 +152,10 @@ class AvroRowDeserializationSchema(DeserializationSchema):
         super().__init__(self._schema)
 
     def _deserializer(self) -> Callable[[bytes], Any]:
-        return avro_row_reader(self._schema._definition)
+        return avro_row_reader(definition_of(self._schema))
 
     def _produced_type(self) -> TypeInformation:
-        return avro_row_type(self._schema._definition)
+        return avro_row_type(definition_of(self._schema))
 
 
 class AvroRowSerializationSchema(SerializationSchema):
@@ -177,7 +178,7 @@ class AvroRowSerializationSchema(SerializationSchema):
         super().__init__(self._schema)
 
     def _serializer(self) -> Callable[[Any], bytes]:
-        return avro_row_writer(self._schema._definition)
+        return avro_row_writer(definition_of(self._schema))
 
 
 def _schema_of_rows(

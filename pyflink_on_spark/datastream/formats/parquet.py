@@ -15,6 +15,7 @@ from pyflink_on_spark._connectors.formats.parquet import (
 from pyflink_on_spark.common import Configuration
 from pyflink_on_spark.common.data_types import RowType
 from pyflink_on_spark.common.serialization import BulkWriterFactory, RowDataBulkWriterFactory
+from pyflink_on_spark.datastream._inner import definition_of
 from pyflink_on_spark.datastream.connectors._arguments import argument
 from pyflink_on_spark.datastream.connectors.file_system import BulkFormat, StreamFormat
 from pyflink_on_spark.datastream.formats.avro import AvroSchema, GenericRecordAvroTypeInfo
@@ -34,7 +35,7 @@ class AvroParquetReaders:
     def for_generic_record(schema: AvroSchema) -> StreamFormat:
         """Read generic records."""
         given = argument(schema, AvroSchema, "for_generic_record(schema)")
-        records = AvroParquetInput(given._definition, GenericRecordAvroTypeInfo(given))
+        records = AvroParquetInput(definition_of(given), GenericRecordAvroTypeInfo(given))
         return StreamFormat(records)
 
 
@@ -45,7 +46,7 @@ class AvroParquetWriters:
     def for_generic_record(schema: AvroSchema) -> BulkWriterFactory:
         """Write generic records."""
         given = argument(schema, AvroSchema, "for_generic_record(schema)")
-        return BulkWriterFactory(AvroParquetOutput(given._definition))
+        return BulkWriterFactory(AvroParquetOutput(definition_of(given)))
 
 
 class ParquetColumnarRowInputFormat(BulkFormat):

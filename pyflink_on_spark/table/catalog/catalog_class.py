@@ -17,6 +17,7 @@ from pyflink_on_spark._sql.session.creation import new_catalog
 from pyflink_on_spark._sql.session.database_catalog import TYPE, refuse_change
 from pyflink_on_spark._sql.session.session import Session
 from pyflink_on_spark.common._java_handles import own_handle
+from pyflink_on_spark.table._inner import described_of, description_of
 from pyflink_on_spark.table.catalog.contents import (
     CatalogBaseTable,
     CatalogColumnStatistics,
@@ -101,7 +102,7 @@ class Catalog:
             DatabaseAlreadyExistException: there is one of that name.
         """
         if name not in self._databases:
-            described = database._described
+            described = described_of(database)
             self._databases[name] = contents.Database(
                 {}, dict(described.properties), described.comment
             )
@@ -139,7 +140,7 @@ class Catalog:
         """
         if name not in self._databases and ignore_if_not_exists:
             return
-        database, described = self._database(name), new_database._described
+        database, described = self._database(name), described_of(new_database)
         database.properties = dict(described.properties)
         database.comment = described.comment
 
@@ -256,7 +257,7 @@ class Catalog:
             return
         words = {True: "VIEW", False: "TABLE"}
         old = words[isinstance(self._table(table_path), CatalogView)]
-        new = words[new_table._described.is_view]
+        new = words[described_of(new_table).is_view]
         if old != new:
             raise _raised(
                 exceptions.CatalogException,
@@ -330,7 +331,7 @@ class Catalog:
             PartitionAlreadyExistsException: the partition is there.
         """
         keys = self._check_partitioned(table_path, self._table(table_path))
-        values, described = partition_spec.get_partition_spec(), partition._described
+        values, described = partition_spec.get_partition_spec(), described_of(partition)
         name, catalog = table_path.get_full_name(), self._name
         if values.keys() != set(keys):
             raise _raised(
@@ -377,7 +378,7 @@ class Catalog:
         """
         if ignore_if_not_exists and not self.partition_exists(table_path, partition_spec):
             return
-        found, described = self._partition(table_path, partition_spec), new_partition._described
+        found, described = self._partition(table_path, partition_spec), described_of(new_partition)
         found.properties, found.comment = described.properties, described.comment
 
     # -- functions -------------------------------------------------------------------------------
@@ -727,10 +728,10 @@ class Catalog:
             )
 
     def _relation(self, table: CatalogBaseTable) -> contents.Relation:
-        session, described = self._registered.session, table._described
+        session, described = self._registered.session, described_of(table)
         if session is None:
             refuse_change(TYPE)
-        description = described.schema._description
+        description = description_of(described.schema)
         if not described.is_view:
             return session.described_table(
                 description, described.options, described.partition_keys, described.comment or None

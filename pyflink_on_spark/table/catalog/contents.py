@@ -11,6 +11,7 @@ from pyflink_on_spark._runtime.java_hashes import in_hash_map
 from pyflink_on_spark._sql.types.external import to_data_type
 from pyflink_on_spark.common import Configuration
 from pyflink_on_spark.common._java_handles import own_handle
+from pyflink_on_spark.table._inner import description_of
 from pyflink_on_spark.table.schema import Schema
 from pyflink_on_spark.table.table_schema import TableSchema
 
@@ -163,7 +164,7 @@ class CatalogBaseTable:
 
     def get_schema(self) -> TableSchema:
         """The columns that are stored, as PyFlink has them until 1.20."""
-        columns = self._described.schema._description.columns
+        columns = description_of(self._described.schema).columns
         stored = [(column.name, column.type) for column in columns if column.type is not None]
         return TableSchema([name for name, _ in stored], [to_data_type(kind) for _, kind in stored])
 

@@ -7,6 +7,7 @@ from typing import Any, Generic, TypeVar
 from pyflink_on_spark._compat.unsupported import Gap, unsupported_class
 from pyflink_on_spark._sql.syntax import expressions as syntax
 from pyflink_on_spark.common.data_types import DataType
+from pyflink_on_spark.table._inner import syntax_of
 from pyflink_on_spark.table.expression.json_methods import JsonMethods
 from pyflink_on_spark.table.expression.parts import Operand, function, logical_type, written_operand
 from pyflink_on_spark.table.expression.texts import expression_text
@@ -725,7 +726,7 @@ class Expression(
 
     def over(self, alias) -> Expression:
         """Compute an aggregate over a window of rows."""
-        name = alias._unresolved
+        name = syntax_of(alias)
         assert isinstance(name, syntax.Name)
         call: Any = self._unresolved
         if isinstance(call, syntax.Call):

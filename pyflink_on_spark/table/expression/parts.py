@@ -15,6 +15,7 @@ from pyflink_on_spark._sql.types.coercion import from_decimal
 from pyflink_on_spark._sql.types.external import from_python, to_logical, to_python
 from pyflink_on_spark._sql.types.logical import LogicalType
 from pyflink_on_spark.common.data_types import DataType
+from pyflink_on_spark.table._inner import syntax_of
 
 if TYPE_CHECKING:
     from pyflink_on_spark.table.expression.expression import Expression
@@ -104,7 +105,7 @@ class Operand:
 
 def written_operand(operand: Any) -> syntax.Expression:
     """Return the syntax of an operand: an expression, or a constant."""
-    return operand._unresolved if isinstance(operand, Operand) else literal(operand)
+    return syntax_of(operand) if isinstance(operand, Operand) else literal(operand)
 
 
 def constant(written: syntax.Expression) -> Any:

@@ -15,6 +15,7 @@ from pyflink_on_spark._sql.plan.signatures import TableFunction
 from pyflink_on_spark._sql.syntax import expressions as syntax
 from pyflink_on_spark._sql.types import logical
 from pyflink_on_spark._sql.types.logical import Root
+from pyflink_on_spark.table._inner import syntax_of
 from pyflink_on_spark.table.expression import Expression
 from pyflink_on_spark.table.expression.parts import literal
 from pyflink_on_spark.table.text_expressions import as_expression
@@ -106,7 +107,7 @@ def call_over(function: Any, node: Node) -> tuple[Any, tuple[str, ...]]:
     """
     function = as_expression(function)
     if isinstance(function, Expression):
-        found = function._unresolved
+        found = syntax_of(function)
         if isinstance(found, syntax.Alias):
             return found.operand, found.names
         return found, ()

@@ -20,6 +20,7 @@ from pyflink_on_spark._sql.syntax import expressions as syntax
 from pyflink_on_spark._sql.syntax.expressions import FrameDistance, FrameEnd
 from pyflink_on_spark._sql.types import logical
 from pyflink_on_spark._sql.types.logical import Root, Time
+from pyflink_on_spark.table._inner import node_of, session_of, syntax_of
 from pyflink_on_spark.table.expression import Expression
 from pyflink_on_spark.table.text_expressions import as_expression, parse_expressions
 
@@ -37,14 +38,14 @@ def over_window(window: Any) -> syntax.OverWindow:
     Raises:
         ValidationError: its bounds are no numbers of rows, and no times.
     """
-    partition = tuple(item._unresolved for item in window.partition)
-    order = (syntax.SortItem(window.order._unresolved),)
+    partition = tuple(syntax_of(item) for item in window.partition)
+    order = (syntax.SortItem(syntax_of(window.order)),)
     if window.lower is None:
         return syntax.OverWindow(partition, order)
-    lower_rows, lower = _bound(window.lower._unresolved, FrameEnd.UNBOUNDED_PRECEDING, False)
+    lower_rows, lower = _bound(syntax_of(window.lower), FrameEnd.UNBOUNDED_PRECEDING, False)
     rows, upper = lower_rows, FrameEnd.CURRENT_ROW
     if window.upper is not None:
-        rows, upper = _bound(window.upper._unresolved, FrameEnd.UNBOUNDED_FOLLOWING, True)
+        rows, upper = _bound(syntax_of(window.upper), FrameEnd.UNBOUNDED_FOLLOWING, True)
     if rows is not lower_rows:
         raise ValidationError("Preceding and following must be of same interval type.")
     return syntax.OverWindow(partition, order, rows, lower, upper, framed=True)
@@ -120,7 +121,7 @@ class Grouping:
         self.keys = tuple(bound)
 
     def _windowed(self, node: Node, window: Any) -> Node:
-        time = window.time._unresolved
+        time = syntax_of(window.time)
         binder = ExpressionBinder(self._scope, self._session.functions)
         column, batch = binder.bind(time), self._session.settings().batch
         if column.type.time is None and not batch:
@@ -130,8 +131,8 @@ class Grouping:
         if _checked_rows(window, column):
             self._rows = _row_window(window)
             return node
-        size = interval_of(window.size._unresolved)
-        step = 0 if window.step is None else interval_of(window.step._unresolved)
+        size = interval_of(syntax_of(window.size))
+        step = 0 if window.step is None else interval_of(syntax_of(window.step))
         if column.type.root is Root.BIGINT:
             node, column = _with_time(node, binder, time)
         found = window_table(node, window.kind, column, size, step, batch=batch)
@@ -208,7 +209,7 @@ def _numbered(item: Any, results: list[Any]) -> Any:
 
 
 def _counts_rows(size: Expression | None) -> bool:
-    written = None if size is None else size._unresolved
+    written = None if size is None else syntax_of(size)
     return isinstance(written, syntax.Call) and written.name == "ROW_INTERVAL"
 
 
@@ -232,9 +233,9 @@ def _checked_rows(window: Any, time: Typed) -> bool:
 
 
 def _row_window(window: Any) -> RowWindow:
-    time = window.time._unresolved
-    size = window.size._unresolved.args[0]
-    step = None if window.step is None else window.step._unresolved.args[0].value
+    time = syntax_of(window.time)
+    size = syntax_of(window.size).args[0]
+    step = None if window.step is None else syntax_of(window.step).args[0].value
     if size.value < 1 or (step is not None and step < 1):
         raise ValidationError("The size and the slide of a window of rows must be above 0.")
     return RowWindow(window.name, time.parts[-1], size.value, step)
@@ -267,7 +268,7 @@ def written(expressions: Any) -> list[Any]:
     for expression in expressions:
         if not isinstance(expression, Expression):
             raise TypeError(f"an Expression is needed, not {expression!r}: use col() or lit()")
-    return [expression._unresolved for expression in expressions]
+    return [syntax_of(expression) for expression in expressions]
 
 
 class GroupedTable:
@@ -302,7 +303,7 @@ class GroupedTable:
         return FlatAggregateTable((self._table, self._keys, func), self._t_env)
 
     def _grouping(self) -> Grouping:
-        return Grouping(self._table._node, self._t_env._session, self._keys)
+        return Grouping(node_of(self._table), session_of(self._t_env), self._keys)
 
 
 class GroupWindowedTable:
@@ -358,7 +359,7 @@ class WindowGroupedTable:
         return AggregatedTable((self._table, self._keys, func, self._window), self._t_env)
 
     def _grouping(self) -> Grouping:
-        return Grouping(self._table._node, self._t_env._session, self._keys, self._window)
+        return Grouping(node_of(self._table), session_of(self._t_env), self._keys, self._window)
 
 
 class OverWindowedTable:
@@ -381,9 +382,9 @@ class OverWindowedTable:
             ValidationError: something in an expression is wrong.
         """
         items = written(fields)
-        session = self._t_env._session
+        session = session_of(self._t_env)
         functions, batch = session.functions, session.settings().batch
-        node, binder = self._table._node, self._table._binder()
+        node, binder = node_of(self._table), self._table._binder()
         windows = {window._window.name: over_window(window._window) for window in self._windows}
         for window in windows.values():
             check_order(window, binder, batch=batch)
@@ -413,7 +414,7 @@ class AggregatedTable:
             ValidationError: something in an expression is wrong.
         """
         expression, names = aggregate_call(self._function, self._table)
-        grouping = Grouping(self._table._node, self._t_env._session, self._keys, self._window)
+        grouping = Grouping(node_of(self._table), session_of(self._t_env), self._keys, self._window)
         binder = grouping.binder()
         result = binder.bind(expression)
         columns = [syntax.Alias(expression, ("$aggregate",))]
@@ -449,8 +450,8 @@ class FlatAggregateTable:
             ValidationError: something in an expression is wrong.
         """
         table, keys, function = self._parts
-        session = self._t_env._session
-        grouping = Grouping(table._node, session, keys)
+        session = session_of(self._t_env)
+        grouping = Grouping(node_of(table), session, keys)
         return table._then(flat_aggregated(grouping, table, function))._select(written(fields))
 
 
@@ -463,11 +464,11 @@ def aggregate_call(function: Any, table: Table) -> tuple[Any, tuple[str, ...]]:
     """
     function = as_expression(function)
     if isinstance(function, Expression):
-        found = function._unresolved
+        found = syntax_of(function)
         if isinstance(found, syntax.Alias):
             return found.operand, found.names
         return found, ()
-    names = table._node.schema.names
+    names = node_of(table).schema.names
     args = tuple(syntax.Name((name,)) for name in names)
     call = syntax.Call(function._name, args, function._over_rows(names))
     return call, function._alias_names

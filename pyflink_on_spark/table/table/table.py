@@ -30,6 +30,7 @@ from pyflink_on_spark._sql.plan.nodes import Filter, Node
 from pyflink_on_spark._sql.plan.options import ResolvedSchema as CatalogSchema
 from pyflink_on_spark._sql.syntax import expressions as syntax
 from pyflink_on_spark._sql.syntax.queries import JoinKind, SetOperator
+from pyflink_on_spark.table._inner import node_of, session_of
 from pyflink_on_spark.table._values.data_frames import data_frame
 from pyflink_on_spark.table._values.html import schema_html
 from pyflink_on_spark.table.catalog import ResolvedSchema
@@ -90,7 +91,7 @@ class CombiningMethods:
         Raises:
             ValidationError: the columns do not fit.
         """
-        return self._then(union_all(self._node, right._node, None))
+        return self._then(union_all(self._node, node_of(right), None))
 
     def union(self, right: Table) -> Table:
         """Return the rows of both tables without doubles; in batch mode only.
@@ -99,7 +100,7 @@ class CombiningMethods:
             ValidationError: the columns do not fit.
         """
         self._check_bounded("UNION")
-        return self._then(distinct(union_all(self._node, right._node, None)))
+        return self._then(distinct(union_all(self._node, node_of(right), None)))
 
     def minus(self, right: Table) -> Table:
         """Return the rows that the other table has not, without doubles; in batch mode only."""
@@ -119,10 +120,10 @@ class CombiningMethods:
 
     def _combined(self, operator: SetOperator, name: str, right: Table, *, every: bool) -> Table:
         self._check_bounded(name)
-        return self._then(set_operation(operator, self._node, right._node, every=every))
+        return self._then(set_operation(operator, self._node, node_of(right), every=every))
 
     def _check_bounded(self, operation: str) -> None:
-        if not self._t_env._session.batch:
+        if not session_of(self._t_env).batch:
             raise ValidationError(
                 f"The {operation} operation on two unbounded tables is currently not supported."
             )
@@ -165,22 +166,22 @@ class CombiningMethods:
 
     @at_any_depth
     def _joined(self, right: Table, kind: JoinKind, predicate: Any) -> Table:
-        both = Scope.of(self._node.schema).joined(Scope.of(right._node.schema))
+        both = Scope.of(self._node.schema).joined(Scope.of(node_of(right).schema))
         for name in self._node.schema.names:
-            if name in right._node.schema.names:
+            if name in node_of(right).schema.names:
                 raise ValidationError(f"join relations with ambiguous names: [{name}]")
         condition = None
         if predicate is not None:
             (on,) = written([predicate])
-            binder = ExpressionBinder(both, self._t_env._session.functions)
+            binder = ExpressionBinder(both, session_of(self._t_env).functions)
             condition = self._folded(binder.condition(on, "Join"))
-        return self._then(join(self._node, right._node, kind, condition))
+        return self._then(join(self._node, node_of(right), kind, condition))
 
     def _lateral(self, function: Any, predicate: Any, *, left: bool) -> Table:
         made = correlated(self._node, self._binder(), function, left=left)
         if predicate is not None:
             (on,) = written([predicate])
-            binder = ExpressionBinder(Scope.of(made.schema), self._t_env._session.functions)
+            binder = ExpressionBinder(Scope.of(made.schema), session_of(self._t_env).functions)
             made = replace(made, condition=self._folded(binder.condition(on, "Join")))
         return self._then(made)
 
@@ -226,9 +227,9 @@ class Table(CombiningMethods):
 
     def _select(self, fields: list[Any]) -> Table:
         items = self._expanded(fields)
-        functions = self._t_env._session.functions
+        functions = session_of(self._t_env).functions
         if any(contains_aggregate(item, functions) for item in items):
-            return self._then(Grouping(self._node, self._t_env._session, ()).select(items))
+            return self._then(Grouping(self._node, session_of(self._t_env), ()).select(items))
         projection = dsl_projection(self._node, self._binder(), items)
         columns = [self._folded(item) for item in projection.expressions]
         return self._then(project(self._node, columns, projection.schema.names))
@@ -352,7 +353,7 @@ class Table(CombiningMethods):
         ``FROM_CHANGELOG`` takes them.
         """
         _refuse_arguments("from_changelog", arguments)
-        batch = self._t_env._session.settings().batch
+        batch = session_of(self._t_env).settings().batch
         return self._then(from_changelog(self._node, batch=batch))
 
     # -- groups ----------------------------------------------------------------------------------
@@ -365,7 +366,7 @@ class Table(CombiningMethods):
             ValidationError: there is no such column.
         """
         keys = written(fields)
-        Grouping(self._node, self._t_env._session, keys)
+        Grouping(self._node, session_of(self._t_env), keys)
         return GroupedTable((self, keys), self._t_env)
 
     def distinct(self) -> Table:
@@ -413,7 +414,7 @@ class Table(CombiningMethods):
     def to_pandas(self) -> pandas.DataFrame:
         """Return the rows as a DataFrame; of a table that is updated, those at the end."""
         with self.execute().collect() as changes:
-            zone = self._t_env._session.settings().time_zone
+            zone = session_of(self._t_env).settings().time_zone
             return data_frame(self._node.schema, changes, zone)
 
     # -- looking at it ---------------------------------------------------------------------------
@@ -487,14 +488,14 @@ class Table(CombiningMethods):
         return Table(node, self._t_env)
 
     def _binder(self) -> ExpressionBinder:
-        return ExpressionBinder(Scope.of(self._node.schema), self._t_env._session.functions)
+        return ExpressionBinder(Scope.of(self._node.schema), session_of(self._t_env).functions)
 
     def _expanded(self, items: list[Any]) -> list[Any]:
         """Return expressions with the columns that ranges and flattened rows stand for."""
         return expanded(items, self._node.schema, self._binder())
 
     def _folded(self, expression: Any) -> Any:
-        return folded(expression, self._t_env._session.settings().time_zone)
+        return folded(expression, session_of(self._t_env).settings().time_zone)
 
 
 def _refuse_arguments(name: str, arguments: tuple[Any, ...]) -> None:

@@ -9,6 +9,7 @@ from pyflink_on_spark._sql.parser import parse_path
 from pyflink_on_spark._sql.plan.options import CatalogTable, CatalogView
 from pyflink_on_spark._sql.session.creation import new_catalog
 from pyflink_on_spark._sql.session.session import Session
+from pyflink_on_spark.table._inner import described_of, node_of
 from pyflink_on_spark.table.catalog import Catalog, CatalogDescriptor
 from pyflink_on_spark.table.catalog.catalog_class import Registered
 from pyflink_on_spark.table.table_descriptor import TableDescriptor
@@ -38,7 +39,7 @@ class Catalogs:
             UnsupportedFlinkFeature: they are those of a catalog of another kind.
         """
         self._check_no_catalog(catalog_name)
-        described = catalog_descriptor._described
+        described = described_of(catalog_descriptor)
         self._session.catalog.catalogs[catalog_name] = new_catalog(
             catalog_name, described.properties, described.comment
         )
@@ -167,7 +168,7 @@ class Catalogs:
         qualified = self._session.catalog.qualify(parse_path(view_path))
         self._session.catalog.add(
             qualified,
-            CatalogView(table._node),
+            CatalogView(node_of(table)),
             temporary=False,
             if_not_exists=bool(ignore_if_exists),
         )

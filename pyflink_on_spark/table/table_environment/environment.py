@@ -29,6 +29,7 @@ from pyflink_on_spark.datastream.stream_execution_environment.dependencies impor
     requirements_text,
 )
 from pyflink_on_spark.serializers import PickleSerializer
+from pyflink_on_spark.table._inner import description_of, node_of, syntax_of
 from pyflink_on_spark.table._values.data_frames import elements_of, frame_type
 from pyflink_on_spark.table._values.elements import rows_of_elements
 from pyflink_on_spark.table._values.results import StatementResult
@@ -399,7 +400,7 @@ class TableEnvironment(FormerMethods, Catalogs, Modules, FunctionDependencies, N
             TypeError: a value is not of its type, or the types of two rows do not fit.
         """
         values = [
-            constant(element._unresolved) if isinstance(element, Expression) else element
+            constant(syntax_of(element)) if isinstance(element, Expression) else element
             for element in elements
         ]
         return Table(rows_of_elements(values, schema, verify_schema), self)
@@ -419,7 +420,7 @@ class TableEnvironment(FormerMethods, Catalogs, Modules, FunctionDependencies, N
             ValidationError: there is one of that name.
         """
         node = (
-            table_or_data_stream._node
+            node_of(table_or_data_stream)
             if isinstance(table_or_data_stream, Table)
             else self._stream_node(table_or_data_stream, fields_or_schema)
         )
@@ -496,7 +497,7 @@ class TableEnvironment(FormerMethods, Catalogs, Modules, FunctionDependencies, N
     def _described(self, descriptor: TableDescriptor) -> CatalogTable:
         schema = descriptor.get_schema()
         return self._session.described_table(
-            None if schema is None else schema._description,
+            None if schema is None else description_of(schema),
             descriptor.get_options(),
             tuple(descriptor.get_partition_keys()),
             descriptor.get_comment(),

@@ -11,6 +11,7 @@ from pyflink_on_spark._sql.plan.options import CatalogTable, CatalogView
 from pyflink_on_spark._sql.session.session import Session
 from pyflink_on_spark._sql.syntax import statements as syntax
 from pyflink_on_spark.common import JobExecutionResult
+from pyflink_on_spark.table._inner import described_of, description_of, node_of
 from pyflink_on_spark.table.descriptors import (
     ConnectorDescriptor,
     ConnectTableDescriptor,
@@ -78,7 +79,7 @@ class FormerMethods:
         note_former(
             "t_env.register_table_source(...)", "use create_temporary_table, or CREATE TABLE"
         )
-        self._register(name, *table_source._described)
+        self._register(name, *described_of(table_source))
 
     def register_table_sink(self, name: str, table_sink: TableSink):
         """Give a sink a name for this session.
@@ -87,12 +88,12 @@ class FormerMethods:
             ValidationError: there is a table of that name.
         """
         note_former("t_env.register_table_sink(...)", "use create_temporary_table, or CREATE TABLE")
-        self._register(name, *table_sink._described)
+        self._register(name, *described_of(table_sink))
 
     def from_table_source(self, table_source: TableSource) -> Table:
         """Return the table of a source."""
         note_former("t_env.from_table_source(...)", "use from_descriptor")
-        schema, options = table_source._described
+        schema, options = described_of(table_source)
         path = self._session.anonymous_path("source")
         table = self._of_options(schema, options)
         return Table(self._session.read(path, table), self)
@@ -118,7 +119,7 @@ class FormerMethods:
         if described.renames:
             hidden = self._session.anonymous_path(properties["connector.type"])
             node = self._session.read(hidden, table)
-            added = CatalogView(Table(node, self).select(*described.selection())._node)
+            added = CatalogView(node_of(Table(node, self).select(*described.selection())))
         self._session.catalog.add(qualified, added, temporary=True)
 
     def _register(self, name: str, schema: Schema, options: dict[str, str]) -> None:
@@ -126,7 +127,7 @@ class FormerMethods:
         self._session.catalog.add(path, self._of_options(schema, options), temporary=True)
 
     def _of_options(self, schema: Schema, options: dict[str, str]) -> CatalogTable:
-        return self._session.described_table(schema._description, options, (), None)
+        return self._session.described_table(description_of(schema), options, (), None)
 
     # -- functions -------------------------------------------------------------------------------
 

@@ -38,6 +38,8 @@ from pyflink_on_spark.common.typeinfo import (
 )
 from pyflink_on_spark.common.typeinfo.collections import wrapped_type_of
 from pyflink_on_spark.datastream import DataStream, StreamExecutionEnvironment
+from pyflink_on_spark.datastream._inner import flow_of
+from pyflink_on_spark.table._inner import description_of, node_of, syntax_of
 from pyflink_on_spark.table.changelog_mode import ChangelogMode
 from pyflink_on_spark.table.environment_settings import EnvironmentSettings
 from pyflink_on_spark.table.expression import Expression
@@ -140,7 +142,7 @@ class StreamTableEnvironment(TableEnvironment):
         Raises:
             TableException: the table has other changes than new rows.
         """
-        return data_stream(self._environment, self._session, table._node)
+        return data_stream(self._environment, self._session, node_of(table))
 
     def to_changelog_stream(
         self,
@@ -159,9 +161,9 @@ class StreamTableEnvironment(TableEnvironment):
             TableException: the table has other changes than these.
         """
         mode = ChangelogMode.all() if changelog_mode is None else changelog_mode
-        description = None if target_schema is None else target_schema._description
+        description = None if target_schema is None else description_of(target_schema)
         return changelog_stream(
-            self._environment, self._session, table._node, description, mode._mode
+            self._environment, self._session, node_of(table), description, mode._mode
         )
 
     def to_append_stream(self, table: Table, type_info: TypeInformation) -> DataStream:
@@ -175,7 +177,7 @@ class StreamTableEnvironment(TableEnvironment):
             TableException: the table has other changes than new rows.
             ValidationError: the type does not fit the table.
         """
-        return append_stream(self._environment, self._session, table._node, type_info)
+        return append_stream(self._environment, self._session, node_of(table), type_info)
 
     def to_retract_stream(self, table: Table, type_info: TypeInformation) -> DataStream:
         """Return the changes of a table, as pairs of a bool, whether a row is added, and the row.
@@ -187,7 +189,7 @@ class StreamTableEnvironment(TableEnvironment):
         Raises:
             ValidationError: the type does not fit the table.
         """
-        return retract_stream(self._environment, self._session, table._node, type_info)
+        return retract_stream(self._environment, self._session, node_of(table), type_info)
 
     def _stream_node(self, stream: DataStream, fields: tuple[Any, ...]) -> Node:
         return stream_node(self._session, stream, fields, ChangelogMode.insert_only()._mode)
@@ -219,7 +221,7 @@ class _Elements:
             timestamp=timestamps,
             changelog=self.mode.changes is not ChangeKinds.INSERT,
         )
-        flow = self.stream._flow
+        flow = flow_of(self.stream)
         name = f"*anonymous_datastream_source${flow.edges[0].upstream.number}*"
         rows = ExternalRows(name, flow.edges, operator, self.mode.changes, self.mode.before, key)
         schema = self.schema
@@ -247,12 +249,12 @@ def stream_node(
     if not fields_or_schema:
         return elements.scan(timestamps=False)
     if isinstance(fields_or_schema[0], Schema):
-        return _by_schema(session, elements, fields_or_schema[0]._description)
+        return _by_schema(session, elements, description_of(fields_or_schema[0]))
     if len(fields_or_schema) == 1 and isinstance(fields_or_schema[0], str):
         fields_or_schema = parse_expressions(fields_or_schema[0])
     if not all(isinstance(field, Expression) for field in fields_or_schema):
         raise TypeError("the fields of a stream are Expressions, or they are one Schema")
-    return _by_expressions(elements, [field._unresolved for field in fields_or_schema])
+    return _by_expressions(elements, [syntax_of(field) for field in fields_or_schema])
 
 
 def _elements(stream: DataStream, mode: Any) -> _Elements:
@@ -268,7 +270,7 @@ def _elements(stream: DataStream, mode: Any) -> _Elements:
 
 def _of_table(stream: DataStream) -> RowSchema | None:
     """Return the columns of the table that a stream comes from without a change, if it does."""
-    operators = [edge.upstream.operator for edge in stream._flow.edges]
+    operators = [edge.upstream.operator for edge in flow_of(stream).edges]
     schemas = {op.fields if isinstance(op, ToRecords) else None for op in operators}
     return schemas.pop() if len(schemas) == 1 else None
 
@@ -287,7 +289,7 @@ def declared_schema(
     if not fields_or_schema or not isinstance(fields_or_schema[0], Schema):
         return None
     elements = _elements(stream, ChangelogMode.insert_only()._mode)
-    description = fields_or_schema[0]._description
+    description = description_of(fields_or_schema[0])
     if _selects(description, elements.schema.names):
         return None
     return _as_written(_resolved(session, elements, description)[0], description)

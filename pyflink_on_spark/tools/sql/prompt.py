@@ -19,6 +19,7 @@ from pyflink_on_spark._compat.errors import PyFlinkOnSparkError
 from pyflink_on_spark._sql.catalog import Relation
 from pyflink_on_spark._sql.parser.keywords import RESERVED
 from pyflink_on_spark._sql.plan.options import CatalogTable
+from pyflink_on_spark.table._inner import session_of
 from pyflink_on_spark.tools.sql.client import SqlClient, say
 from pyflink_on_spark.tools.sql.statements import split_statements
 
@@ -118,7 +119,7 @@ class SqlCompleter(Completer):
         # A server may be away, and a table may have a column of a type that there is not.
         with suppress(PyFlinkOnSparkError):
             words.update(dict.fromkeys(t_env.list_databases(), "database"))
-            relations = t_env._session.catalog.relations()
+            relations = session_of(t_env).catalog.relations()
             for name in relations:
                 words[name] = "table"
                 with suppress(PyFlinkOnSparkError):
