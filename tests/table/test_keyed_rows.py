@@ -13,6 +13,7 @@ from pyflink_on_spark.table import ChangelogMode, DataTypes, Schema, StreamTable
 from pyflink_on_spark.table.expressions import col
 from pyflink_on_spark.table.udf import TableAggregateFunction, udtaf
 from pyflink_on_spark.testing import StreamHarness
+from tests.runtime.state_changes import taken_changes
 
 TTL = 10_000
 ROWS = Types.ROW_NAMED(["k", "v"], [Types.STRING(), Types.INT()])
@@ -252,7 +253,7 @@ def test_a_checkpoint_of_changes_has_all_changes(name, ttl, disk):
             push(running, row)
             for index, state in enumerate(keyed_states(running)):
                 copy = copies.setdefault(index, KeyedStateBackend(running.clock))
-                copy.apply_changes(copied(state.take_changes()))
+                copy.restore([copied(taken_changes(state))])
                 assert contents(copy) == contents(state)
         assert copies
 

@@ -10,6 +10,7 @@ from pyflink_on_spark._runtime.state.backend import KeyedStateBackend
 from pyflink_on_spark.common import Configuration, Row, Types
 from pyflink_on_spark.table import Schema, StreamTableEnvironment
 from pyflink_on_spark.testing import StreamHarness
+from tests.runtime.state_changes import taken_changes
 
 ROWS = Types.ROW_NAMED(["k", "v"], [Types.STRING(), Types.INT()])
 TUMBLE = "TABLE(TUMBLE(TABLE {}, DESCRIPTOR(rt), INTERVAL '10' SECOND))"
@@ -182,7 +183,7 @@ def test_a_checkpoint_of_changes_has_all_changes(name, disk):
             states = [s for subtask in running._hosts.group for s in subtask.keyed_states()]
             for index, state in enumerate(states):
                 copy = copies.setdefault(index, KeyedStateBackend(running.clock))
-                copy.apply_changes(pickle.loads(pickle.dumps(state.take_changes())))
+                copy.restore([pickle.loads(pickle.dumps(taken_changes(state)))])
                 assert contents(copy) == contents(state)
         assert copies
 

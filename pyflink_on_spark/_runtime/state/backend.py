@@ -96,7 +96,7 @@ class KeyedStateBackend:
         clock: processing time.
         max_parallelism: the number of key groups.
         key_type: the declared type of the keys, or None.
-        track_changes: whether ``take_changes`` will be asked for.
+        track_changes: whether checkpoints of changes will be asked for.
         converted: whether values are kept as their declared type makes them.
         disk: where the entries are, if not in memory. Timers are in memory always.
         changed: what happens to restored entries of another kind or type, as the option says.
@@ -267,7 +267,7 @@ class KeyedStateBackend:
         """Take over key groups and changes; nothing of this counts as a change."""
         for group in groups:
             if isinstance(group, StateDelta):
-                self.apply_changes(group)
+                self._apply(group)
                 continue
             self._meet(group.states)
             for name, namespaces in group.tables.items():
@@ -277,18 +277,7 @@ class KeyedStateBackend:
             for timer in group.timers:
                 self.timers.apply(timer, True)
 
-    def take_changes(self) -> StateDelta:
-        """Return the changes since the last call.
-
-        Raises:
-            RuntimeError: changes are not tracked.
-        """
-        changes = self._changes()
-        self._forget_changes()
-        return changes
-
-    def apply_changes(self, changes: StateDelta) -> None:
-        """Apply what ``take_changes`` returned; nothing of this counts as a change."""
+    def _apply(self, changes: StateDelta) -> None:
         self._meet(changes.states)
         tables = self._tables
         for name, namespace, key, value in changes.entries:

@@ -34,7 +34,6 @@ from dataclasses import dataclass, field, replace
 from pyflink_on_spark._sql.errors import ValidationError
 
 MAX_LENGTH = 2**31 - 1
-MICROS = 1_000_000
 
 
 class Root(enum.Enum):

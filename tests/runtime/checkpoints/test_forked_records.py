@@ -21,6 +21,7 @@ from pyflink_on_spark._runtime.checkpoints.snapshot_writer import BASE, WHOLE, S
 from pyflink_on_spark._runtime.elements.clock import SystemClock
 from pyflink_on_spark._runtime.state.backend import KeyedStateBackend
 from pyflink_on_spark._runtime.state.disk.store import DiskStore
+from tests.runtime.state_changes import taken_changes
 
 KEYS = range(50)
 
@@ -121,7 +122,7 @@ def test_changes_follow_the_moment_of_the_copy(tmp_path):
     table.put(None, 3, "b")
     table.changed[None].add(3)
     snapshots.finish()
-    assert state.take_changes().entries == [("s", None, 3, "b")]
+    assert taken_changes(state).entries == [("s", None, 3, "b")]
 
 
 def test_another_thread_waits(tmp_path):

@@ -13,6 +13,7 @@ from pyflink_on_spark._runtime.state.backend import KeyedStateBackend
 from pyflink_on_spark._runtime.user_code.user_function import PlainFunction, UserFunction
 from pyflink_on_spark.common.types import Row
 from tests.runtime.harness import FakeClock, Harness, keyed
+from tests.runtime.state_changes import taken_changes
 
 
 def reducing(function, **settings):
@@ -54,7 +55,7 @@ def test_state_survives():
     backend.restore(original.backend.snapshot().values())
     copy = reducing(lambda a, b: a + b, backend=backend)
     assert copy.feed(("a", 4), ("b", 1)) == [7, 1]
-    told = {(key, value) for _, _, key, value in backend.take_changes().entries}
+    told = {(key, value) for _, _, key, value in taken_changes(backend).entries}
     assert told == {("a", 7), ("b", 1)}
 
 

@@ -27,6 +27,7 @@ from pyflink_on_spark._runtime.state.disk.store import DiskSettings, DiskStore
 from tests.runtime.harness import FakeClock
 from tests.runtime.state.copies import WaitingCopy
 from tests.runtime.state.descriptors import Descriptor, ttl
+from tests.runtime.state_changes import taken_changes
 
 pytestmark = pytest.mark.slow
 
@@ -463,7 +464,7 @@ def test_a_copy_writes_changes(tmp_path):
     value = state.value_state(Descriptor("value", "v"))
     for state.key in range(100):
         value.update("before")
-    state.take_changes()
+    taken_changes(state)
     for state.key in range(40):
         value.update("changed")
     for state.key in range(40, 60):
@@ -481,6 +482,6 @@ def test_a_copy_writes_changes(tmp_path):
         for _, _, key, changed in pickle.loads(content.read()).entries
     }
     assert found == {key: "changed" if key < 40 else None for key in range(60)}
-    assert sorted(entry[2:] for entry in state.take_changes().entries) == [
+    assert sorted(entry[2:] for entry in taken_changes(state).entries) == [
         (key, "after") for key in range(30)
     ]

@@ -20,6 +20,7 @@ from pyflink_on_spark.datastream.state import (
 from pyflink_on_spark.datastream.window import TimeWindow
 from pyflink_on_spark.datastream.window.serializers import TimeWindowSerializer
 from tests.runtime.harness import FakeClock
+from tests.runtime.state_changes import taken_changes
 
 
 def number(value):
@@ -57,7 +58,7 @@ def test_what_nobody_asks_for_stays_as_it_is():
 def test_what_is_read_counts_as_a_change():
     backend = restored(PIECES, {"k": [number(1)]}, track_changes=True)
     backend.value_state(ValueStateDescriptor("s", Types.INT()))
-    changes = backend.take_changes()
+    changes = taken_changes(backend)
     assert changes.entries == [("s", None, "k", 1)]
     assert changes.states["s"].kind == "value"
 

@@ -13,6 +13,7 @@ from pyflink_on_spark._runtime.key_groups import KeyGroups
 from tests.runtime.harness import FakeClock
 from tests.runtime.state.backends import new_backend
 from tests.runtime.state.descriptors import Adding, Descriptor
+from tests.runtime.state_changes import taken_changes
 
 
 class Copy:
@@ -21,7 +22,7 @@ class Copy:
     def __init__(self, track=False, changes=()):
         self.backend = new_backend(FakeClock(), track_changes=track)
         for change in changes:
-            self.backend.apply_changes(pickle.loads(pickle.dumps(change)))
+            self.backend.restore([pickle.loads(pickle.dumps(change))])
         self.value = self.backend.value_state(Descriptor("value", "v"))
         self.list = self.backend.list_state(Descriptor("list", "l"))
         self.map = self.backend.map_state(Descriptor("map", "m"))
@@ -76,7 +77,7 @@ def test_changes_rebuild_the_state(epochs):
             for state in (original.value, original.list, original.map):
                 state.set_current_namespace(namespace)
             OPERATIONS[operation](original, key)
-        log.append(pickle.loads(pickle.dumps(original.backend.take_changes())))
+        log.append(pickle.loads(pickle.dumps(taken_changes(original.backend))))
     assert Copy(changes=log).content() == original.content()
 
 
@@ -96,21 +97,21 @@ def test_changes_are_told_once():
     copy = Copy(track=True)
     copy.backend.key = "a"
     copy.value.update(1)
-    assert copy.backend.take_changes()
-    assert not copy.backend.take_changes()
+    assert taken_changes(copy.backend)
+    assert not taken_changes(copy.backend)
     assert copy.value.value() == 1
-    assert not copy.backend.take_changes()
+    assert not taken_changes(copy.backend)
 
 
 def test_only_what_changed_is_told():
     copy = Copy(track=True)
     for copy.backend.key in "abc":
         copy.value.update(copy.backend.key)
-    copy.backend.take_changes()
+    taken_changes(copy.backend)
     copy.backend.key = "b"
     copy.value.clear()
     copy.list.add(1)
-    changes = copy.backend.take_changes()
+    changes = taken_changes(copy.backend)
     assert sorted(changes.entries) == [("l", None, "b", [1]), ("v", None, "b", None)]
 
 
@@ -121,7 +122,7 @@ def test_restored_state_is_no_change():
     original.backend.timers.event.register(1, "a", None)
     copy = Copy(track=True)
     copy.backend.restore(original.backend.snapshot().values())
-    assert not copy.backend.take_changes()
+    assert not taken_changes(copy.backend)
 
 
 def test_key_groups_can_be_dealt_out():
@@ -138,4 +139,4 @@ def test_key_groups_can_be_dealt_out():
 
 def test_untracked_changes():
     with pytest.raises(RuntimeError, match="not tracked"):
-        Copy().backend.take_changes()
+        taken_changes(Copy().backend)

@@ -12,6 +12,7 @@ from pyflink_on_spark._runtime.state.map_state import SortedEntries, SortedMapSt
 from tests.runtime.harness import FakeClock
 from tests.runtime.state.backends import new_backend
 from tests.runtime.state.descriptors import Descriptor
+from tests.runtime.state_changes import taken_changes
 
 SORTED = Descriptor("sorted map", "sorted")
 
@@ -126,11 +127,11 @@ def test_changes():
     backend, state = backend_and_state(track_changes=True)
     state.put_all([(3, "c"), (1, "a")])
     copy, restored = backend_and_state()
-    copy.apply_changes(pickle.loads(pickle.dumps(backend.take_changes())))
+    copy.restore([pickle.loads(pickle.dumps(taken_changes(backend)))])
     assert restored.first_entry() == (1, "a")
     state.remove(1)
     state.remove(3)
-    copy.apply_changes(pickle.loads(pickle.dumps(backend.take_changes())))
+    copy.restore([pickle.loads(pickle.dumps(taken_changes(backend)))])
     assert restored.is_empty()
 
 
