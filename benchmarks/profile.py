@@ -19,25 +19,24 @@ from pathlib import Path
 from benchmarks.ways import JOBS, OURS, ROOT
 
 _RATE = 200
-# Some names are those of the epoch engine, which a copy of this tool can measure.
 _PARTS = (
     (
         "the user's functions",
         rf"\((benchmarks/jobs/)?({'|'.join(path.stem for path in JOBS.glob('*.py'))})\.py",
     ),
-    ("loops around functions", r"function loop|operators/(select_key|stateless|function_)"),
-    ("copies of what may change", r"_runtime/(immutability|isolation)"),
-    ("timestamps and watermarks", r"operators/timestamps|/watermark|/cursor|_timed_parts"),
-    ("timers", r"_runtime/(state/)?timer|timer_driven|function_contexts"),
-    ("state", r"_runtime/state|operators/(rolling|process|keyed_)"),
-    ("windows", r"_runtime/windows|operators/window"),
+    ("loops around functions", r"function loop|operators/(stateless|function_loop)"),
+    ("copies of what may change", r"_runtime/elements/(immutability|isolation)"),
+    ("timestamps and watermarks", r"operators/timestamps|/watermark|elements/(bundle|cursor)"),
+    ("timers", r"_runtime/state/timer"),
+    ("state", r"_runtime/state|operators/(rolling|process)"),
+    ("windows", r"_runtime/windows"),
     ("pickling", r"^(en|de)code "),
     (
         "routing and exchange",
-        r"_runtime/(task/|level|seg\w+|exchange|partitioners|keys)|key_groups|java_hashes|transport/",
+        r"_runtime/task/|key_groups|java_hashes|transport/",
     ),
     ("declared types", r"_runtime/types"),
-    ("the source", r"_connectors/|_runtime/connector|source_turns"),
+    ("the source", r"_connectors/|_runtime/contract/connector"),
 )
 _REST = "everything else"
 _HOST = re.compile(r"pyflink_on_spark/_runtime/")

@@ -46,7 +46,7 @@ PHRASES = [
     (r"\bcheckpoint is safe\b|\bmade safe\b", "the checkpoint is safe", "is complete"),
     (r"\bslot hosts?\b", "a slot host", "host"),
     (
-        r"(?<!since the )(?<!leader[-_])\bepochs?\b(?!-elements| engine\b)",
+        r"(?<!since the )(?<!leader[-_])\bepochs?\b",
         "an epoch",
         "checkpoint, micro-batch",
     ),

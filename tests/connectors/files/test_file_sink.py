@@ -189,7 +189,7 @@ def test_slow_elements_go_to_the_bucket_of_their_time(tmp_path):
     assert first["04"] == b"240"
 
 
-def test_each_epoch_commits_what_was_written_in_it(tmp_path):
+def test_each_checkpoint_commits_what_was_written_before_it(tmp_path):
     sink, writer = open_writer(options_for(tmp_path, rolling=ON_CHECKPOINT))
     writer.write(iter("ab"))
     sink.commit(writer.prepare_commit())

@@ -244,7 +244,7 @@ def test_a_failure_of_spark_ends_the_attempt(world):
         world.source.maintain(None)
 
 
-def test_spark_is_not_asked_in_every_epoch(world):
+def test_spark_is_not_asked_in_every_turn(world):
     world.begin()
     for _ in range(40):
         world.pass_seconds(0.25)

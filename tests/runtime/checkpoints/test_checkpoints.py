@@ -98,11 +98,11 @@ def place(tmp_path):
     st.integers(1, 4),
     st.integers(1, 4),
 )
-def test_state_comes_back_whatever_was_written_and_whoever_restores(epochs, before, after):
+def test_state_comes_back_whatever_was_written_and_whoever_restores(rounds, before, after):
     running = slots(before)
     changelog = Changelog(None, FakeClock())
     with tempfile.TemporaryDirectory() as parent:
-        for number, (steps, wanted) in enumerate(epochs):
+        for number, (steps, wanted) in enumerate(rounds):
             run(running, steps)
             place = folder(f"{parent}/chk-{number}")
             contents = changelog.next() if wanted == DELTA else wanted

@@ -68,11 +68,11 @@ STEPS = st.tuples(
 
 
 @given(st.lists(st.lists(STEPS, max_size=8), max_size=5))
-def test_changes_rebuild_the_state(epochs):
+def test_changes_rebuild_the_state(rounds):
     original = Copy(track=True)
     log = []
-    for epoch in epochs:
-        for operation, key, namespace in epoch:
+    for round_ in rounds:
+        for operation, key, namespace in round_:
             original.backend.key = key
             for state in (original.value, original.list, original.map):
                 state.set_current_namespace(namespace)
