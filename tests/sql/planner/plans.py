@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+
 from pyflink_on_spark._sql.parser import parse_statement
 from pyflink_on_spark._sql.plan.nodes import ChangeKinds, ExternalSink
 from pyflink_on_spark._sql.planner.physical_planner import physical_plan
@@ -63,6 +65,9 @@ def session_of(batch=False, **options):
     return session
 
 
+_session = functools.cache(session_of)
+
+
 def sink_of(session, text):
     """The logical plan of a query or an INSERT, with a sink."""
     statement = parse_statement(text)
@@ -91,7 +96,7 @@ def names(text, batch=False):
 
 def explained(text, batch=False):
     """The physical plan as EXPLAIN CHANGELOG_MODE shows it, a line for each node."""
-    session = session_of(batch)
+    session = _session(batch)
     whole = explain([sink_of(session, text)], session.settings(), changelog_mode=True)
     _, part = whole.split("== Optimized Physical Plan ==\n")
     return part.split("\n==")[0].strip().splitlines()
@@ -99,7 +104,7 @@ def explained(text, batch=False):
 
 def bound(text, batch=False):
     """The logical plan as EXPLAIN shows it, a line for each node."""
-    return list(_lines(sink_of(session_of(batch), text), ""))
+    return list(_lines(sink_of(_session(batch), text), ""))
 
 
 def _lines(node, indent):
