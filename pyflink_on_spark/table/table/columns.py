@@ -113,10 +113,8 @@ def call_over(function: Any, node: Node) -> tuple[Any, tuple[str, ...]]:
         return found, ()
     if not hasattr(function, "_over_rows"):
         raise TypeError(f"a function of udf, udtf or udaf is needed, not {function!r}")
-    names = node.schema.names
-    args = tuple(syntax.Name((name,)) for name in names)
-    call = syntax.Call(function._name, args, function._over_rows(names))
-    return call, function._alias_names
+    called: tuple[Any, tuple[str, ...]] = function._over_rows(node.schema.names)
+    return called
 
 
 def mapped(node: Node, binder: ExpressionBinder, function: Any) -> Node:

@@ -22,7 +22,8 @@ from pyflink_on_spark._sql.types import logical
 from pyflink_on_spark._sql.types.logical import Root, Time
 from pyflink_on_spark.table._inner import node_of, session_of, syntax_of
 from pyflink_on_spark.table.expression import Expression
-from pyflink_on_spark.table.text_expressions import as_expression, parse_expressions
+from pyflink_on_spark.table.table.columns import call_over
+from pyflink_on_spark.table.text_expressions import parse_expressions
 
 if TYPE_CHECKING:
     from pyflink_on_spark.table.table.table import Table
@@ -413,7 +414,7 @@ class AggregatedTable:
         Raises:
             ValidationError: something in an expression is wrong.
         """
-        expression, names = aggregate_call(self._function, self._table)
+        expression, names = call_over(self._function, node_of(self._table))
         grouping = Grouping(node_of(self._table), session_of(self._t_env), self._keys, self._window)
         binder = grouping.binder()
         result = binder.bind(expression)
@@ -455,32 +456,13 @@ class FlatAggregateTable:
         return table._then(flat_aggregated(grouping, table, function))._select(written(fields))
 
 
-def aggregate_call(function: Any, table: Table) -> tuple[Any, tuple[str, ...]]:
-    """Return the call of an aggregate function, and the names of its columns.
-
-    Args:
-        function: a call, or a function that gets whole rows.
-        table: the rows.
-    """
-    function = as_expression(function)
-    if isinstance(function, Expression):
-        found = syntax_of(function)
-        if isinstance(found, syntax.Alias):
-            return found.operand, found.names
-        return found, ()
-    names = node_of(table).schema.names
-    args = tuple(syntax.Name((name,)) for name in names)
-    call = syntax.Call(function._name, args, function._over_rows(names))
-    return call, function._alias_names
-
-
 def flat_aggregated(grouping: Grouping, table: Table, function: Any) -> FlatAggregate:
     """Return the keys and the rows that a table aggregate function has for each group.
 
     Raises:
         ValidationError: it is no table aggregate function.
     """
-    call, names = aggregate_call(function, table)
+    call, names = call_over(function, node_of(table))
     found = call.function
     if not isinstance(found, PythonTableAggregate):
         raise ValidationError("flat_aggregate needs a function of udtaf")

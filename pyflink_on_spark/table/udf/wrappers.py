@@ -71,9 +71,10 @@ class UserDefinedFunctionWrapper:
             self._definition.declare(Declaration(self._input_types, self._deterministic))
         return self._definition
 
-    def _over_rows(self, names: tuple[str, ...]) -> Any:
-        """Return the function over whole rows, of which it gets one as its only argument."""
-        return self._define(names)
+    def _over_rows(self, names: tuple[str, ...]) -> tuple[syntax.Call, tuple[str, ...]]:
+        """Return its call with whole rows, one as its only argument, and the columns' names."""
+        args = tuple(syntax.Name((name,)) for name in names)
+        return syntax.Call(self._name, args, self._define(names)), self._alias_names
 
     def _define(self, row_names: tuple[str, ...] | None) -> Any:
         raise NotImplementedError
