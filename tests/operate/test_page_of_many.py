@@ -95,3 +95,17 @@ def test_a_client_stops_one_of_many_with_a_savepoint(server, handles):
         pass
     assert json.dumps(told["operation"]) == '{"location": "/sp/savepoint-2"}'
     assert door.told("GET", root)["state"] == "FINISHED"
+
+
+def test_a_server_that_is_started_again_shows_the_same_jobs(server, handles):
+    before = Door(server.record.url, server.record.token).told("GET", "/jobs/overview")["jobs"]
+    server.close()
+    again = Server({"rest.port": "0"}, prepared=0)
+    try:
+        assert again.record.token == server.record.token
+        jobs = Door(again.record.url, again.record.token).told("GET", "/jobs/overview")["jobs"]
+    finally:
+        again.close()
+    names, known = ({job["jid"]: job["state"] for job in each} for each in (jobs, before))
+    assert names == known
+    assert len(known) == RUNNING + ENDED
