@@ -6,6 +6,7 @@ import contextlib
 import os
 import signal
 import subprocess
+import sys
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -44,6 +45,7 @@ class Cluster:
             "spark.driver.bindAddress": here,
             "spark.driver.memory": "512m",
             "spark.executor.memory": "512m",
+            "spark.pyspark.python": sys.executable,
         }
         return ["--master", self.spark.url, *(f"--conf={k}={v}" for k, v in settings.items())]
 
@@ -59,6 +61,10 @@ class Cluster:
         """Return the hosts of a machine."""
         return [p for p in hosts(self.processes(machine)) if listens(p)]
 
+    def workers(self, machine: Machine) -> list[Process]:
+        """Return Spark's Python workers of a machine."""
+        return hosts(self.processes(machine))
+
     def processes(self, machine: Machine) -> list[Process]:
         """Return the processes of a machine, without its worker."""
         worker = self._workers[machine.name].pid
@@ -70,8 +76,8 @@ class Cluster:
         return [*self.spark.local_folder.rglob("shuffle_*")]
 
     def kill_hosts(self, machine: Machine) -> None:
-        """Kill the Python processes of a machine's hosts."""
-        for host in self.hosts(machine):
+        """Kill the Python processes of a machine's hosts; without hosts those of its tasks."""
+        for host in self.hosts(machine) or self.workers(machine):
             host.kill()
 
     def kill_executor(self, machine: Machine) -> None:

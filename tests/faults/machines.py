@@ -66,6 +66,11 @@ class Machine:
         _run(*self.inside, "iptables", "-A", "INPUT", "-s", other.address, "-j", "DROP")
         _run(*self.inside, "iptables", "-A", "OUTPUT", "-d", other.address, "-j", "DROP")
 
+    def refuse(self, ports: str) -> None:
+        """Let nobody on the machine call these ports of any other (``50100:50110``)."""
+        rule = ["-p", "tcp", "--dport", ports, "-j", "REJECT"]
+        _run(*self.inside, "iptables", "-A", "OUTPUT", *rule)
+
     def repair(self) -> None:
         """End whatever the other methods began."""
         self.mend()

@@ -246,9 +246,14 @@ class DisturbedSpark(Soak):
         return time.monotonic() - since
 
     def _spread(self) -> None:
-        """Wait until all machines have a host; if need be, kill those that there are."""
+        """Wait until all machines have a host; if need be, kill those that there are.
+
+        Without hosts each machine has to have executors: where a slot is, Spark decides for each
+        micro-batch.
+        """
         deadline = time.monotonic() + _SPREADS_WITHIN
-        while not all(map(self._cluster.hosts, self._cluster.machines)):
+        found = self._cluster.hosts if self._plan.engine == "hosts" else self._cluster.executors
+        while not all(map(found, self._cluster.machines)):
             self._require_running()
             if time.monotonic() > deadline:
                 raise SoakError(f"not all machines have a host:\n{self._end_of_log()}")
@@ -276,6 +281,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("scenarios", nargs="*", metavar="SCENARIO", help=", ".join(names))
     parser.add_argument("--rate", type=float, default=200, help="events a second")
+    parser.add_argument("--engine", choices=("hosts", "structured"), default="hosts")
     parser.add_argument("--folder", type=Path, help="where to leave everything; a new one")
     parser.add_argument("--seed", type=int, default=random.randrange(10**6))
     options = parser.parse_args()
@@ -315,7 +321,14 @@ def _run_batch(made: Cluster, _name: str, folder: Path, options: argparse.Namesp
 
 def _run(made: Cluster, name: str, folder: Path, options: argparse.Namespace) -> int:
     scenario = SCENARIOS[name]
-    plan = Plan(folder, _FOREVER, options.rate, parallelism=(scenario.parallelism,), patience=120)
+    plan = Plan(
+        folder,
+        _FOREVER,
+        options.rate,
+        parallelism=(scenario.parallelism,),
+        patience=120,
+        engine=options.engine,
+    )
     run = DisturbedSpark(
         made, scenario, plan, random.Random(options.seed), partial(print, flush=True)
     )

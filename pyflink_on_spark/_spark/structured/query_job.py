@@ -35,6 +35,7 @@ from pyflink_on_spark._spark.session.spark_defaults import (
     scratch_subfolder,
 )
 from pyflink_on_spark._spark.structured.batches import CONTROL, QUERY, Batches, QueryCommits, over
+from pyflink_on_spark._spark.structured.driver_python import check_driver_python
 from pyflink_on_spark._spark.structured.levels import (
     METRIC,
     RECORDS,
@@ -119,6 +120,7 @@ class QueryJob(StatefulJob):
         self._job = replace(self._job, stages=with_key_groups(self._job.stages, counts))
 
     def _run(self) -> None:
+        check_driver_python(self._session.sparkContext)
         self._home = self._home_folder()
         self._levels = Levels.of(self._job.stages, self._most_partitions())
         self._commits.open(self._home, len(self._levels.levels))
