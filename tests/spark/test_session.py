@@ -12,6 +12,7 @@ import textwrap
 import threading
 import time
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -324,3 +325,15 @@ def test_the_workers_interpreter(monkeypatch, settings, environment, expected):
     else:
         monkeypatch.setenv("PYSPARK_PYTHON", environment)
     assert spark_defaults.interpreter_for_workers(settings) == expected
+
+
+@pytest.mark.parametrize(
+    ("settings", "expected"),
+    [({}, "python9"), ({"spark.pyspark.python": "env/bin/python"}, "env/bin/python")],
+)
+def test_the_interpreter_of_a_cluster(monkeypatch, tmp_path, settings, expected):
+    """PySpark takes it from the environment alone."""
+    monkeypatch.setenv("PYSPARK_PYTHON", "python9")
+    java = SimpleNamespace(home=tmp_path)
+    with session_module._environment(java, settings, is_local=False):
+        assert os.environ["PYSPARK_PYTHON"] == expected

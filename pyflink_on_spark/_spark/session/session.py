@@ -459,8 +459,11 @@ def _environment(
     java: JavaRuntime, settings: Mapping[str, str], *, is_local: bool
 ) -> Iterator[None]:
     """Set the environment variables of a launch; the workers' interpreter stays set for later."""
-    if is_local and (interpreter := spark_defaults.interpreter_for_workers(settings)):
-        os.environ["PYSPARK_PYTHON"] = interpreter
+    interpreter = settings.get(INTERPRETER)
+    if is_local:
+        interpreter = spark_defaults.interpreter_for_workers(settings)
+    if interpreter is not None:
+        os.environ["PYSPARK_PYTHON"] = interpreter  # PySpark does not read Spark's setting
     temporary = {"JAVA_HOME": str(java.home)}
     if is_local and "SPARK_LOCAL_IP" not in os.environ:
         temporary["SPARK_LOCAL_IP"] = LOOPBACK

@@ -120,8 +120,8 @@ class QueryJob(StatefulJob):
         self._job = replace(self._job, stages=with_key_groups(self._job.stages, counts))
 
     def _run(self) -> None:
-        check_driver_python(self._session.sparkContext)
         self._home = self._home_folder()
+        check_driver_python(self._session.sparkContext)
         self._levels = Levels.of(self._job.stages, self._most_partitions())
         self._commits.open(self._home, len(self._levels.levels))
         self._attempts()
@@ -129,6 +129,8 @@ class QueryJob(StatefulJob):
             self._home.remove()
 
     def _clean_up(self) -> None:
+        if not hasattr(self, "_home"):  # none could be named
+            return
         if not self._kept or self._settings.directory is None:
             self._home.remove()
         else:
