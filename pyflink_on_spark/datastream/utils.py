@@ -8,8 +8,12 @@ from abc import abstractmethod
 from pyflink_on_spark._compat.missing_names import missing_name
 from pyflink_on_spark._compat.unsupported import Gap, raise_unsupported
 from pyflink_on_spark.common.configuration import Configuration
-from pyflink_on_spark.common.typeinfo import ExternalTypeInfo, TypeInformation, Types
-from pyflink_on_spark.common.typeinfo.collections import wrapped_type_of
+from pyflink_on_spark.common.typeinfo import (
+    ExternalTypeInfo,
+    TypeInformation,
+    Types,
+    wrapped_type_of,
+)
 from pyflink_on_spark.datastream._java_gaps import without_java_object
 
 

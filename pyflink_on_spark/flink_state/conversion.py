@@ -33,8 +33,8 @@ from pyflink_on_spark.common.typeinfo import (
     PickledBytesTypeInfo,
     RowTypeInfo,
     TupleTypeInfo,
+    wrapped_type_of,
 )
-from pyflink_on_spark.common.typeinfo.collections import wrapped_type_of
 from pyflink_on_spark.common.types import Row
 from pyflink_on_spark.flink_state.contents import FlinkCheckpoint, LostFileError, shown
 from pyflink_on_spark.flink_state.keyed_state import (

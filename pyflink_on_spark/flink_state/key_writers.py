@@ -22,9 +22,10 @@ from pyflink_on_spark.common.typeinfo import (
     TimestampTypeInfo,
     TimeTypeInfo,
     TupleTypeInfo,
+    basic_type_of,
+    element_type_of,
+    wrapped_type_of,
 )
-from pyflink_on_spark.common.typeinfo.basic import basic_type_of
-from pyflink_on_spark.common.typeinfo.collections import element_type_of, wrapped_type_of
 from pyflink_on_spark.flink_state.value_writers import Write, mask_of, writer_of
 
 _BASE = "org.apache.flink.api.common.typeutils.base."

@@ -8,8 +8,7 @@ from typing import Any
 from pyflink_on_spark._runtime.moved_in.coders import longs, sized
 from pyflink_on_spark._runtime.state.moved_in import MAP, PIECES
 from pyflink_on_spark._runtime.state.snapshot import StateMeta
-from pyflink_on_spark.common.typeinfo import ListTypeInfo, MapTypeInfo
-from pyflink_on_spark.common.typeinfo.collections import key_type_of, value_type_of
+from pyflink_on_spark.common.typeinfo import ListTypeInfo, MapTypeInfo, key_type_of, value_type_of
 from pyflink_on_spark.flink_state.keyed_state import EVENT_TIMERS, PROCESSING_TIMERS
 from pyflink_on_spark.flink_state.savepoint_files import StateText
 from pyflink_on_spark.flink_state.value_writers import Write, writer_of

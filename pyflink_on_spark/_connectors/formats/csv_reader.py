@@ -34,9 +34,9 @@ from pyflink_on_spark.common.typeinfo import (
     RowTypeInfo,
     TimestampTypeInfo,
     TimeTypeInfo,
+    basic_type_of,
+    element_type_of,
 )
-from pyflink_on_spark.common.typeinfo.basic import basic_type_of
-from pyflink_on_spark.common.typeinfo.collections import element_type_of
 from pyflink_on_spark.common.types import Row, RowKind
 
 Parse = Callable[[str], Any]

@@ -22,8 +22,7 @@ from pyflink_on_spark._filesystem.local_files import open_input
 from pyflink_on_spark._options.own import MAX_RECORD_SIZE
 from pyflink_on_spark._runtime.elements.bundle import BUNDLE_SIZE, Bundle
 from pyflink_on_spark.common._charset import Charset, find_charset
-from pyflink_on_spark.common.typeinfo import ExternalTypeInfo, RowTypeInfo, Types
-from pyflink_on_spark.common.typeinfo.collections import wrapped_type_of
+from pyflink_on_spark.common.typeinfo import ExternalTypeInfo, RowTypeInfo, Types, wrapped_type_of
 
 if TYPE_CHECKING:
     from pyflink_on_spark.common.typeinfo import TypeInformation

@@ -38,9 +38,11 @@ from pyflink_on_spark.common.typeinfo import (
     TupleTypeInfo,
     TypeInformation,
     Types,
+    basic_type_of,
+    element_type_of,
+    key_type_of,
+    value_type_of,
 )
-from pyflink_on_spark.common.typeinfo.basic import basic_type_of
-from pyflink_on_spark.common.typeinfo.collections import element_type_of, key_type_of, value_type_of
 from pyflink_on_spark.common.types import Row, RowKind
 
 Convert = Callable[[Any], Any]

@@ -40,8 +40,8 @@ from pyflink_on_spark.common.typeinfo import (
     RowTypeInfo,
     TypeInformation,
     Types,
+    wrapped_type_of,
 )
-from pyflink_on_spark.common.typeinfo.collections import wrapped_type_of
 from pyflink_on_spark.common.types import Row, RowKind
 
 _TIME = LocalTimeTypeInfo.TimeType

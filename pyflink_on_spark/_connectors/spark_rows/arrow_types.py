@@ -20,8 +20,6 @@ from pyflink_on_spark.common.typeinfo import (
     TupleTypeInfo,
     TypeInformation,
     Types,
-)
-from pyflink_on_spark.common.typeinfo.collections import (
     element_type_of,
     key_type_of,
     value_type_of,

@@ -18,8 +18,13 @@ from pyflink_on_spark._runtime.types.codecs import codec_of
 from pyflink_on_spark._runtime.types.fitting import named_in, stored_test
 from pyflink_on_spark._runtime.types.java_numbers import ConversionError
 from pyflink_on_spark._runtime.types.stream import one_by_one
-from pyflink_on_spark.common.typeinfo import ListTypeInfo, MapTypeInfo, PickledBytesTypeInfo
-from pyflink_on_spark.common.typeinfo.collections import key_type_of, value_type_of
+from pyflink_on_spark.common.typeinfo import (
+    ListTypeInfo,
+    MapTypeInfo,
+    PickledBytesTypeInfo,
+    key_type_of,
+    value_type_of,
+)
 
 if TYPE_CHECKING:
     from pyflink_on_spark._runtime.state.backend import KeyedStateBackend

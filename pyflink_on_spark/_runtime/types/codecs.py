@@ -24,15 +24,13 @@ from pyflink_on_spark.common.typeinfo import (
     TimestampTypeInfo,
     TimeTypeInfo,
     TupleTypeInfo,
-)
-from pyflink_on_spark.common.typeinfo.basic import basic_type_of
-from pyflink_on_spark.common.typeinfo.collections import (
+    basic_type_of,
     element_type_of,
     key_type_of,
+    time_type_of,
     value_type_of,
     wrapped_type_of,
 )
-from pyflink_on_spark.common.typeinfo.temporal import time_type_of
 
 _MAX_TUPLE_FIELDS = 25
 

@@ -24,9 +24,10 @@ from pyflink_on_spark.common.typeinfo import (
     RowTypeInfo,
     TupleTypeInfo,
     Types,
+    basic_type_of,
+    key_type_of,
+    value_type_of,
 )
-from pyflink_on_spark.common.typeinfo.basic import basic_type_of
-from pyflink_on_spark.common.typeinfo.collections import key_type_of, value_type_of
 from pyflink_on_spark.common.types import Row
 
 Bind = Callable[[str, Any], str]

@@ -20,14 +20,14 @@ from pyflink_on_spark._sql.types.logical import LogicalType, Root
 from pyflink_on_spark._sql.types.temporal import MICROS_PER_DAY
 from pyflink_on_spark.common import data_types, typeinfo
 from pyflink_on_spark.common.time import Instant
-from pyflink_on_spark.common.typeinfo.basic import basic_type_of
-from pyflink_on_spark.common.typeinfo.collections import (
+from pyflink_on_spark.common.typeinfo import (
+    basic_type_of,
     element_type_of,
     key_type_of,
+    time_type_of,
     value_type_of,
     wrapped_type_of,
 )
-from pyflink_on_spark.common.typeinfo.temporal import time_type_of
 from pyflink_on_spark.common.types import Row
 
 Convert = Callable[[Any], Any]

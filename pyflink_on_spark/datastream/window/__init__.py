@@ -25,11 +25,6 @@ from pyflink_on_spark.datastream.window.assigner import (
     WindowAssigner,
 )
 from pyflink_on_spark.datastream.window.operation import WindowOperationDescriptor
-from pyflink_on_spark.datastream.window.serializers import (
-    CountWindowSerializer,
-    GlobalWindowSerializer,
-    TimeWindowSerializer,
-)
 from pyflink_on_spark.datastream.window.session_assigners import (
     DynamicEventTimeSessionWindows,
     DynamicProcessingTimeSessionWindows,
@@ -45,7 +40,6 @@ from pyflink_on_spark.datastream.window.time_assigners import (
     TumblingEventTimeWindows,
     TumblingProcessingTimeWindows,
 )
-from pyflink_on_spark.datastream.window.trigger import Trigger, TriggerResult
 from pyflink_on_spark.datastream.window.triggers import (
     ContinuousEventTimeTrigger,
     ContinuousProcessingTimeTrigger,
@@ -55,11 +49,16 @@ from pyflink_on_spark.datastream.window.triggers import (
     NeverTrigger,
     ProcessingTimeTrigger,
     PurgingTrigger,
+    Trigger,
+    TriggerResult,
 )
 from pyflink_on_spark.datastream.window.windows import (
     CountWindow,
+    CountWindowSerializer,
     GlobalWindow,
+    GlobalWindowSerializer,
     TimeWindow,
+    TimeWindowSerializer,
     Window,
     long_to_int_with_bit_mixing,
     mod_inverse,

@@ -8,7 +8,7 @@ from typing import Any, Generic, TypeVar
 
 from pyflink_on_spark.common.serializer import TypeSerializer
 from pyflink_on_spark.datastream.functions import RuntimeContext
-from pyflink_on_spark.datastream.window.trigger import Trigger
+from pyflink_on_spark.datastream.window.triggers import Trigger
 
 T = TypeVar("T")
 W = TypeVar("W")

@@ -9,7 +9,7 @@ from pyflink_on_spark.datastream.functions import InternalWindowFunction
 from pyflink_on_spark.datastream.output_tag import OutputTag
 from pyflink_on_spark.datastream.state import StateDescriptor
 from pyflink_on_spark.datastream.window.assigner import WindowAssigner
-from pyflink_on_spark.datastream.window.trigger import Trigger
+from pyflink_on_spark.datastream.window.triggers import Trigger
 
 
 def description_of(part: WindowAssigner | Trigger) -> str:

@@ -12,19 +12,21 @@ from pyflink_on_spark.common.time import Time
 from pyflink_on_spark.common.typeinfo import Types
 from pyflink_on_spark.datastream.state import ValueStateDescriptor
 from pyflink_on_spark.datastream.window.assigner import WindowAssigner
-from pyflink_on_spark.datastream.window.serializers import (
-    CountWindowSerializer,
-    GlobalWindowSerializer,
-    TimeWindowSerializer,
-)
-from pyflink_on_spark.datastream.window.trigger import Trigger
 from pyflink_on_spark.datastream.window.triggers import (
     CountTrigger,
     EventTimeTrigger,
     NeverTrigger,
     ProcessingTimeTrigger,
+    Trigger,
 )
-from pyflink_on_spark.datastream.window.windows import CountWindow, GlobalWindow, TimeWindow
+from pyflink_on_spark.datastream.window.windows import (
+    CountWindow,
+    CountWindowSerializer,
+    GlobalWindow,
+    GlobalWindowSerializer,
+    TimeWindow,
+    TimeWindowSerializer,
+)
 
 T = TypeVar("T")
 

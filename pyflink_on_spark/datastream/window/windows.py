@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+import struct
 from abc import ABC, abstractmethod
 from collections.abc import Iterable
+from io import BytesIO
 from typing import TYPE_CHECKING
 
 from pyflink_on_spark.common.constants import MAX_LONG_VALUE
+from pyflink_on_spark.common.serializer import TypeSerializer
 
 if TYPE_CHECKING:
     from pyflink_on_spark.datastream.window.assigner import MergingWindowAssigner
 
+
 _MIXERS = ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB))
+_START_AND_END = struct.Struct(">qq")
+_ID = struct.Struct(">q")
 
 
 def long_to_int_with_bit_mixing(x: int) -> int:
@@ -158,3 +164,40 @@ class GlobalWindow(Window):
 
     def __repr__(self) -> str:
         return "GlobalWindow"
+
+
+class TimeWindowSerializer(TypeSerializer[TimeWindow]):
+    """Writes a time window's start and end, 8 bytes each."""
+
+    def serialize(self, element: TimeWindow, stream: BytesIO) -> None:
+        """Write one window at the end of the stream."""
+        stream.write(_START_AND_END.pack(element.start, element.end))
+
+    def deserialize(self, stream: BytesIO) -> TimeWindow:
+        """Read one window."""
+        return TimeWindow(*_START_AND_END.unpack(stream.read(_START_AND_END.size)))
+
+
+class CountWindowSerializer(TypeSerializer[CountWindow]):
+    """Writes a count window's id, 8 bytes."""
+
+    def serialize(self, element: CountWindow, stream: BytesIO) -> None:
+        """Write one window at the end of the stream."""
+        stream.write(_ID.pack(element.id))
+
+    def deserialize(self, stream: BytesIO) -> CountWindow:
+        """Read one window."""
+        return CountWindow(*_ID.unpack(stream.read(_ID.size)))
+
+
+class GlobalWindowSerializer(TypeSerializer[GlobalWindow]):
+    """Writes one zero byte."""
+
+    def serialize(self, element: GlobalWindow, stream: BytesIO) -> None:
+        """Write one window at the end of the stream."""
+        stream.write(b"\0")
+
+    def deserialize(self, stream: BytesIO) -> GlobalWindow:
+        """Read one window."""
+        stream.read(1)
+        return GlobalWindow.get()

@@ -22,7 +22,7 @@ from pyflink_on_spark.common import Configuration
 from pyflink_on_spark.common.configuration import values_of
 from pyflink_on_spark.common.data_types import DataType, RowType
 from pyflink_on_spark.datastream import DataStream, StreamExecutionEnvironment
-from pyflink_on_spark.datastream.stream_execution_environment.dependencies import (
+from pyflink_on_spark.datastream.stream_execution_environment import (
     archive_text,
     put_first,
     put_last,
@@ -50,8 +50,7 @@ from pyflink_on_spark.table.table_environment.catalogs import Catalogs
 from pyflink_on_spark.table.table_environment.former_methods import FormerMethods
 from pyflink_on_spark.table.table_environment.jobs import Jobs
 from pyflink_on_spark.table.table_result import TableResult
-from pyflink_on_spark.table.udf import AggregateFunction, UserDefinedFunctionWrapper
-from pyflink_on_spark.table.udf.decorators import defined
+from pyflink_on_spark.table.udf import AggregateFunction, UserDefinedFunctionWrapper, defined
 
 if TYPE_CHECKING:
     import pandas

@@ -35,8 +35,8 @@ from pyflink_on_spark.common.typeinfo import (
     RowTypeInfo,
     TupleTypeInfo,
     TypeInformation,
+    wrapped_type_of,
 )
-from pyflink_on_spark.common.typeinfo.collections import wrapped_type_of
 from pyflink_on_spark.datastream import DataStream, StreamExecutionEnvironment
 from pyflink_on_spark.datastream._inner import flow_of
 from pyflink_on_spark.table._inner import description_of, node_of, syntax_of

@@ -24,8 +24,8 @@ from pyflink_on_spark.common.typeinfo import (
     TupleTypeInfo,
     TypeInformation,
     Types,
+    wrapped_type_of,
 )
-from pyflink_on_spark.common.typeinfo.collections import wrapped_type_of
 from pyflink_on_spark.datastream import DataStream, StreamExecutionEnvironment
 from pyflink_on_spark.datastream.data_stream.flow import Flow
 

@@ -15,10 +15,10 @@ from pyflink_on_spark.datastream.connectors.kinesis import (
     KinesisShardAssigner,
     KinesisStreamsSink,
     PartitionKeyGenerator,
+    PartitionKeys,
+    ShardAssignment,
     WatermarkTracker,
 )
-from pyflink_on_spark.datastream.connectors.kinesis.consumer import ShardAssignment
-from pyflink_on_spark.datastream.connectors.kinesis.streams import PartitionKeys
 
 REGION = {"aws.region": "eu-west-1"}
 

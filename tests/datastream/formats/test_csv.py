@@ -8,12 +8,13 @@ from pyflink_on_spark.common import Types
 from pyflink_on_spark.datastream.connectors.file_system import FileSource
 from pyflink_on_spark.datastream.formats.csv import (
     CsvBulkWriters,
+    CsvColumn,
     CsvReaderFormat,
     CsvRowDeserializationSchema,
     CsvRowSerializationSchema,
     CsvSchema,
+    CsvSchemaSettings,
 )
-from pyflink_on_spark.datastream.formats.csv.schema import CsvColumn, CsvSchemaSettings
 from pyflink_on_spark.table import DataTypes
 
 ROW = Types.ROW_NAMED(["a", "b"], [Types.INT(), Types.STRING()])

@@ -18,7 +18,7 @@ from pyflink_on_spark.datastream.state import (
     ValueStateDescriptor,
 )
 from pyflink_on_spark.datastream.window import TimeWindow
-from pyflink_on_spark.datastream.window.serializers import TimeWindowSerializer
+from pyflink_on_spark.datastream.window.windows import TimeWindowSerializer
 from tests.runtime.harness import FakeClock
 from tests.runtime.state_changes import taken_changes
 

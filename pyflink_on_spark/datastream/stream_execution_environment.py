@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import itertools
+import os
 from collections.abc import Iterable, Iterator
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
+from pyflink_on_spark._compat.missing_names import missing_name
+from pyflink_on_spark._compat.recorded import note_recorded
 from pyflink_on_spark._compat.unsupported import Gap, raise_unsupported
 from pyflink_on_spark._connectors.builtin.collection import CollectionSource
+from pyflink_on_spark._filesystem.location import local_path
 from pyflink_on_spark._graph.physical_graph import execution_plan_json
 from pyflink_on_spark._graph.stream_graph import GraphSettings, StreamGraph, Transformation
 from pyflink_on_spark._job.display import console
@@ -20,9 +24,16 @@ from pyflink_on_spark._job.submission.job import (
 )
 from pyflink_on_spark._options import checkpointing, flink, python
 from pyflink_on_spark._options.checkpointing import CHANGELOG, SAVEPOINT_DIRECTORY
-from pyflink_on_spark._options.registry import check_own_keys, note_without_effect, options_of
+from pyflink_on_spark._options.option import Option
+from pyflink_on_spark._options.registry import (
+    check_own_keys,
+    note_option,
+    note_without_effect,
+    options_of,
+)
 from pyflink_on_spark._runtime.contract.connector import WatermarkRule
 from pyflink_on_spark._runtime.types import ConversionError, plain_error, source_converter
+from pyflink_on_spark._runtime.user_code.dependencies import DELIMITER, PARAMETER_DELIMITER, require
 from pyflink_on_spark.common import (
     Configuration,
     ExecutionConfig,
@@ -39,10 +50,263 @@ from pyflink_on_spark.datastream.checkpointing_mode import CheckpointingMode
 from pyflink_on_spark.datastream.connectors.file_system import FileSource, StreamFormat
 from pyflink_on_spark.datastream.data_stream import DataStream
 from pyflink_on_spark.datastream.data_stream.flow import add_operator
+from pyflink_on_spark.datastream.data_stream.parallelism import checked_max_parallelism
+from pyflink_on_spark.datastream.execution_mode import RuntimeExecutionMode
+from pyflink_on_spark.datastream.slot_sharing_group import SlotSharingGroup
 from pyflink_on_spark.datastream.state_backend import read_state_backend, write_state_backend
-from pyflink_on_spark.datastream.stream_execution_environment.dependencies import Dependencies
-from pyflink_on_spark.datastream.stream_execution_environment.settings import GeneralSettings
+from pyflink_on_spark.datastream.time_characteristic import TimeCharacteristic
 from pyflink_on_spark.serializers import PickleSerializer
+
+__all__ = ["StreamExecutionEnvironment"]
+
+
+_NO_BUFFER_TIMEOUT = -1
+DEFAULT_JOB_NAME = "Flink Streaming Job"
+_numbers = itertools.count()
+_NO_OPERATORS = "No operators defined in streaming topology. Cannot execute."
+_CLOSED = (
+    "this StreamExecutionEnvironment is closed: get a new one with "
+    "StreamExecutionEnvironment.get_execution_environment()"
+)
+
+
+class GeneralSettings:
+    """The part of an environment that holds settings of any kind.
+
+    Args:
+        configuration: where they are kept.
+    """
+
+    _default_parallelism: ClassVar[int | None] = None
+
+    def __init__(self, configuration: Configuration) -> None:
+        self._configuration = configuration
+        self._slot_sharing_groups: dict[str, SlotSharingGroup] = {}
+        self._time_characteristic = TimeCharacteristic.EventTime
+
+    def get_config(self) -> ExecutionConfig:
+        """Return the execution config, a view of the configuration."""
+        return ExecutionConfig(self._configuration)
+
+    def get_parallelism(self) -> int:
+        """Return the parallelism of operators that set none of their own."""
+        chosen = self.get_config().get_parallelism()
+        return chosen if chosen > 0 else self.get_default_local_parallelism()
+
+    def set_parallelism(self, parallelism: int) -> Self:
+        """Set the parallelism of operators that set none of their own."""
+        self.get_config().set_parallelism(parallelism)
+        return self
+
+    def get_max_parallelism(self) -> int:
+        """Return the number of key groups of operators that set none; -1 if it was not set."""
+        return self.get_config().get_max_parallelism()
+
+    def set_max_parallelism(self, max_parallelism: int) -> Self:
+        """Set the number of key groups of operators that set none of their own.
+
+        Raises:
+            TypeError: it is no int.
+            ValueError: it is not from 1 to 32768.
+        """
+        self.get_config().set_max_parallelism(checked_max_parallelism(max_parallelism))
+        return self
+
+    def get_default_local_parallelism(self) -> int:
+        """Return the parallelism where none was set: the number of cores."""
+        return self._default_parallelism or os.cpu_count() or 1
+
+    def set_default_local_parallelism(self, parallelism: int) -> None:
+        """Set the parallelism for this process where none was set."""
+        GeneralSettings._default_parallelism = parallelism
+
+    def set_runtime_mode(self, execution_mode: RuntimeExecutionMode) -> Self:
+        """Choose STREAMING, BATCH or AUTOMATIC: BATCH if every source ends."""
+        flink.RUNTIME_MODE.write(values_of(self._configuration), execution_mode.name)
+        return self
+
+    def set_buffer_timeout(self, timeout_millis: int) -> Self:
+        """Set how long (ms) operators may hold back elements.
+
+        On Spark: recorded; a buffer is sent when it is full or its subtask is idle, or after
+        about 100 ms.
+        """
+        if timeout_millis < _NO_BUFFER_TIMEOUT:
+            raise ValueError("Timeout of buffer must be non-negative or -1")
+        if timeout_millis == _NO_BUFFER_TIMEOUT:
+            flink.BUFFER_TIMEOUT_ENABLED.write(values_of(self._configuration), False)
+        else:
+            flink.BUFFER_TIMEOUT.write(values_of(self._configuration), timeout_millis)
+        return self
+
+    def get_buffer_timeout(self) -> int:
+        """Return how long operators may hold back elements, in ms; -1: until a buffer is full."""
+        if not flink.BUFFER_TIMEOUT_ENABLED.read(values_of(self._configuration)):
+            return _NO_BUFFER_TIMEOUT
+        return flink.BUFFER_TIMEOUT.read(values_of(self._configuration))
+
+    def disable_operator_chaining(self) -> Self:
+        """Let each operator be a task of its own.
+
+        On Spark: it shows in the tasks' names only; what can run without an exchange still does.
+        """
+        flink.OPERATOR_CHAINING.write(values_of(self._configuration), False)
+        return self
+
+    def is_chaining_enabled(self) -> bool:
+        """True if operators are chained into tasks."""
+        return flink.OPERATOR_CHAINING.read(values_of(self._configuration))
+
+    def is_chaining_of_operators_with_different_max_parallelism_enabled(self) -> bool:
+        """True if operators with different numbers of key groups are chained."""
+        return flink.MIXED_CHAINING.read(values_of(self._configuration))
+
+    def register_slot_sharing_group(self, slot_sharing_group: SlotSharingGroup) -> Self:
+        """Make a slot sharing group known. On Spark: recorded, no effect."""
+        self._slot_sharing_groups[slot_sharing_group.get_name()] = slot_sharing_group
+        return self
+
+    def set_stream_time_characteristic(self, characteristic: TimeCharacteristic) -> Self:
+        """Choose the kind of time (removed in Flink 2; event time is the default since 1.12)."""
+        self._time_characteristic = characteristic
+        if characteristic is TimeCharacteristic.ProcessingTime:
+            self.get_config().set_auto_watermark_interval(0)
+        return self
+
+    def get_stream_time_characteristic(self) -> TimeCharacteristic:
+        """Return the kind of time (removed in Flink 2)."""
+        return self._time_characteristic
+
+    def add_default_kryo_serializer(self, type_class_name: str, serializer_class_name: str) -> None:
+        """Name a Java serializer. On Spark: recorded; elements are Python objects."""
+        self.get_config().add_default_kryo_serializer(type_class_name, serializer_class_name)
+
+    def register_type_with_kryo_serializer(
+        self, type_class_name: str, serializer_class_name: str
+    ) -> None:
+        """Name a Java serializer. On Spark: recorded; elements are Python objects."""
+        config = self.get_config()
+        config.register_type_with_kryo_serializer(type_class_name, serializer_class_name)
+
+    def register_type(self, type_class_name: str) -> None:
+        """Name a Java type. On Spark: recorded; elements are Python objects."""
+        self.get_config().register_pojo_type(type_class_name)
+
+    def _explicit_parallelism(self) -> int | None:
+        chosen = self.get_config().get_parallelism()
+        return chosen if chosen > 0 else None
+
+
+class Dependencies(GeneralSettings):
+    """The part of an environment that describes the dependencies of its jobs.
+
+    Everything is kept in the configuration, and looked at when a job is started.
+    """
+
+    _cached_files: dict[str, str]
+
+    def add_jars(self, *jars_path: str) -> None:
+        """Name jars of Flink connectors. On Spark: recorded; this package needs no jars."""
+        self._append_to_list(flink.JARS, jars_path)
+
+    def add_classpaths(self, *classpaths: str) -> None:
+        """Name class paths of Flink connectors. On Spark: recorded, as ``add_jars``."""
+        self._append_to_list(flink.CLASSPATHS, classpaths)
+
+    def add_python_file(self, file_path: str) -> None:
+        """Make Python modules importable in the workers.
+
+        Args:
+            file_path: a module; or a folder or a zip, with the modules and packages inside it.
+
+        On Spark: a path on this machine; a missing one fails the job when it is started.
+        """
+        put_first(self._configuration, python.FILES, file_path)
+
+    def set_python_requirements(
+        self, requirements_file_path: str, requirements_cache_dir: str | None = None
+    ) -> None:
+        """Install packages for the workers.
+
+        Args:
+            requirements_file_path: what to install, in the form of ``pip install -r``.
+            requirements_cache_dir: a folder with the packages; if given, pip asks no index.
+
+        On Spark: pip installs them once, in this process's temporary folder, and the workers are
+        sent the result. So they must fit the workers' platform.
+        """
+        text = requirements_text(requirements_file_path, requirements_cache_dir)
+        python.REQUIREMENTS.write(values_of(self._configuration), text)
+
+    def add_python_archive(self, archive_path: str, target_dir: str | None = None) -> None:
+        """Unpack a zip in the working directory of the workers.
+
+        Args:
+            archive_path: the file; with the suffix of a tar file it may be one, too.
+            target_dir: the folder to unpack it in; the archive's name if not given.
+        """
+        put_last(self._configuration, python.ARCHIVES, archive_text(archive_path, target_dir))
+
+    def set_python_executable(self, python_exec: str) -> None:
+        """Choose the interpreter of the workers.
+
+        Args:
+            python_exec: its path; also one inside an archive that was added before.
+
+        On Spark: it counts when the first job of the process starts Spark, and needs what this
+        package needs (PySpark, pyarrow, cloudpickle). A Spark that runs already keeps its own, and
+        the log says so.
+        """
+        python.EXECUTABLE.write(values_of(self._configuration), python_exec)
+
+    def register_cached_file(self, file_path: str, name: str, executable: bool = False) -> None:
+        """Name a file for Flink's distributed cache.
+
+        Args:
+            file_path: the file.
+            name: the name in the cache.
+            executable: whether it is a program.
+
+        On Spark: recorded; a missing file fails the job when it is started, as in PyFlink. Python
+        functions cannot read the cache in PyFlink either.
+        """
+        self._cached_files[name] = file_path
+        note_recorded(
+            "register_cached_file()",
+            "PyFlink gives Python functions no way to read such a file either; "
+            "add_python_archive() sends files that they can open",
+        )
+
+    def _check_cached_files(self) -> None:
+        for name, path in self._cached_files.items():
+            require(local_path(path), f"register_cached_file(..., {name!r})")
+
+    def _append_to_list(self, option: Option[str], items: tuple[str, ...]) -> None:
+        known = Configuration.parse_list_value(option.read(values_of(self._configuration)))
+        option.write(values_of(self._configuration), str([*known, *items]))
+        note_option(values_of(self._configuration), option)
+
+
+def requirements_text(requirements_file: str, cache_dir: str | None) -> str:
+    """Return the value of the option for requirements and the folder with their packages."""
+    return PARAMETER_DELIMITER.join(filter(None, [requirements_file, cache_dir]))
+
+
+def archive_text(archive: str, target_dir: str | None) -> str:
+    """Return an item of the option for archives."""
+    return PARAMETER_DELIMITER.join(filter(None, [archive, target_dir]))
+
+
+def put_first(configuration: Configuration, option: Option[str], item: str) -> None:
+    """Add an item at the beginning of the list that an option holds."""
+    known = option.read(values_of(configuration))
+    option.write(values_of(configuration), DELIMITER.join(filter(None, [item, known])))
+
+
+def put_last(configuration: Configuration, option: Option[str], item: str) -> None:
+    """Add an item at the end of the list that an option holds."""
+    known = option.read(values_of(configuration))
+    option.write(values_of(configuration), DELIMITER.join(filter(None, [known, item])))
 
 
 class Sources(GeneralSettings):
@@ -232,15 +496,6 @@ class Checkpointing(GeneralSettings):
     def get_default_savepoint_directory(self) -> str | None:
         """Return where savepoints are written if nothing else is said."""
         return SAVEPOINT_DIRECTORY.read(values_of(self._configuration))
-
-
-DEFAULT_JOB_NAME = "Flink Streaming Job"
-_numbers = itertools.count()
-_NO_OPERATORS = "No operators defined in streaming topology. Cannot execute."
-_CLOSED = (
-    "this StreamExecutionEnvironment is closed: get a new one with "
-    "StreamExecutionEnvironment.get_execution_environment()"
-)
 
 
 class StreamExecutionEnvironment(Checkpointing, Dependencies, Sources):
@@ -467,3 +722,6 @@ class EnvironmentHandle:
             reason="it is a method of a Java object",
             instead="Use the methods of StreamExecutionEnvironment.",
         )
+
+
+__getattr__ = missing_name(__name__)
