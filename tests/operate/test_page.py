@@ -95,7 +95,7 @@ def test_the_page_has_names_for_all_that_it_shows(shown, operated):
     assert page.count("<th ") == page.count('<th scope="col"')
 
 
-HOSTILE = "<img src=x onerror=\"document.title='owned'\">'&amp;`${1}"
+HOSTILE = "<img src=x onerror=\"document.title='owned'\">'&amp;`${1}\u202egnp.exe\u2066"
 
 
 def test_hostile_names_are_texts(shown, driver):
@@ -120,6 +120,7 @@ def test_hostile_names_are_texts(shown, driver):
         assert "<img" not in page
         assert "<title>owned" not in page
         assert page.count("&lt;img") >= 1
+        assert not set(page) & set("\u202e\u2066"), "texts turn around what follows them"
     assert shown(operated.id).count("&lt;img") >= 6
 
 

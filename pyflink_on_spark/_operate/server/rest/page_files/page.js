@@ -51,20 +51,24 @@ async function operation(path, body) {
 
 // -- elements -----------------------------------------------------------------------------------
 
+// Characters that turn the direction of the text around would let a name show as another one.
+const plain = (text) => typeof text !== "string" ? text : text.replaceAll(
+  /[\u202a-\u202e\u2066-\u2069]/g, (found) => `\\u${found.charCodeAt(0).toString(16)}`);
+
 function element(name, attributes = {}, ...children) {
   const made = document.createElement(name);
   for (const [key, value] of Object.entries(attributes)) {
     if (key === "onclick") made.addEventListener("click", value);
-    else made.setAttribute(key, value);
+    else made.setAttribute(key, plain(value));
   }
-  made.append(...children.filter((child) => child !== null && child !== undefined));
+  made.append(...children.filter((child) => child !== null && child !== undefined).map(plain));
   return made;
 }
 
 function drawn(name, attributes = {}, text = "") {
   const made = document.createElementNS("http://www.w3.org/2000/svg", name);
-  for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
-  made.textContent = text;
+  for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, plain(value));
+  made.textContent = plain(text);
   return made;
 }
 
@@ -228,9 +232,9 @@ function runBody(text) {
 async function submitted(doing, act) {
   try {
     connection.textContent = doing;
-    connection.textContent = await act();
+    connection.textContent = plain(await act());
   } catch (error) {
-    connection.textContent = error.message;
+    connection.textContent = plain(error.message);
   }
   refresh();
 }
@@ -249,7 +253,7 @@ async function job(id) {
   const rates = await Promise.all(told.vertices.map((vertex) => vertex.parallelism > 1 ? ask(
     `${path}/vertices/${vertex.id}/metrics?get=${
       [...Array(vertex.parallelism).keys()].map((index) => `${index}.numRecordsIn`)}`) : []));
-  document.title = `${told.name}: ${told.state}`;
+  document.title = plain(`${told.name}: ${told.state}`);
   const over = ["FINISHED", "FAILED", "CANCELED"].includes(told.state);
   const recent = await ask(`${path}/recent`);
   return [heading(told, checkpoints, failures), exceptions(failures), buttons(told, path),
@@ -290,9 +294,9 @@ function buttons(told, path) {
       if (given === null) return;
       try {
         connection.textContent = `${title}...`;
-        connection.textContent = await act(given);
+        connection.textContent = plain(await act(given));
       } catch (error) {
-        connection.textContent = error.message;
+        connection.textContent = plain(error.message);
       }
     }}, title);
   return element("p", {}, button("Savepoint", "", "The job continues.", place, async (folder) =>
@@ -595,7 +599,7 @@ function exceptions({exceptionHistory: {entries}}) {
     if (index === 0 && !known.has(id)) open.add(id);
     known.add(id);
     return section([time(each.timestamp), `: ${each.exceptionName}`], id,
-      element("pre", {tabindex: "0"}, each.stacktrace));
+      element("pre", {tabindex: "0"}, named(each.stacktrace)));
   });
   const older = shownEntries.slice(3);
   return element("div", {}, element("h2", {}, "Exceptions"), ...shownEntries.slice(0, 3),
@@ -613,8 +617,8 @@ function pairs(caption, values) {
 
 function question(title, detail, label, value) {
   if (dialog.open) return Promise.resolve(null);
-  document.getElementById("question").textContent = title;
-  document.getElementById("detail").textContent = detail;
+  document.getElementById("question").textContent = plain(title);
+  document.getElementById("detail").textContent = plain(detail);
   document.getElementById("field").hidden = label === undefined;
   document.querySelector("#field label").textContent = label || "";
   const input = document.getElementById("answer");
