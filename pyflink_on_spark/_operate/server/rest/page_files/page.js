@@ -390,7 +390,7 @@ function wrapped(text, most) {
 
 function graph(told, figures) {
   const names = new Map(told.plan.nodes.map((node) => [node.id, wrapped(
-    named(node.description), 30)]));
+    named(node.description), 27)]));
   const longest = Math.max(...[...names.values()].map((lines) => lines.length));
   const width = 240, height = 44 + 18 * longest, gap = 90, row = height + 20;
   const nodes = told.plan.nodes;
