@@ -22,7 +22,8 @@ from pyflink_on_spark._runtime.elements.immutability import deserialize_all
 from pyflink_on_spark._runtime.task.exchange_writer import ChannelRow
 from pyflink_on_spark._spark.structured.batches import QUERY, Batches, QueryCommits
 from pyflink_on_spark._spark.structured.levels import TICK, Levels
-from pyflink_on_spark._spark.structured.slot import Limits, StateLog, level_plans
+from pyflink_on_spark._spark.structured.slot import Limits, level_plans
+from pyflink_on_spark._spark.structured.state_log import StateLog
 from pyflink_on_spark._spark.structured.worker import Worker
 from pyflink_on_spark.testing.local_job import LocalJob
 

@@ -17,7 +17,7 @@ import pytest
 
 from pyflink_on_spark._spark.structured import resident
 from pyflink_on_spark._spark.structured.resident import Resident
-from pyflink_on_spark._spark.structured.slot import Head, StateLog
+from pyflink_on_spark._spark.structured.state_log import Head, StateLog
 from tests.structured.in_process import Chunks
 from tests.structured.in_process import Head as StoredHead
 

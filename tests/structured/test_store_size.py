@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from pyflink_on_spark._spark.structured import slot
+from pyflink_on_spark._spark.structured import state_log
 from pyflink_on_spark.common import Configuration, Time, Types
 from pyflink_on_spark.datastream import (
     KeyedProcessFunction,
@@ -98,8 +98,8 @@ def _stored(until: str, trouble: Trouble, **settings: str) -> list[int]:
 
 @pytest.fixture(autouse=True)
 def _small_logs(monkeypatch):
-    monkeypatch.setattr(slot, "_LITTLE", 4096)
-    monkeypatch.setattr(slot, "CHUNK_BYTES", 1024)
+    monkeypatch.setattr(state_log, "_LITTLE", 4096)
+    monkeypatch.setattr(state_log, "CHUNK_BYTES", 1024)
 
 
 def test_keys_that_stay_fill_the_store():

@@ -1,32 +1,31 @@
 """The stateful processor that Spark calls in a worker for the rows of each slot.
 
 Spark also makes one in a new process of the driver whenever a query starts, only to see its state.
-So this module imports nothing of the runtime, which only the processes of slots need.
+So this module imports nothing of the runtime, which only workers need.
 """
 
 from __future__ import annotations
 
 import functools
 import pickle
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from pyspark.sql import Row
 from pyspark.sql.streaming.stateful_processor import StatefulProcessor, StatefulProcessorHandle
 
-from pyflink_on_spark._spark.structured.resident import Resident, Serve
-from pyflink_on_spark._spark.structured.slot import (
+from pyflink_on_spark._spark.structured.resident import Resident
+from pyflink_on_spark._spark.structured.state_log import (
     CHUNK_SCHEMA,
     HEAD,
     HEAD_SCHEMA,
     KEY_SCHEMA,
     LOG,
-    StateLog,
 )
 
 if TYPE_CHECKING:
     from pyflink_on_spark._spark.jobs.stage_function import WorkerEnvironment
-    from pyflink_on_spark._spark.structured.slot import LevelPlan, OutRow
+    from pyflink_on_spark._spark.structured.slot import LevelPlan
 
 
 class SlotProcessor(StatefulProcessor):
@@ -55,7 +54,10 @@ class SlotProcessor(StatefulProcessor):
         if slot is None:
             yield from rows
             return
-        resident = Resident(f"slot {slot} in {self._name}", functools.partial(self._begin, slot))
+        from pyflink_on_spark._spark.structured.slot_process import begin
+
+        life = functools.partial(begin, slot, self._plan, self._home, self._environment)
+        resident = Resident(f"slot {slot} in {self._name}", life)
         given = [
             (row["subtask"], row["channel"], row["seq"], bytes(row["payload"] or b""))
             for row in rows
@@ -65,39 +67,3 @@ class SlotProcessor(StatefulProcessor):
 
     def close(self) -> None:
         """Do nothing: the slots live on."""
-
-    def _begin(self, slot: int) -> tuple[Serve, Callable[[], bool]]:
-        """Begin the life of a slot in its process."""
-        from pyflink_on_spark._runtime.checkpoints.checkpoint_files import folder
-        from pyflink_on_spark._runtime.diagnosis.failure import SubtaskFailure
-        from pyflink_on_spark._runtime.task.exchange_writer import ChannelRow
-        from pyflink_on_spark._runtime.user_code.user_function import install_classes
-        from pyflink_on_spark._spark.jobs.stage_function import FAILURE_BEGINS, FAILURE_ENDS
-        from pyflink_on_spark._spark.structured.batches import CONTROL, RUN, over
-        from pyflink_on_spark._spark.structured.levels import TICK
-        from pyflink_on_spark._spark.structured.worker import Worker
-
-        environment: WorkerEnvironment = pickle.loads(self._environment)
-        environment.active().__enter__()  # for the life of this process
-        plan: LevelPlan = pickle.loads(self._plan)
-        install_classes(plan.settings.classes)
-        home = folder(self._home, plan.settings.configuration)
-        control, worker = home.inside(CONTROL), Worker()
-
-        def serve(given: list[Any], log: StateLog) -> list[OutRow]:
-            rows = [ChannelRow(*row) for row in given]
-            batch = next(row.seq for row in rows if row.channel == TICK)
-            rows = [row for row in rows if row.channel != TICK]
-            try:
-                return worker.run(plan, slot, batch, rows, log, control.names())
-            except SubtaskFailure as failure:
-                raise SubtaskFailure(f"{FAILURE_BEGINS}{failure}{FAILURE_ENDS}") from None
-
-        def is_over() -> bool:
-            names = home.names()
-            if RUN in names and over(plan.attempt) not in names:
-                return False
-            worker.leave_all()
-            return True
-
-        return serve, is_over

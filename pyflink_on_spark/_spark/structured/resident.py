@@ -24,7 +24,7 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
 
-from pyflink_on_spark._spark.structured.slot import ChunkState, HeadState, StateLog
+from pyflink_on_spark._spark.structured.state_log import ChunkState, HeadState, StateLog
 
 _LOOK_SECONDS = 1.0
 _UNUSED_SECONDS = 600.0

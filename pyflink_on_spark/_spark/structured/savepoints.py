@@ -34,8 +34,8 @@ from pyflink_on_spark._spark.structured.batches import (
     prepared_things,
 )
 from pyflink_on_spark._spark.structured.query_settings import UNIQUE_FILES, meanwhile
-from pyflink_on_spark._spark.structured.slot import LOG
 from pyflink_on_spark._spark.structured.slow_start import once_started
+from pyflink_on_spark._spark.structured.state_log import LOG
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 
 from pyflink_on_spark._runtime.elements.clock import Clock, SystemClock
 from pyflink_on_spark._runtime.task.exchange_writer import ChannelRow
-from pyflink_on_spark._spark.structured.slot import Head, LevelPlan, OutRow, QuerySlot, StateLog
+from pyflink_on_spark._spark.structured.slot import LevelPlan, OutRow, QuerySlot
+from pyflink_on_spark._spark.structured.state_log import Head, StateLog
 
 
 @dataclass(frozen=True)
