@@ -18,7 +18,8 @@ from pyflink_on_spark._spark.session.dependencies import spark_settings
 from pyflink_on_spark._spark.session.session import connect_session
 from pyflink_on_spark._spark.session.task_slots import driver_endpoint
 from pyflink_on_spark._spark.structured.connect_batch_job import ConnectBatchJob
-from pyflink_on_spark._spark.structured.connect_job import ConnectJob, equipped
+from pyflink_on_spark._spark.structured.connect_job import ConnectJob
+from pyflink_on_spark._spark.structured.job_sessions import JobSessions
 from pyflink_on_spark._spark.structured.query_job import QueryJob
 from pyflink_on_spark._spark.structured.savepoints import check_unsigned, from_query
 from pyflink_on_spark._spark.structured.stage_frames import FramesJob
@@ -50,6 +51,7 @@ class SparkEngine:
 
     def __init__(self) -> None:
         self._servers: dict[tuple[int, ...], ResultServer] = {}
+        self._sessions = JobSessions()
         self._lock = threading.Lock()
 
     def submit(self, job: Job) -> BatchJob | StreamingJob | QueryJob:
@@ -76,7 +78,7 @@ class SparkEngine:
             _check_remote(job, wished)
             if not job.settings.batch:
                 check_unsigned(configuration)
-            session = equipped(remote)
+            session = self._sessions.of(remote, configuration)
             job = from_query(job, session)
             return (ConnectBatchJob if job.settings.batch else ConnectJob)(job, session)
         job = from_query(job)

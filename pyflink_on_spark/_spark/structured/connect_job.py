@@ -24,8 +24,8 @@ from pyflink_on_spark._job.submission.job import Job
 from pyflink_on_spark._runtime.checkpoints.checkpoint_files import Folder, StateFile, folder
 from pyflink_on_spark._runtime.user_code.dependencies import PythonDependencies, lay_out
 from pyflink_on_spark._spark.jobs.stage_function import WorkerEnvironment, channel_names
-from pyflink_on_spark._spark.session.dependencies import ShippedDependencies, packed_package
-from pyflink_on_spark._spark.session.spark_defaults import BUNDLE_SETTINGS, scratch_subfolder
+from pyflink_on_spark._spark.session.dependencies import ShippedDependencies
+from pyflink_on_spark._spark.session.spark_defaults import scratch_subfolder
 from pyflink_on_spark._spark.structured.batches import TAKEN_OVER, over
 from pyflink_on_spark._spark.structured.levels import Levels
 from pyflink_on_spark._spark.structured.query_job import Desk, QueryJob, QueryStopped
@@ -53,7 +53,7 @@ class ConnectJob(QueryJob):
 
     Args:
         job: what to run.
-        session: a session of Spark Connect, as ``equipped`` returns it.
+        session: a session of Spark Connect, as ``JobSessions`` gives it.
     """
 
     def __init__(self, job: Job, session: SparkSession) -> None:
@@ -281,19 +281,6 @@ def _trigger(query: StreamingQuery) -> tuple[Any, ...] | None:
     """Return which micro-batch Spark tells of last, and when it began; None before the first."""
     told = query.lastProgress
     return None if told is None else (told["batchId"], told["timestamp"])
-
-
-def equipped(session: SparkSession) -> SparkSession:
-    """Return a new session with this package, and with the settings that jobs need.
-
-    Args:
-        session: a session of the same server.
-    """
-    new = session.newSession()
-    for key, value in BUNDLE_SETTINGS.items():
-        new.conf.set(key, value)
-    new.addArtifacts(str(packed_package()), pyfile=True)
-    return new
 
 
 def _ask(home: str, name: str, request: Asked) -> None:

@@ -47,7 +47,7 @@ from pyflink_on_spark._spark.structured.levels import (
     metric_channel,
 )
 from pyflink_on_spark._spark.structured.processor import SlotProcessor
-from pyflink_on_spark._spark.structured.query_settings import STORE_SETTINGS, meanwhile
+from pyflink_on_spark._spark.structured.query_settings import STORE_SETTINGS, changes, meanwhile
 from pyflink_on_spark._spark.structured.savepoints import StoredState
 from pyflink_on_spark._spark.structured.slot import (
     DRAINS,
@@ -297,11 +297,12 @@ class QueryJob(StatefulJob):
         """
         partitions = {"spark.sql.shuffle.partitions": str(self._levels.partitions)}
         settings = {**BUNDLE_SETTINGS, **STORE_SETTINGS, **partitions}
-        for key, value in settings.items():
-            self._query_session.conf.set(key, value)
-        own = self._query_session is self._session
-        with contextlib.nullcontext() if own else meanwhile(self._session, settings):
-            return self._writer(batches, number).start()
+        with changes:  # jobs on a Spark Connect server share a session
+            for key, value in settings.items():
+                self._query_session.conf.set(key, value)
+            own = self._query_session is self._session
+            with contextlib.nullcontext() if own else meanwhile(self._session, settings):
+                return self._writer(batches, number).start()
 
     def _writer(self, batches: Callable[[Any, int], None], number: int) -> DataStreamWriter:
         """Return the writer of the query; for the arguments see ``_start``."""

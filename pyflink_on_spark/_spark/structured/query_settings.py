@@ -25,7 +25,8 @@ STORE_SETTINGS = {
     "spark.sql.streaming.stopTimeout": "120s",
     "spark.sql.streaming.numRecentProgressUpdates": "10",
 }
-_changes = threading.RLock()
+changes = threading.RLock()
+"""Held by whoever needs that the settings of a session stay as they are."""
 
 
 @contextlib.contextmanager
@@ -35,7 +36,7 @@ def meanwhile(session: SparkSession, settings: Mapping[str, str]) -> Iterator[No
     A query of another session would be unseen by the listeners of the user's. On Spark Connect
     there is one session for all, also where state is read.
     """
-    with _changes:
+    with changes:
         before = session.conf.getAll
         try:
             for key, value in settings.items():

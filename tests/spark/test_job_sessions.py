@@ -1,0 +1,72 @@
+"""The sessions of a Spark Connect server in which jobs run; without Spark."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+
+import pytest
+from pyspark.errors import PySparkException
+
+from pyflink_on_spark._spark.structured import job_sessions
+from pyflink_on_spark._spark.structured.job_sessions import JobSessions
+
+
+class Session:
+    """A session of a server."""
+
+    def __init__(self) -> None:
+        self.settings: dict[str, str] = {}
+        self.artifacts: list[str] = []
+        self.closed = False
+        self.conf = SimpleNamespace(set=self.settings.__setitem__, get=self._get)
+
+    def _get(self, key: str, default: str) -> str:
+        if self.closed:
+            raise PySparkException("[INVALID_HANDLE.SESSION_CLOSED]")
+        return self.settings.get(key, default)
+
+    def newSession(self) -> Session:  # noqa: N802
+        return Session()
+
+    def addArtifacts(self, *paths: str, pyfile: bool) -> None:  # noqa: N802
+        assert pyfile
+        self.artifacts.extend(paths)
+
+
+@pytest.fixture
+def sessions(monkeypatch):
+    monkeypatch.setattr(job_sessions, "packed_package", lambda: "package.zip")
+    return JobSessions()
+
+
+def test_jobs_without_files_share_a_session(sessions):
+    users = Session()
+    shared = sessions.of(users, {})
+    assert shared is not users
+    assert sessions.of(users, {"parallelism.default": "2"}) is shared
+    assert shared.artifacts == ["package.zip"]
+    assert shared.settings["spark.sql.adaptive.enabled"] == "false"
+    assert users.settings == {}
+
+
+def test_each_job_that_brings_files_has_a_session(sessions, tmp_path):
+    (tmp_path / "mine.py").write_text("")
+    brings, users = {"python.files": str(tmp_path / "mine.py")}, Session()
+    shared = sessions.of(users, {})
+    first, second = sessions.of(users, brings), sessions.of(users, brings)
+    assert len({id(each) for each in (shared, first, second)}) == 3
+    assert first.artifacts == second.artifacts == ["package.zip"]
+    assert sessions.of(users, {}) is shared
+
+
+def test_another_session_of_the_program_has_another_one(sessions):
+    assert sessions.of(Session(), {}) is not sessions.of(Session(), {})
+
+
+def test_a_session_that_the_server_has_closed_is_replaced(sessions):
+    users = Session()
+    shared = sessions.of(users, {})
+    shared.closed = True
+    again = sessions.of(users, {})
+    assert again is not shared
+    assert again.artifacts == ["package.zip"]
