@@ -41,7 +41,7 @@ def _parser() -> argparse.ArgumentParser:
     recorder.add_argument("--count", type=int, default=100, help="how many seeds")
     recorder.add_argument("--seconds", type=float, default=3600.0, help="when to stop")
     comparer = commands.add_parser("compare", help="run recorded programs here")
-    comparer.add_argument("--way", choices=WAYS, action="append", help="how they run; all in turn")
+    comparer.add_argument("--way", choices=WAYS, action="append", required=True, help="how")
     comparer.add_argument(
         "--every", type=int, default=1, help="run a sample only: each nth program"
     )
@@ -57,7 +57,7 @@ def _parser() -> argparse.ArgumentParser:
 
 def _compare(chosen: argparse.Namespace) -> None:
     comparisons = {}
-    for way in chosen.way or WAYS:
+    for way in chosen.way:
         comparisons[way] = compare(_sample(chosen.every), way)
         _report(way, comparisons[way])
     if any(found.new or found.gone for found in comparisons.values()):

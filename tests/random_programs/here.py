@@ -6,8 +6,8 @@ import contextlib
 import io
 import signal
 import time
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from random import Random
 from typing import Any
 
@@ -20,6 +20,7 @@ from tests.random_programs.running import run
 SECONDS = 20
 SECONDS_ON_SPARK = 90
 """A cut job of some hundred elements makes as many checkpoints."""
+SECONDS_OF_QUERIES = 240
 _WATERMARK_INTERVAL = "pipeline.auto-watermark-interval"
 
 
@@ -32,20 +33,35 @@ class Way:
         restarted: whether they start again from some of these checkpoints; those do not whose
             watermarks come before the end of input.
         spark: whether they run on Spark, and not in this process.
+        settings: what chooses the engine there; with some, a job is a query.
     """
 
     cut: bool = False
     restarted: bool = False
     spark: bool = False
+    settings: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def seconds(self) -> int:
+        """How long a program may take."""
+        if self.settings:
+            return SECONDS_OF_QUERIES
+        return SECONDS_ON_SPARK if self.spark else SECONDS
 
 
+_STRUCTURED = {"pyflink-on-spark.engine": "structured"}
+_CONNECT = {"spark.remote": "local[2]"}
 WAYS = {
     "whole": Way(),
     "cut": Way(cut=True),
     "restarted": Way(cut=True, restarted=True),
     "spark": Way(spark=True),
     "continuous": Way(cut=True, spark=True),
+    "structured": Way(spark=True, settings=_STRUCTURED),
+    "structured-cut": Way(cut=True, spark=True, settings=_STRUCTURED),
+    "connect": Way(spark=True, settings=_CONNECT),
 }
+"""All of them; a process that has run one on a classic Spark cannot run ``connect``."""
 
 
 class _TooLongError(BaseException):
@@ -57,9 +73,10 @@ def outcome(program: Program, way: Way = WAYS["whole"]) -> Outcome:
     pyflink_on_spark.install()
     rng = Random(program.seed)
     prepared = _cut(program, rng) if way.cut else program
+    prepared = prepared.with_(settings={**prepared.settings, **way.settings})
     if _has_early_watermarks(program):
         way = replace(way, restarted=False)  # a restart sets event time back
-    with _engine(way, rng), _limited(SECONDS_ON_SPARK if way.spark else SECONDS):
+    with _engine(way, rng), _limited(way.seconds):
         try:
             return run(prepared, _environment, _printed, "p")
         except _TooLongError:

@@ -40,7 +40,7 @@ def _parser() -> argparse.ArgumentParser:
     recorder.add_argument("--count", type=int, default=100, help="how many seeds")
     recorder.add_argument("--seconds", type=float, default=3600.0, help="when to stop")
     comparer = commands.add_parser("compare", help="run recorded programs here")
-    comparer.add_argument("--way", choices=WAYS, action="append", help="how they run; all in turn")
+    comparer.add_argument("--way", choices=WAYS, action="append", required=True, help="how")
     comparer.add_argument("--every", type=int, default=1, help="run each nth program only")
     checker = commands.add_parser("check", help="compare new programs with what gives the same")
     checker.add_argument("--first", type=int, required=True, help="the first seed")
@@ -61,7 +61,7 @@ def _parser() -> argparse.ArgumentParser:
 
 def _compare(chosen: argparse.Namespace) -> None:
     comparisons = {}
-    for way in chosen.way or WAYS:
+    for way in chosen.way:
         sample = (r for r in recordings.everything() if r.program.seed % chosen.every == 0)
         comparisons[way] = compare(sample, way)
         _report(way, comparisons[way])

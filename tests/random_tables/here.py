@@ -16,8 +16,8 @@ from tests.random_tables.generator import is_late
 from tests.random_tables.program import Program
 from tests.random_tables.running import run_here
 
-_SECONDS = 20
-_SECONDS_ON_SPARK = 120
+_SECONDS_MORE = 30
+"""A statement with several jobs takes longer than a program of one."""
 
 
 class _TooLongError(BaseException):
@@ -32,7 +32,8 @@ def outcome(program: Program, way: Way = WAYS["whole"]) -> Outcome:
         way = replace(way, restarted=False)  # a restart sets event time back
     if way.cut:
         program = _cut(program, rng)
-    with _engine(way, rng), _limited(_SECONDS_ON_SPARK if way.spark else _SECONDS):
+    program = program.with_(settings={**program.settings, **way.settings})
+    with _engine(way, rng), _limited(way.seconds + _SECONDS_MORE * way.spark):
         try:
             return run_here(program)
         except _TooLongError:
