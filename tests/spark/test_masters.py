@@ -55,6 +55,26 @@ def test_the_gist_of_a_java_error():
     assert gist("one line") == "one line"
 
 
+def test_the_gist_of_an_error_of_pyspark_ends_with_the_cause():
+    told = """An exception was thrown from the Python worker:
+Traceback (most recent call last):
+  File "/pyspark/worker.py", line 4197, in invoke_udf
+    func, profiler, deserializer, serializer = read_command(pickleSer, init_info.udf_info)
+                                               ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
+  File "/pyspark/worker_util.py", line 75, in read_command
+    command = serializer.loads(file)
+              ^^^^^^^^^^^^^^^^^^^^^^
+  File "/pyspark/serializers.py", line 180, in loads
+    return self._loads(obj)
+           ^^^^^^^^^^^^^^^^
+ModuleNotFoundError: No module named 'theirs'
+"""
+    assert gist(told) == (
+        "An exception was thrown from the Python worker:\n"
+        "ModuleNotFoundError: No module named 'theirs'"
+    )
+
+
 def test_a_gist_is_short():
     many = gist("\n".join(map(str, range(100))))
     assert many.splitlines() == ["0", "1", "2", "3", "4", "5", "6", "7 ..."]

@@ -108,9 +108,13 @@ def _ask(executable: Path) -> str:
     return "\n".join(f'{names[name]}="{value}"' for name, value in told if name in names)
 
 
+_PYTHON_FRAMES = re.compile(r"^Traceback \(most recent call last\):\n(?: .*\n)+", re.MULTILINE)
+
+
 def gist(text: str) -> str:
-    """Return the first lines of an error's text, without Java's stack traces."""
-    lines = [line.removeprefix(": ") for line in text.splitlines() if _says_something(line)]
+    """Return the first lines of an error's text, without stack traces of Java and of PySpark."""
+    without = _PYTHON_FRAMES.sub("", text).splitlines()
+    lines = [line.removeprefix(": ") for line in without if _says_something(line)]
     first = "\n".join(lines[:_MOST_LINES])
     return first if first == "\n".join(lines) and len(first) <= _LONGEST else _cut(first)
 
