@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import contextlib
 import itertools
 import logging
@@ -156,7 +157,7 @@ class _Attempt:
         )
         owner._pool = self._pool
         self._control = AttemptControl(self._coordinator, self._pool, owner._requests)
-        self._query: StreamingQuery | None = None
+        self._query: HostsQuery | None = None
         self._spark_error: BaseException | None = None
         self._over, self._gone = threading.Event(), threading.Event()
         self._tag = f"{owner.job_id}-{number}"
@@ -175,6 +176,7 @@ class _Attempt:
             self._assembled = True
             self._job.history.initializes()
             self._pool.deploy(self._deployment(), self._splits())
+            self._list_in_spark()
             self._owner._enter(JobStatus.RUNNING)
             self._drive()
             failed = False
@@ -231,8 +233,8 @@ class _Attempt:
             raise self._spark_error
         if self._gone.is_set():
             raise RuntimeError("Spark has ended the tasks of the job's hosts")
-        if self._query is not None and not self._query.isActive:
-            raise self._query.exception() or RuntimeError("Spark has stopped the job's query")
+        if self._query is not None:
+            self._query.check()
 
     def _splits(self) -> SplitDistribution | None:
         """Return the distribution of splits, if readers request some."""
@@ -252,18 +254,19 @@ class _Attempt:
         )
 
     def _start(self) -> None:
-        """Have Spark start the hosts.
+        """Have Spark start the hosts."""
+        name = f"hosts of {self._owner.job_id}"
+        threading.Thread(target=self._run_hosts, name=name, daemon=True).start()
 
-        An unbounded or checkpointed job is a query of Structured Streaming, whose one micro-batch
-        lasts as long as the attempt. Any other job is a plain Spark job, which starts faster.
+    def _list_in_spark(self) -> None:
+        """Let Spark list an unbounded or checkpointed job among its queries.
+
+        That takes longer than to start a Spark job, and first results do not wait for it.
         """
-        if self._job.bounded and not self._job.settings.checkpointed:
-            name = f"hosts of {self._owner.job_id}"
-            threading.Thread(target=self._run_hosts, name=name, daemon=True).start()
-            return
-        folder = scratch_subfolder("queries") / f"{self._owner.job_id}-{self._number}"
-        name = f"{self._job.name} #{next(_numbers)}"
-        self._query = start_hosts_query(self._session, name, folder, self._run_hosts)
+        if not self._job.bounded or self._job.settings.checkpointed:
+            folder = scratch_subfolder("queries") / f"{self._owner.job_id}-{self._number}"
+            name = f"{self._job.name} #{next(_numbers)}"
+            self._query = HostsQuery(self._session, name, folder, self._gone)
 
     def _run_hosts(self) -> None:
         """Run the hosts as the tasks of a Spark job, until they end."""
@@ -309,17 +312,60 @@ class _Attempt:
         self._gone.wait(_END_SECONDS)
 
 
-def start_hosts_query(
-    session: SparkSession, name: str, folder: Path, run_hosts: Callable[[], None]
-) -> StreamingQuery:
-    """Start a query.
+class HostsQuery:
+    """A query by which Spark lists a job: its only micro-batch lasts as long as the hosts.
+
+    It begins in a thread of its own, beside a job that runs already.
 
     Args:
         session: the session of the job.
         name: the name under which Spark shows the query.
         folder: a new folder for Spark's own checkpoint.
-        run_hosts: called in the micro-batch, which ends with it.
+        gone: set when the hosts have ended, and the query is to end.
     """
+
+    def __init__(
+        self, session: SparkSession, name: str, folder: Path, gone: threading.Event
+    ) -> None:
+        self._query: StreamingQuery | None = None
+        self._error: BaseException | None = None
+        self._gone = gone
+        self._thread = threading.Thread(
+            target=self._begin, args=(session, name, folder), name=f"query {name}", daemon=True
+        )
+        self._thread.start()
+
+    def _begin(self, session: SparkSession, name: str, folder: Path) -> None:
+        try:
+            self._query = _start_query(session, name, folder, self._wait)
+        except BaseException as error:  # noqa: BLE001 - raised by check
+            self._error = error
+
+    def _wait(self) -> None:
+        self._gone.wait()
+
+    def check(self) -> None:
+        """See whether Spark has ended the query, or cannot start it.
+
+        Raises:
+            BaseException: why.
+        """
+        if self._error is not None:
+            raise self._error
+        if self._query is not None and not self._query.isActive:
+            raise self._query.exception() or RuntimeError("Spark has stopped the job's query")
+
+    def stop(self) -> None:
+        """Stop the query, once it has begun."""
+        self._thread.join()
+        if self._query is not None:
+            self._query.stop()
+
+
+def _start_query(
+    session: SparkSession, name: str, folder: Path, during: Callable[[], None]
+) -> StreamingQuery:
+    """Start a query whose only micro-batch lasts as long as a call."""
     source = (
         session.readStream.format("rate-micro-batch")
         .option("rowsPerBatch", 1)
@@ -328,7 +374,7 @@ def start_hosts_query(
         .select("value")
     )
     return (
-        source.writeStream.foreachBatch(lambda _batch, _number: run_hosts())
+        source.writeStream.foreachBatch(lambda _batch, _number: during())
         .queryName(name)
         .option("checkpointLocation", folder.as_uri())
         .trigger(availableNow=True)
@@ -337,21 +383,19 @@ def start_hosts_query(
 
 
 def prepare_jobs() -> None:
-    """Start Spark, a worker and a query before it is known for which job.
+    """Start Spark and a worker before it is known for which job.
 
-    The first query of a JVM takes seconds, most of them to load classes.
+    A query begins in a thread, since the first one of a JVM takes seconds to load classes.
 
     Raises:
         EnvironmentSetupError: as ``obtain_session``.
     """
     session = prepare_session()
-
-    def run_in_worker() -> None:
-        session.sparkContext.parallelize([0], 1).foreachPartition(_import_what_jobs_import)
-
-    run_in_worker()
-    folder = scratch_subfolder("queries") / "prepared"
-    start_hosts_query(session, "prepared", folder, run_in_worker).awaitTermination()
+    session.sparkContext.parallelize([0], 1).foreachPartition(_import_what_jobs_import)
+    ended = threading.Event()
+    ended.set()
+    query = HostsQuery(session, "prepared", scratch_subfolder("queries") / "prepared", ended)
+    atexit.register(query.stop)  # before the session's own, which is older
 
 
 def _import_what_jobs_import(_: Iterable[int]) -> None:
