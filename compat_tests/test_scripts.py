@@ -5,6 +5,7 @@ it prints. Each is run with the imports and settings that scripts of a release h
 runs those of its own release; `python -m compat_tests.test_scripts` beside it records what they
 print. That was done with 2.3.0. With 1.20.3, 1.16.3 and 1.13.6 (`tox -e oracle-1.20` and so on) the
 programs print the same; of 1.13 those with functions in Python were not run, which need Java 11.
+Programs from `map_state_in_full` on were run with 2.3.0 and 1.20.3.
 """
 
 from __future__ import annotations
