@@ -2,63 +2,30 @@
 
 from __future__ import annotations
 
-import datetime
-import time
-
 import pytest
-from pyflink.common import Types
-from pyflink.table import Schema
 
-from compat_tests.pacing import PAUSE_SECONDS
-from compat_tests.tables import changes, csv_table
+from compat_tests.late_rows import (
+    MIXED,
+    OVER,
+    ROWS,
+    SESSIONS,
+    added,
+    create_late_table,
+    timed_changes,
+)
 
 pytestmark = [pytest.mark.one_attempt("a restart sets the watermark back"), pytest.mark.timed]
-
-START = datetime.datetime(2024, 1, 1)  # noqa: DTZ001
-ROWS = [
-    ("a", 1, 1000), ("a", 2, 5000), ("b", 3, 5000), ("c", 4, 4999), ("d", 5, 5001), ("a", 6, 500),
-    ("e", 7, 1), ("d", 8, 20000), ("f", 9, 20000), ("g", 10, 20001), ("a", 11, 19999),
-    ("b", 12, 20002),
-]  # fmt: skip
-"""The key, a number, and the time, which is the watermark as well once a row has passed."""
-
-SESSIONS = [
-    ("a", 1, 1000), ("a", 2, 3000), ("b", 3, 3000), ("a", 4, 10000), ("a", 5, 8500), ("b", 6, 7000),
-    ("a", 7, 8000), ("a", 8, 7000), ("a", 9, 6999), ("a", 10, 6000), ("c", 11, 8000),
-    ("c", 12, 8001), ("c", 13, 6500), ("a", 14, 30000), ("a", 15, 28000), ("a", 16, 26000),
-    ("a", 17, 23999), ("b", 18, 28001), ("b", 19, 27999), ("b", 20, 26001), ("c", 21, 27999),
-    ("a", 22, 40000),
-]  # fmt: skip
-"""Late rows that sessions of two seconds reach, one after the other, and others."""
 
 
 @pytest.fixture
 def late(t_env, tmp_path):
     """A function that runs a query over `e`, a table of rows."""
-    t_env.get_config().set("pipeline.auto-watermark-interval", "0 ms")  # after every row
 
     def run(query, rows=ROWS, delay=0):
-        lines = "".join(f"{key},{v},{START + _ms(time)}\n" for key, v, time in rows)
-        watermark = f"WATERMARK FOR ts AS ts - INTERVAL '{delay / 1000}' SECOND(2, 3)"
-        csv_table(t_env, tmp_path, "e", f"k STRING, v INT, ts TIMESTAMP(3), {watermark}", lines)
-        found = changes(t_env.sql_query(query))
-        return [tuple(map(_time, row)) for row in found]
+        create_late_table(t_env, tmp_path, rows, delay)
+        return timed_changes(t_env.sql_query(query))
 
     return run
-
-
-def _ms(number):
-    return datetime.timedelta(milliseconds=number)
-
-
-def _time(value):
-    return (value - START) // _ms(1) if isinstance(value, datetime.datetime) else value
-
-
-def added(found):
-    """Returns rows that are only added, in order; those of one moment may come in any."""
-    assert {kind for kind, *_ in found} <= {"+I"}
-    return sorted(tuple(row) for _, *row in found)
 
 
 def first(order):
@@ -227,14 +194,6 @@ def test_first_and_last_rows_of_windows(late):
     ]  # fmt: skip
 
 
-OVER = [
-    ("a", 1, 1000), ("a", 2, 5000), ("a", 3, 2000), ("a", 4, 4999), ("b", 5, 30000),
-    ("a", 6, 12000), ("a", 7, 11000), ("a", 8, 29000), ("b", 9, 31000), ("a", 10, 28000),
-    ("a", 11, 60000), ("a", 12, 3000), ("b", 13, 200000), ("a", 14, 100000), ("b", 15, 300000),
-    ("a", 16, 3000),
-]  # fmt: skip
-
-
 @pytest.mark.parametrize(
     ("frame", "expected"),
     [
@@ -260,116 +219,6 @@ def test_over(late, frame, expected):
     assert [tuple(row) for _, *row in late(query, OVER)] == expected
 
 
-@pytest.fixture
-def sides(paced_env, t_env):
-    """A function that runs a query over the rows of two views, `l` and `r`, one after the other."""
-    paced_env.get_config().set_auto_watermark_interval(0)  # after every row
-    paced_env.set_buffer_timeout(0)
-    t_env.get_config().set_local_timezone("UTC")
-
-    def pause(element):
-        time.sleep(PAUSE_SECONDS)
-        return element
-
-    def run(query, rows):
-        kind = Types.TUPLE([Types.STRING(), Types.STRING(), Types.INT(), Types.LONG()])
-        paced = paced_env.from_collection(rows, kind).map(pause, kind)
-        schema = (
-            Schema.new_builder()
-            .column_by_expression("ts", "CAST(TO_TIMESTAMP_LTZ(f3, 3) AS TIMESTAMP(3))")
-            .watermark("ts", "ts")
-            .build()
-        )
-        t_env.create_temporary_view("both", t_env.from_data_stream(paced, schema))
-        for side in ("l", "r"):
-            t_env.execute_sql(
-                f"CREATE TEMPORARY VIEW {side} AS "
-                f"SELECT f1 AS k, f2 AS v, ts FROM `both` WHERE f0 = '{side}'"
-            )
-        t_env.execute_sql(
-            "CREATE TEMPORARY VIEW latest AS SELECT k, v, ts FROM (SELECT *, ROW_NUMBER() OVER "
-            "(PARTITION BY k ORDER BY ts DESC) AS n FROM r) WHERE n = 1"
-        )
-        return sorted((tuple(row) for _, *row in changes(t_env.sql_query(query))), key=str)
-
-    return run
-
-
-PAIRS = [
-    ("l", "a", 1, 101000), ("r", "a", 2, 101000), ("r", "a", 3, 105000), ("l", "a", 4, 104000),
-    ("l", "a", 5, 103999), ("r", "a", 6, 103000), ("r", "a", 7, 102999), ("l", "a", 8, 106000),
-    ("l", "a", 9, 120000), ("r", "a", 10, 119000), ("r", "a", 11, 118999), ("l", "a", 13, 106000),
-    ("l", "a", 14, 104500), ("r", "b", 15, 119000), ("l", "b", 16, 118999), ("l", "b", 17, 119500),
-    ("r", "a", 20, 140000), ("l", "a", 21, 139000), ("l", "a", 22, 120500),
-]  # fmt: skip
-
-
-@pytest.mark.parametrize(
-    ("before", "after", "expected"),
-    [
-        (
-            1,
-            1,
-            [
-                (1, 2), (21, 20), (4, 3), (8, 3), (9, 10), (13, None), (14, None), (16, None),
-                (17, None), (22, None), (5, None), (None, 11), (None, 15), (None, 6), (None, 7),
-            ],
-        ),
-        (
-            0,
-            8,
-            [
-                (1, 2), (1, 3), (1, 6), (1, 7), (21, 20), (4, 3), (5, 3), (13, None), (14, None),
-                (16, None), (17, None), (22, None), (8, None), (9, None), (None, 10), (None, 11),
-                (None, 15),
-            ],
-        ),
-    ],
-)  # fmt: skip
-def test_intervals(sides, before, after, expected):
-    bounds = f"l.ts - INTERVAL '{before}' SECOND AND l.ts + INTERVAL '{after}' SECOND"
-    query = f"SELECT l.v, r.v FROM l FULL JOIN r ON l.k = r.k AND r.ts BETWEEN {bounds}"
-    assert sides(query, PAIRS) == sorted(expected, key=str)
-
-
-VERSIONS = [
-    ("r", "a", 1, 101000), ("l", "a", 2, 101500), ("r", "a", 3, 102000), ("l", "a", 4, 101000),
-    ("l", "a", 6, 102000), ("l", "a", 7, 102001), ("r", "a", 8, 101700), ("l", "a", 9, 101800),
-    ("r", "b", 10, 100500), ("l", "b", 11, 100499), ("l", "b", 12, 100600), ("l", "c", 13, 100100),
-    ("l", "a", 14, 105000), ("r", "a", 15, 104000), ("l", "a", 16, 104500), ("l", "a", 17, 103000),
-    ("r", "a", 18, 109000), ("l", "a", 19, 108999), ("l", "a", 20, 109000), ("l", "a", 21, 104100),
-]  # fmt: skip
-
-
-def test_versions(sides):
-    query = "SELECT l.v, x.v FROM l JOIN latest FOR SYSTEM_TIME AS OF l.ts AS x ON l.k = x.k"
-    assert sides(query, VERSIONS) == sorted(
-        [(2, 1), (6, 3), (7, 3), (12, 10), (14, 3), (16, 15), (17, 3), (20, 18)], key=str
-    )
-
-
-def test_joined_windows(sides):
-    windows = "(SELECT * FROM TABLE(TUMBLE(TABLE {}, DESCRIPTOR(ts), INTERVAL '5' SECOND)))"
-    query = (
-        f"SELECT l.v, r.v FROM {windows.format('l')} AS l FULL JOIN {windows.format('r')} AS r "
-        "ON l.k = r.k AND l.window_start = r.window_start AND l.window_end = r.window_end"
-    )
-    rows = [
-        ("l", "a", 1, 101000), ("r", "a", 2, 102000), ("l", "a", 3, 104999), ("r", "a", 4, 101000),
-        ("l", "b", 6, 104999), ("r", "b", 7, 105000), ("l", "b", 8, 104999), ("l", "b", 9, 105000),
-        ("l", "a", 10, 120000), ("r", "a", 11, 109999), ("r", "a", 12, 120000),
-        ("l", "c", 13, 117000), ("l", "d", 14, 124998),
-    ]  # fmt: skip
-    assert sides(query, rows) == sorted([(1, 2), (10, 12), (14, None), (3, 2), (9, 7)], key=str)
-
-
-MIXED = [
-    ("a", 1, 3000), ("a", 2, 1000), ("b", 3, 2000), ("a", 4, 2500), ("b", 5, 500), ("a", 6, 4000),
-    ("a", 7, 2500), ("a", 8, 9000), ("b", 9, 6000), ("a", 10, 5500), ("a", 11, 7000),
-    ("b", 12, 8000), ("a", 13, 15000), ("a", 14, 12000), ("b", 15, 14000), ("a", 16, 9999),
-    ("a", 17, 10500), ("a", 18, 30000),
-]  # fmt: skip
-"""Rows out of order, some of which come after windows that end with their slice."""
 LISTS = {
     "TUMBLE(TABLE e, DESCRIPTOR(ts), INTERVAL '5' SECOND)": {
         "a": [

@@ -118,6 +118,10 @@ DEFAULT_PARALLELISM = integer("table.exec.resource.default-parallelism", -1)
 INTERVAL_JOIN_CLEANUP = duration("table.exec.interval-join.min-cleanup-interval", 0)
 IDLE_TIMEOUT = duration("table.exec.source.idle-timeout", 0)
 STATE_TTL = duration("table.exec.state.ttl", 0)
+_REFUSED = works("a query that groups a stream by windows is refused with it")
+EARLY_FIRE = boolean("table.exec.emit.early-fire.enabled", False, effect=_REFUSED)
+LATE_FIRE = boolean("table.exec.emit.late-fire.enabled", False, effect=_REFUSED)
+ALLOWED_LATENESS = duration("table.exec.emit.allow-lateness", 0, effect=_REFUSED)
 FORCE_RECOMPILE = boolean("table.plan.force-recompile", False)
 
 ASYNC_CAPACITY = integer(

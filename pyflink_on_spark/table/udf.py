@@ -375,7 +375,8 @@ class UserDefinedAggregateFunctionWrapper(UserDefinedFunctionWrapper):
         self._is_table_aggregate = is_table_aggregate
 
     def _define(self, row_names: tuple[str, ...] | None) -> Any:
-        function = PandasAggregate(self._func) if self._func_type == "pandas" else self._func
+        of_series = self._func_type == "pandas"
+        function = PandasAggregate(self._func) if of_series else self._func
         kind = logical_type(self._result_type)
         if self._is_table_aggregate:
             is_row = kind.root is Root.ROW
@@ -383,7 +384,9 @@ class UserDefinedAggregateFunctionWrapper(UserDefinedFunctionWrapper):
             return PythonTableAggregate(
                 self._name, UserFunction.of(function), names, types, row_names
             )
-        return python_aggregate(self._name, UserFunction.of(function), kind, row_names)
+        return python_aggregate(
+            self._name, UserFunction.of(function), kind, row_names, of_series=of_series
+        )
 
 
 def _types_of(given: Any) -> tuple[LogicalType, ...] | None:

@@ -11,16 +11,23 @@ from pyflink_on_spark.testing import StreamHarness
 ROWS = Types.ROW_NAMED(["k", "v"], [Types.STRING(), Types.INT()])
 DROPPED = "numLateRecordsDropped"
 WINDOWS = "TABLE(TUMBLE(TABLE a, DESCRIPTOR(ts), INTERVAL '5' SECOND))"
+HOP = "TABLE(HOP(TABLE a, DESCRIPTOR(ts), INTERVAL '2' SECOND, INTERVAL '4' SECOND))"
+CUMULATE = "TABLE(CUMULATE(TABLE a, DESCRIPTOR(ts), INTERVAL '2' SECOND, INTERVAL '6' SECOND))"
 SESSIONS = "TABLE(SESSION(TABLE a, DESCRIPTOR(ts), INTERVAL '1' SECOND))"
 FIRST = "SELECT k, v FROM (SELECT *, ROW_NUMBER() OVER (PARTITION BY k ORDER BY ts) AS n FROM a) "
 OF_WINDOWS = (
     "SELECT k, v FROM (SELECT *, ROW_NUMBER() OVER (PARTITION BY window_start, window_end "
     f"ORDER BY v) AS n FROM {WINDOWS}) "
 )
+FIRST_OF_WINDOWS = (
+    "SELECT k, v FROM (SELECT *, ROW_NUMBER() OVER (PARTITION BY k, window_start, window_end "
+    f"ORDER BY ts) AS n FROM {WINDOWS}) "
+)
 MATCH = (
     "SELECT * FROM a MATCH_RECOGNIZE (PARTITION BY k ORDER BY ts MEASURES A.v AS x "
     "PATTERN (A) DEFINE A AS v > 0)"
 )
+SAME = "l.window_start = r.window_start AND l.window_end = r.window_end"
 OVER = "SELECT k, SUM(v) OVER (PARTITION BY k ORDER BY ts {}) FROM a"
 
 
@@ -50,14 +57,23 @@ def counts(running):
 @pytest.mark.parametrize(
     ("query", "dropped"),
     [
-        (f"{FIRST} WHERE n = 1", 2),
-        (f"{OF_WINDOWS} WHERE n <= 2", 1),
-        (f"SELECT window_end, SUM(v) FROM {WINDOWS} GROUP BY window_start, window_end", 1),
-        (f"SELECT window_end, COLLECT(v) FROM {WINDOWS} GROUP BY window_start, window_end", 1),
-        (f"SELECT window_end, SUM(v) FROM {SESSIONS} GROUP BY window_start, window_end", 2),
-        (OVER.format(""), 3),
-        (OVER.format("ROWS BETWEEN 2 PRECEDING AND CURRENT ROW"), 2),
-        (MATCH, 3),
+        (f"{FIRST} WHERE n = 1", 3),
+        (f"{OF_WINDOWS} WHERE n <= 2", 2),
+        (f"{FIRST_OF_WINDOWS} WHERE n = 1", 2),
+        (f"SELECT window_end, SUM(v) FROM {WINDOWS} GROUP BY window_start, window_end", 2),
+        (f"SELECT window_end, COLLECT(v) FROM {WINDOWS} GROUP BY window_start, window_end", 2),
+        (f"SELECT window_end, SUM(v) FROM {HOP} GROUP BY window_start, window_end", 1),
+        (f"SELECT window_end, SUM(v) FROM {CUMULATE} GROUP BY window_start, window_end", 3),
+        (f"SELECT window_end, SUM(v) FROM {SESSIONS} GROUP BY window_start, window_end", 3),
+        (f"SELECT window_end, v FROM {SESSIONS}", 3),
+        ("SELECT SUM(v) FROM a GROUP BY TUMBLE(ts, INTERVAL '5' SECOND)", 2),
+        ("SELECT SUM(v) FROM a GROUP BY HOP(ts, INTERVAL '2' SECOND, INTERVAL '4' SECOND)", 1),
+        ("SELECT SUM(v) FROM a GROUP BY SESSION(ts, INTERVAL '1' SECOND)", 3),
+        (OVER.format(""), 4),
+        (OVER.format("ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW"), 4),
+        (OVER.format("ROWS BETWEEN 2 PRECEDING AND CURRENT ROW"), 3),
+        (OVER.format("RANGE BETWEEN INTERVAL '10' SECOND PRECEDING AND CURRENT ROW"), 3),
+        (MATCH, 4),
     ],
 )
 def test_late_rows_are_counted(query, dropped):
@@ -69,16 +85,21 @@ def test_late_rows_are_counted(query, dropped):
         running.push(Row("x", 3), 5_000)
         running.push(Row("y", 4), 7_000)
         running.push(Row("y", 5), 7_001)
+        running.push(Row("x", 6), 100)
         assert counts(running) == {DROPPED: dropped}
 
 
-def test_late_rows_of_a_window_join_are_counted_for_each_side():
+@pytest.mark.parametrize(
+    "query",
+    [
+        f"SELECT l.v, r.v FROM {{}} AS l JOIN {{}} AS r ON l.k = r.k AND {SAME}",
+        f"SELECT l.v FROM {{}} AS l WHERE k IN (SELECT k FROM {{}} AS r WHERE {SAME})",
+        f"SELECT l.v FROM {{}} AS l WHERE k NOT IN (SELECT k FROM {{}} AS r WHERE {SAME})",
+    ],
+)
+def test_late_rows_of_a_window_join_are_counted_for_each_side(query):
     windows = "(SELECT * FROM TABLE(TUMBLE(TABLE {}, DESCRIPTOR(ts), INTERVAL '5' SECOND)))"
-    query = (
-        f"SELECT l.v, r.v FROM {windows.format('a')} AS l JOIN {windows.format('b')} AS r ON "
-        "l.k = r.k AND l.window_start = r.window_start AND l.window_end = r.window_end"
-    )
-    with harness(query, 2) as running:
+    with harness(query.format(windows.format("a"), windows.format("b")), 2) as running:
         running.push_watermark(7_000, into=1)
         running.push_watermark(7_000, into=2)
         running.push(Row("x", 1), 4_999, into=1)

@@ -383,6 +383,7 @@ class AggregateFunction(Described):
         forms: how error messages show the forms.
         aliases: other names.
         batch_only: whether there is none in streaming mode.
+        of_series: whether it computes with columns of pandas.
     """
 
     name: str
@@ -390,6 +391,7 @@ class AggregateFunction(Described):
     forms: tuple[str, ...] = ()
     aliases: tuple[str, ...] = ()
     batch_only: bool = False
+    of_series: bool = False
     is_operator = False
 
 

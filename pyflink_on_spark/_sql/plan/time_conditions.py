@@ -21,6 +21,7 @@ from pyflink_on_spark._sql.plan.nodes import (
     Node,
     Over,
     Project,
+    SemiJoin,
     WindowKind,
     WindowTable,
 )
@@ -155,6 +156,8 @@ def windows_of(node: Node) -> dict[int, tuple[WindowTable, int]]:
         width = len(node.left.schema)
         right = {index + width: part for index, part in windows_of(node.right).items()}
         return windows_of(node.left) | right
+    if isinstance(node, SemiJoin) and window_join(node.left, node.right, node.condition):
+        return windows_of(node.left)
     return {}
 
 

@@ -46,6 +46,7 @@ from pyflink_on_spark._sql.runtime.timed_joins import (
     IntervalJoinOperator,
     TemporalJoinOperator,
     WindowJoinOperator,
+    WindowSemiJoinOperator,
 )
 from pyflink_on_spark._sql.syntax.queries import JoinKind
 from pyflink_on_spark._sql.types.coercion import comparable_type
@@ -471,6 +472,59 @@ class WindowJoin(Join):
 
     def meaning(self, inputs: tuple[Columns, ...], time_zone: str) -> Content:
         """Return the same as for any join, and the windows."""
+        windows = self.windows
+        return {
+            **super().meaning(inputs, time_zone),
+            "windows": [inputs[0][windows.left], inputs[1][windows.right]],
+        }
+
+
+class WindowSemiJoin(SemiJoin):
+    """Gives the rows that have a partner in their window, or those that have none, at its end.
+
+    Args:
+        left: the first input.
+        right: the second input.
+        node: the logical node.
+        windows: the windows.
+    """
+
+    name = "WindowJoin"
+
+    def __init__(
+        self,
+        left: PhysicalNode,
+        right: PhysicalNode,
+        node: LogicalSemiJoin,
+        windows: WindowJoinKeys,
+    ) -> None:
+        super().__init__(left, right, node, batch=False)
+        self.windows = windows
+
+    def accepts(self, port: int) -> ChangeKinds:
+        """Rows are only added to windows."""
+        return ChangeKinds.INSERT
+
+    def produces(self, inputs: tuple[ChangeKinds, ...]) -> ChangeKinds:
+        """Rows come when the window ends."""
+        return ChangeKinds.INSERT
+
+    def translate(self, inputs: tuple[RowStream, ...], builder: GraphBuilder) -> RowStream:
+        """Add the operators."""
+        windows, zone = self.windows, builder.settings.time_zone
+        widths = len(self.inputs[0].schema), len(self.inputs[1].schema)
+        parts = JoinParts(*split_condition(all_of(windows.rest), widths[0]), widths)
+        condition, nulls = parts.programs(zone)
+        window = windows.window
+        event_time = window.input.schema.types[window.time].time is Time.ROWTIME
+        operator = WindowSemiJoinOperator(
+            condition, widths, self.node.anti, nulls, (windows.left, windows.right),
+            event_time, zone_of(window, zone),
+        )  # fmt: skip
+        return _added(self, parts, inputs, operator, builder)
+
+    def meaning(self, inputs: tuple[Columns, ...], time_zone: str) -> Content:
+        """Return the same as for any such join, and the windows."""
         windows = self.windows
         return {
             **super().meaning(inputs, time_zone),

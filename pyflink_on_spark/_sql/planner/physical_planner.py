@@ -7,7 +7,12 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from pyflink_on_spark._graph.stream_graph import Edge, Transformation
-from pyflink_on_spark._options.flink import IDLE_TIMEOUT
+from pyflink_on_spark._options.flink import (
+    ALLOWED_LATENESS,
+    EARLY_FIRE,
+    IDLE_TIMEOUT,
+    LATE_FIRE,
+)
 from pyflink_on_spark._runtime.contract.connector import WatermarkRule
 from pyflink_on_spark._runtime.contract.operator import Operator
 from pyflink_on_spark._sql.binder.expressions import convert
@@ -133,6 +138,7 @@ def _require_before(node: PhysicalNode, wanted: bool) -> None:
 _PARTS = 3
 """The columns that windows add to rows."""
 
+_FIRES = (EARLY_FIRE, LATE_FIRE)
 _NO_SESSIONS = "Unaligned windows like session are not supported in batch mode yet."
 Rule = Callable[[Any, "PhysicalPlanner"], PhysicalNode]
 """Makes a physical node of a logical one."""
@@ -216,6 +222,7 @@ def _aggregate(node: logical.Aggregate, planner: PhysicalPlanner) -> PhysicalNod
             window, parts[index] = windows[key.index]
     if window is None or not {0, 1} <= set(parts.values()):
         return _group_aggregate(node, planner)
+    _check_emission(window, planner.settings)
     session = window.kind is logical.WindowKind.SESSION
     if session:
         if batch:
@@ -231,6 +238,26 @@ def _aggregate(node: logical.Aggregate, planner: PhysicalPlanner) -> PhysicalNod
     return WindowAggregate(
         node.schema, source, node.keys, node.calls, window, parts, merges_sessions=False
     )
+
+
+def _check_emission(window: logical.WindowTable, settings: QuerySettings) -> None:
+    """Refuse the options that let windows give results before their end, or again after it."""
+    if settings.batch:
+        return
+    fires = [option.key for option in _FIRES if option.read(settings.configuration)]
+    if window.partition is not None:
+        if fires:
+            raise TableError(
+                "Currently, window table function based aggregate doesn't support early-fire and "
+                f"late-fire configuration '{EARLY_FIRE.key}' and '{LATE_FIRE.key}'."
+            )
+    elif fires or ALLOWED_LATENESS.read(settings.configuration):
+        key = fires[0] if fires else ALLOWED_LATENESS.key
+        instead = (
+            "Unset the option, or use to_data_stream() and a window of the stream, with "
+            "allowed_lateness() or a trigger."
+        )
+        not_yet(f"a group by windows with {key}", None, instead)
 
 
 def _group_aggregate(node: logical.Aggregate, planner: PhysicalPlanner) -> PhysicalNode:
@@ -299,6 +326,8 @@ def _session_aggregate(
     one on the sessions themselves.
     """
     below, keys = node.input, [key for index, key in enumerate(node.keys) if index not in parts]
+    if window.partition is None and any(call.function.of_series for call in node.calls):
+        raise TableError("Session Group Window is currently not supported for Pandas UDAF.")
     conditions: list[Typed] = []
     while isinstance(below, logical.Project | logical.Filter):
         if isinstance(below, logical.Filter):
@@ -383,6 +412,10 @@ def _temporal_join(node: TemporalJoin, planner: PhysicalPlanner) -> PhysicalNode
 
 def _semi_join(node: SemiJoin, planner: PhysicalPlanner) -> PhysicalNode:
     left, right = planner.plan(node.left), planner.plan(node.right)
+    if not planner.settings.batch:
+        windows = window_join(node.left, node.right, node.condition)
+        if windows is not None:
+            return joins.WindowSemiJoin(left, right, node, windows)
     return joins.SemiJoin(left, right, node, planner.settings.batch)
 
 

@@ -273,6 +273,44 @@ class WindowJoinOperator(WindowOperator):
                     yield pads[0] + other
 
 
+class WindowSemiJoinOperator(WindowJoinOperator):
+    """Gives the left rows that have a partner in their window, or none, when the window ends.
+
+    Args:
+        condition: a function of a left and a right row, or None for all pairs of a key.
+        widths: how many columns the rows of both sides have.
+        anti: whether the rows without a partner come out.
+        null_keys: for each side a function that tells whether a key has NULL, or None.
+        ends: the positions of the ends of windows, for both sides.
+        event_time: whether watermarks end windows, and not the clock.
+        zone: the time zone that windows are in; None where that makes no difference.
+    """
+
+    def __init__(
+        self,
+        condition: Program | None,
+        widths: tuple[int, int],
+        anti: bool,
+        null_keys: tuple[Program | None, Program | None],
+        ends: tuple[int, int],
+        event_time: bool,
+        zone: str | None,
+    ) -> None:
+        super().__init__(condition, widths, (anti, False), null_keys, ends, event_time, zone)
+        self._anti = anti
+
+    def _pairs(self, left: list[Any], right: list[Any]) -> Iterator[Any]:
+        matches = self._matches
+        null_left, null_right = self._has_null
+        partners = [row for row in right if null_right is None or not null_right(row)]
+        for row in left:
+            found = (null_left is None or not null_left(row)) and (
+                bool(partners) if matches is None else any(matches(row, one) for one in partners)
+            )
+            if found is not self._anti:
+                yield row
+
+
 _rowtime_of = itemgetter(0)
 _ROWS, _VERSIONS, _NEXT = 0, 1, 2
 _NO_TIME = 1 << 63

@@ -73,6 +73,16 @@ def test_equal_windows_on_both_sides_make_a_window_join():
     assert "WindowJoin" not in names(without_end)
 
 
+@pytest.mark.parametrize("word", ["IN", "NOT IN"])
+def test_partners_in_equal_windows_are_looked_for_when_the_window_ends(word):
+    on = "a.window_start = b.window_start AND a.window_end = b.window_end"
+    partners = f"SELECT k FROM ({PER_WINDOW}) b WHERE {{}}"
+    query = f"SELECT a.k FROM ({PER_WINDOW}) a WHERE k {word} ({partners})"
+    assert "WindowJoin" in names(query.format(on))
+    assert "WindowJoin" not in names(query.format(on), batch=True)
+    assert "WindowJoin" not in names(query.format("a.window_start = b.window_start"))
+
+
 def test_the_rank_of_a_window_is_known_when_the_window_ends():
     rank = "ROW_NUMBER() OVER (PARTITION BY {} ORDER BY v DESC) AS r"
     query = f"SELECT * FROM (SELECT k, v, {rank} FROM {WINDOWS}) WHERE r <= 3"

@@ -173,6 +173,8 @@ def python_aggregate(
     function: UserFunction,
     result: LogicalType,
     row_names: tuple[str, ...] | None = None,
+    *,
+    of_series: bool = False,
 ) -> AggregateFunction:
     """Return an aggregate function in Python.
 
@@ -181,6 +183,7 @@ def python_aggregate(
         function: what computes it.
         result: the type of its result.
         row_names: the names of all columns, if it gets them as one row.
+        of_series: whether it computes with columns of pandas.
     """
 
     def code(
@@ -189,7 +192,8 @@ def python_aggregate(
         binding = AggregateBinding(function, types, result, binder.time_zone, row_names)
         return PythonAggregateCode(binder.bind(binding, "udaf"))
 
-    return AggregateFunction(name, (AnyArguments((), lambda types: result, code),))
+    overloads = (AnyArguments((), lambda types: result, code),)
+    return AggregateFunction(name, overloads, of_series=of_series)
 
 
 @dataclass(frozen=True, eq=False)
