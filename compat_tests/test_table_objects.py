@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from pyflink.table import EnvironmentSettings, TableEnvironment
+from pyflink.table import EnvironmentSettings, StreamTableEnvironment, TableEnvironment
 from pyflink.table.expressions import call, col, object_of
 
 from compat_tests.tables import check_values, last, query, rows, value
@@ -238,3 +238,96 @@ def test_order(b):
     create_objects(b)
     assert query(b, "SELECT k FROM v WHERE k <> 3 ORDER BY o") == [(4,), (1,), (2,)]
     assert query(b, "SELECT k FROM v WHERE k <> 3 ORDER BY o DESC") == [(2,), (1,), (4,)]
+
+
+def test_unnested(b):
+    create_objects(b)
+    text = "SELECT u.x, u.y FROM v CROSS JOIN UNNEST(ARRAY[o]) AS u(x, y) WHERE k < 3"
+    assert query(b, text) == [(10, "p"), (20, "q")]
+
+
+def test_fields_as_columns(b):
+    create_objects(b)
+    assert query(b, "SELECT a, v.b FROM v WHERE a = 20") == [(20, "q")]
+    assert sorted(query(b, "SELECT b, COUNT(*) FROM v GROUP BY b")) == [("p", 3), ("q", 1)]
+    nested = "(SELECT CAST(ROW(ROW(1)) AS ROW<a ROW<x INT>>) AS r)"
+    assert query(b, f"SELECT x, a.x FROM {nested}") == [(1, 1)]
+    assert query(b, "SELECT a FROM (SELECT 5 AS a, CAST(ROW(1) AS ROW<a INT>) AS r)") == [(5,)]
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("SELECT A FROM v", "Column 'A' not found in any table"),
+        ("SELECT a FROM (SELECT o, o AS p FROM v)", "Column 'a' is ambiguous"),
+        ("SELECT a FROM v CROSS JOIN UNNEST(ARRAY[o]) AS u(a, b)", "Column 'a' is ambiguous"),
+    ],
+)
+def test_fields_that_are_no_columns(b, text, message):
+    create_objects(b)
+    with pytest.raises(Exception, match=message):
+        b.sql_query(text)
+
+
+def test_no_membership_in_queries(b):
+    create_objects(b)
+    with pytest.raises(Exception, match="Values passed to IN operator must have compatible types"):
+        b.sql_query("SELECT k FROM v WHERE o IN (SELECT o FROM v)")
+
+
+def test_the_schema(b):
+    create_objects(b)
+    kind = "STRUCTURED<'c', `a` INT, `b` CHAR(1) NOT NULL>"
+    assert str(b.from_path("v").get_schema()) == f"root\n |-- k: INT NOT NULL\n |-- o: {kind}\n"
+
+
+@pytest.mark.parametrize(
+    ("column", "written", "line"),
+    [
+        ("STRUCTURED<'c', a INT, b STRING>", TWO.replace("2", "'x'"), "+I[+I[1, x]]"),
+        ("STRUCTURED<'c', a BIGINT, b STRING 'text'>", "ROW(1, 'x')", "+I[+I[1, x]]"),
+        ("STRUCTURED<'d', a INT, b INT>", TWO, "+I[+I[1, 2]]"),
+        ("ROW<x INT, y INT>", TWO, "+I[+I[1, 2]]"),
+    ],
+)
+def test_a_print_table(b, printed, column, written, line):
+    b.get_config().set("parallelism.default", "1")
+    b.execute_sql(f"CREATE TABLE p (o {column}) WITH ('connector' = 'print')")
+    insert = f"INSERT INTO p SELECT {written}"
+    assert printed(lambda: b.execute_sql(insert).wait()) == [line]
+
+
+@pytest.mark.parametrize(
+    ("kind", "message"),
+    [
+        ("STRUCTURED<'1c', a INT>", "Invalid class name '1c'"),
+        ("STRUCTURED<'', a INT>", "Invalid class name ''"),
+        ("STRUCTURED<c, a INT>", 'Encountered "c"'),
+        ("STRUCTURED<'c' a INT>", 'Encountered "a"'),
+        ("STRUCTURED('c', a INT)", "SQL parse failed"),
+    ],
+)
+def test_types_that_are_none(b, kind, message):
+    with pytest.raises(Exception, match=message):
+        b.execute_sql(f"CREATE TABLE p (o {kind}) WITH ('connector' = 'print')")
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ("'connector' = 'datagen', 'number-of-rows' = '1'", "Unsupported type"),
+        ("'connector' = 'filesystem', 'path' = '/nowhere', 'format' = 'json'", "Unsupported type"),
+        ("'connector' = 'filesystem', 'path' = '/nowhere', 'format' = 'csv'", "Unsupported type"),
+    ],
+)
+def test_what_has_no_objects(b, options, message):
+    b.execute_sql(f"CREATE TABLE s (o STRUCTURED<'c', a INT>) WITH ({options})")
+    with pytest.raises(Exception, match=message):
+        b.sql_query("SELECT * FROM s").execute().collect()
+
+
+def test_streams_have_no_objects(env):
+    t_env = StreamTableEnvironment.create(env)
+    table = t_env.sql_query(f"SELECT {ONE} AS o")
+    with pytest.raises(Exception, match="STRUCTURED<'c', `a` INT NOT NULL>"):
+        t_env.to_data_stream(table)
