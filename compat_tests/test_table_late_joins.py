@@ -100,11 +100,11 @@ VERSIONS = [
 ]  # fmt: skip
 
 
-def test_versions(sides):
-    query = "SELECT l.v, x.v FROM l JOIN latest FOR SYSTEM_TIME AS OF l.ts AS x ON l.k = x.k"
-    assert sides(query, VERSIONS) == sorted(
-        [(2, 1), (6, 3), (7, 3), (12, 10), (14, 3), (16, 15), (17, 3), (20, 18)], key=str
-    )
+@pytest.mark.parametrize(("kind", "alone"), [("JOIN", []), ("LEFT JOIN", [4, 9, 11, 13, 19, 21])])
+def test_versions(sides, kind, alone):
+    query = f"SELECT l.v, x.v FROM l {kind} latest FOR SYSTEM_TIME AS OF l.ts AS x ON l.k = x.k"
+    found = [(2, 1), (6, 3), (7, 3), (12, 10), (14, 3), (16, 15), (17, 3), (20, 18)]
+    assert sides(query, VERSIONS) == sorted([*found, *((v, None) for v in alone)], key=str)
 
 
 WINDOWS = {
@@ -168,3 +168,13 @@ def test_partners_in_windows(sides, condition):
     )
     joined = of_kind("LEFT JOIN", PARTNERS["TUMBLE"])
     assert found == [(v, None if partner is None else "partner") for v, partner in joined]
+
+
+def test_windows_of_rows_with_partners_in_windows(sides):
+    left, right = windows("TUMBLE", "l"), windows("TUMBLE", "r")
+    query = (
+        "SELECT COUNT(*), SUM(v) FROM (SELECT v, window_start, window_end "
+        f"FROM {left} AS l WHERE k IN (SELECT k FROM {right} AS r WHERE {SAME})) "
+        "GROUP BY window_start, window_end"
+    )
+    assert sides(query, IN_WINDOWS) == [(1, 12), (1, 9), (2, 4)]
