@@ -18,7 +18,7 @@ from pyflink_on_spark._compat.errors import (
     UnsupportedFlinkFeature,
 )
 from pyflink_on_spark._connectors.formats.file_format import CorruptRecordError
-from pyflink_on_spark._runtime.types.java_numbers import (
+from pyflink_on_spark._runtime.types.codec import (
     ConversionAttributeError,
     ConversionError,
     ConversionOverflowError,

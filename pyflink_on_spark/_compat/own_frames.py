@@ -1,4 +1,4 @@
-"""The frames of a traceback that belong to this package, and are hidden from users."""
+"""Frames of tracebacks: those of the user's call, and those of this package, which are hidden."""
 
 from __future__ import annotations
 

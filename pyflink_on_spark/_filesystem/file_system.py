@@ -1,4 +1,4 @@
-"""The contract of a file system with sources, sinks and checkpoints."""
+"""The contract of a file system with sources, sinks and checkpoints, by scheme and by session."""
 
 from __future__ import annotations
 

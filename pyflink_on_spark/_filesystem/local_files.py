@@ -1,4 +1,4 @@
-"""The files of this machine, and of file systems that are mounted on it."""
+"""The files of this machine and of mounted file systems, and files that are read in order."""
 
 from __future__ import annotations
 

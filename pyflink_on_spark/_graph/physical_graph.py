@@ -1,4 +1,4 @@
-"""The physical graph: the user's operators and the engine's own, each with its stage."""
+"""The physical graph: the user's operators and the engine's own, their stages and state names."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The options of checkpoints and savepoints, and of the recovery from them."""
+"""Flink's options of checkpoints, state backends, restarts, and recovery."""
 
 from __future__ import annotations
 

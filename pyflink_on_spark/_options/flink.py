@@ -1,4 +1,4 @@
-"""The options that say how a job is executed: its mode, parallelism, buffers and tasks."""
+"""Flink's options of execution, pipelines, tables, file systems, network and operation."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Options, and how their values are read from a configuration and written into one."""
+"""Options, their kinds, and how values are read from a configuration and written into one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Values of options as text, as Flink writes and reads them."""
+"""Values of options as text and as YAML, as Flink writes and reads them: sizes, ports, lists."""
 
 from __future__ import annotations
 

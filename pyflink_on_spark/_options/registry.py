@@ -1,4 +1,4 @@
-"""All options that are declared, and the search among them."""
+"""All options that are declared, the families of others, and the notes on those without effect."""
 
 from __future__ import annotations
 

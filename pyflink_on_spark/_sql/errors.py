@@ -1,4 +1,4 @@
-"""Errors in statements and expressions, with their position."""
+"""Errors in statements and expressions, with their position, and a limit for nested ones."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The entries and timers of keyed state, key group by key group."""
+"""The entries and timers of keyed state, and the headers of its backends."""
 
 from __future__ import annotations
 

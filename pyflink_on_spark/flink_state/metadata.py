@@ -1,4 +1,4 @@
-"""The ``_metadata`` of Flink's checkpoints and savepoints, versions 3 to 6."""
+"""The ``_metadata`` of Flink's checkpoints and savepoints, versions 3 to 6, and texts of types."""
 
 from __future__ import annotations
 

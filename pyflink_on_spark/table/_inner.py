@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from pyflink_on_spark._sql.binder.inserts import TableDescription
+    from pyflink_on_spark._sql.binder.tables import TableDescription
     from pyflink_on_spark._sql.plan.nodes import Node
     from pyflink_on_spark._sql.session.session import Session
 

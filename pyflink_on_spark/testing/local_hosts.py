@@ -1,4 +1,4 @@
-"""All subtasks of an attempt in this process."""
+"""All subtasks of an attempt in this process, with what they share."""
 
 from __future__ import annotations
 

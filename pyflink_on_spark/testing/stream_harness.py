@@ -1,4 +1,4 @@
-"""Runs operators step by step: a test pushes elements and time, and reads the output."""
+"""Runs operators step by step: a test pushes elements and sets a clock, and reads the output."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""TCP connections whose ends prove that they know a secret, and notice when the other is gone.
+"""TCP connections whose ends prove that they know a secret, and the calls that travel on them.
 
 The dialer sends a random number. The listener answers with another one, and with a proof: both
 numbers, authenticated with the secret. The dialer's own proof follows. Without encryption both ends

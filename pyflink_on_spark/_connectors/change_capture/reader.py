@@ -1,4 +1,4 @@
-"""Reads the rows of a table, and then their changes."""
+"""The source of a table's rows and then of their changes, and its reader."""
 
 from __future__ import annotations
 

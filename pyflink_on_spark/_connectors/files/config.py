@@ -1,4 +1,4 @@
-"""The settings of a file source and of a file sink."""
+"""The settings of a file source and of a file sink: enumeration and compaction among them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The source that reads files."""
+"""The source that reads files, and its reader."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Writes part files from one subtask."""
+"""Writes part files from one subtask, bucket by bucket."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Avro files of generic records: dicts, lists and values."""
+"""Avro files of generic records (dicts, lists and values), and Avro schemas."""
 
 from __future__ import annotations
 

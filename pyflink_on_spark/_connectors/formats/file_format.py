@@ -1,4 +1,4 @@
-"""The contracts of file formats: how files are read, and how they are written."""
+"""The contracts of file formats, and text files: character sets, lines and ranges of lines."""
 
 from __future__ import annotations
 

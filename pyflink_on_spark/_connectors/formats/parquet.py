@@ -1,4 +1,4 @@
-"""Parquet files of rows."""
+"""Parquet files of rows, and their options."""
 
 from __future__ import annotations
 

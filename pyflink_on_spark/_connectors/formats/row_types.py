@@ -1,4 +1,4 @@
-"""Converts the data types of columns to type information and to Arrow's types."""
+"""The types of columns as type information and as Arrow's types, and rows as Arrow batches."""
 
 from __future__ import annotations
 

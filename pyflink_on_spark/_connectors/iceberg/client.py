@@ -1,4 +1,4 @@
-"""Catalogs of pyiceberg, and their errors."""
+"""Catalogs of pyiceberg: their settings, and their errors."""
 
 from __future__ import annotations
 

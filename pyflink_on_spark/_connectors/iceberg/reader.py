@@ -1,4 +1,4 @@
-"""Reads the data files of Iceberg tables."""
+"""The source of an Iceberg table, and the reader of its data files."""
 
 from __future__ import annotations
 

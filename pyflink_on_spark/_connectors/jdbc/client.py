@@ -1,4 +1,4 @@
-"""Executes a statement for many rows in one transaction."""
+"""Connections of JDBC sinks: their settings, and a statement for many rows in one transaction."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The sink that executes a statement for each row."""
+"""The sinks that execute a statement for each row: in batches, or exactly once."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The settings of a Kafka source and of a Kafka sink."""
+"""The settings of a Kafka source and of a Kafka sink, and the properties of their clients."""
 
 from __future__ import annotations
 

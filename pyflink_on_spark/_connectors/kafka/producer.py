@@ -1,4 +1,4 @@
-"""Hands records to Kafka, and reports which of them could not be written."""
+"""Hands records to Kafka, within transactions where a sink has them, and reports failed ones."""
 
 from __future__ import annotations
 

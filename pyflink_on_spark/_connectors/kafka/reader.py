@@ -1,4 +1,4 @@
-"""Reads partitions in one subtask."""
+"""The source that reads Kafka topics, and the reader of partitions in one subtask."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The sink that writes to Kafka topics."""
+"""The sink that writes to Kafka topics, and its writer."""
 
 from __future__ import annotations
 

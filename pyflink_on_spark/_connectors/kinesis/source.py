@@ -1,4 +1,4 @@
-"""The source that reads Kinesis data streams."""
+"""The source that reads Kinesis data streams, and their shards."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The restarts of a failed job."""
+"""The attempts of a job: control from outside, distribution of splits, restarts after failures."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The settings of checkpoints, their storage and the state backend in a job's configuration."""
+"""The settings of checkpoints, the layout of their storage, and the state backend."""
 
 from __future__ import annotations
 

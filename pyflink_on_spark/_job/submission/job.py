@@ -1,4 +1,4 @@
-"""A job as an engine gets it, and what an engine is.
+"""A job as an engine gets it: made from a graph and a configuration, and what an engine is.
 
 A program's own settings win over both.
 """

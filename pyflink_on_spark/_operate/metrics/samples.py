@@ -1,4 +1,4 @@
-"""The current values of Flink's metrics of a job, with the scopes that Flink gives them."""
+"""The current values of Flink's metrics of a job, with scopes, and the settings of reporters."""
 
 from __future__ import annotations
 

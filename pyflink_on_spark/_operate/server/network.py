@@ -1,4 +1,4 @@
-"""Serves the REST API and its page to the network: to this machine unless told otherwise."""
+"""Serves the REST API and its page to the network, or to this user through a socket of Unix."""
 
 from __future__ import annotations
 

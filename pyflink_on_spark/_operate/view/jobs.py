@@ -1,4 +1,4 @@
-"""The jobs of this process that can be operated, and their tasks."""
+"""The jobs of this process that can be operated, their tasks and recent figures, and lost jobs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The record with which drivers and commands of this user find the server of all jobs."""
+"""The record, with ports, by which drivers and commands find the server of all jobs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A checkpoint or savepoint in a folder: state files, and ``_metadata`` that makes it complete.
+"""A checkpoint or savepoint in a folder, and the checks before a job restores from one.
 
 Files that several checkpoints have in common are beside their folders, in ``shared``.
 """

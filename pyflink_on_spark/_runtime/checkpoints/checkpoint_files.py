@@ -1,4 +1,4 @@
-"""The files of a checkpoint: each is written whole, and has a size and a checksum.
+"""The files of a checkpoint: each is written whole, with a checksum, and may be signed.
 
 The driver alone has the key. Hosts write digests beside what they write, the metadata list them,
 and the driver signs the metadata. Hosts that restore get the digest of the metadata from the

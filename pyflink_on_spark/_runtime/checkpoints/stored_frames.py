@@ -1,4 +1,4 @@
-"""The frames of large committables, in a file of the checkpoint that they are part of."""
+"""The frames of large committables in a checkpoint's file, and the named steps of checkpoints."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The contract of operators."""
+"""The contract of operators, and the contexts that operators and functions get."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The plan of a parallel subtask: plain picklable data, made by the translation of the graph."""
+"""The plan of a parallel subtask, with its partitioners: plain picklable data."""
 
 from __future__ import annotations
 

@@ -16,7 +16,7 @@ from pyflink_on_spark._runtime.contract.plan import OperatorPlan
 from pyflink_on_spark._runtime.elements.immutability import unwrap_key
 from pyflink_on_spark._runtime.operators.function_loop import step_of
 from pyflink_on_spark._runtime.state.backend import NO_KEY, NoKey
-from pyflink_on_spark._runtime.types.java_numbers import ConversionError, NullValueError
+from pyflink_on_spark._runtime.types.codec import ConversionError, NullValueError
 
 _OWNERS = ("self", "codec", "owner")
 """Names of variables that tell to which operator a frame belongs."""

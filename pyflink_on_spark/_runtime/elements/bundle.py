@@ -1,4 +1,4 @@
-"""The rows of channels: bundles of elements, and the events between them."""
+"""The rows of channels: bundles of elements, the events between them, and a cursor over both."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Processing time."""
+"""Processing time, and the rhythm of watermarks."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Elements must not change once they are emitted.
+"""Immutable values: elements must not change once they are emitted, keys never.
 
 A function may still change an object that it has emitted, and siblings may change what they
 received. Where PyFlink serialises an element, what was emitted must be as it was. Immutable

@@ -1,4 +1,4 @@
-"""The metric group of a user function: the result of ``get_metrics_group()``."""
+"""The metric group of a user function, and accumulators."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from pyflink_on_spark._runtime.elements.clock import Clock
-from pyflink_on_spark._runtime.types.java_numbers import whole
+from pyflink_on_spark._runtime.types.codec import whole
 from pyflink_on_spark.metrics import Counter, Distribution, Meter, MetricGroup
 
 _SAMPLE_INTERVAL = 5_000

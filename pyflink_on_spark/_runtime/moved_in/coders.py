@@ -1,4 +1,4 @@
-"""Values of declared types as PyFlink's Python workers write them into Flink's state."""
+"""Values of declared types as PyFlink's Python workers write them: coders and data streams."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""reduce, sum, min, max, min_by and max_by on a keyed stream.
+"""reduce, sum, min, max, min_by and max_by: rolling on keyed streams, final in BATCH mode.
 
 STREAMING emits the new value for each element, BATCH the last one of each key. The first element of
 a key comes out as it is.

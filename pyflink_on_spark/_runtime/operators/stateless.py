@@ -1,4 +1,4 @@
-"""Functions that keep nothing between elements: map, filter, key selectors, partitioners."""
+"""The contract of user-function operators; map, filter, selectors; conversions at boundaries."""
 
 from __future__ import annotations
 

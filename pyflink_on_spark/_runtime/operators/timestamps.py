@@ -1,4 +1,4 @@
-"""Assigns event timestamps and finds the watermark of the elements so far."""
+"""Event timestamps and watermarks of elements, and which elements are late."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pyflink_on_spark._runtime.contract.operator import OperatorContext
 from pyflink_on_spark._runtime.elements.bundle import MAX_WATERMARK, MIN_TIMESTAMP, Cursor
 from pyflink_on_spark._runtime.elements.clock import WatermarkRhythm
 from pyflink_on_spark._runtime.operators.function_loop import FusableOperator, LoopCode
-from pyflink_on_spark._runtime.types.java_numbers import time_in_ms
+from pyflink_on_spark._runtime.types.codec import time_in_ms
 from pyflink_on_spark._runtime.user_code.user_function import UserFunction
 
 _DROPPED = "numLateRecordsDropped"

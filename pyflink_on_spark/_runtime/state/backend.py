@@ -1,4 +1,4 @@
-"""The keyed state of one operator in one subtask."""
+"""The keyed state of one operator in one subtask, and how its keys are sorted."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The kinds of state of a key: values, lists, and reduced or aggregated values.
+"""The kinds of state of a key: values, lists, reduced and aggregated values, of declared types.
 
 PyFlink writes a state through its type when a bundle ends, and reads the result back once its cache
 has evicted the value. What has another type fails then; what only looks different from what comes
@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from pyflink_on_spark._compat.own_frames import compiled_file
 from pyflink_on_spark._runtime.elements.immutability import deserialize, serialize
+from pyflink_on_spark._runtime.types.codec import ConversionError
 from pyflink_on_spark._runtime.types.codecs import codec_of
 from pyflink_on_spark._runtime.types.fitting import named_in, stored_test
-from pyflink_on_spark._runtime.types.java_numbers import ConversionError
 from pyflink_on_spark._runtime.types.stream import one_by_one
 from pyflink_on_spark.common.typeinfo import (
     ListTypeInfo,

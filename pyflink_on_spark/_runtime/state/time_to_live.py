@@ -1,4 +1,4 @@
-"""State that expires: the rules, and the removal of expired entries."""
+"""Tables of state, the rules by which their entries expire, and the removal of expired ones."""
 
 from __future__ import annotations
 

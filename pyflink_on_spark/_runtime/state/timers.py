@@ -12,7 +12,7 @@ from typing import Any
 from pyflink_on_spark._runtime.elements.bundle import MAX_WATERMARK, MIN_TIMESTAMP
 from pyflink_on_spark._runtime.elements.clock import Clock
 from pyflink_on_spark._runtime.state.snapshot import Timer
-from pyflink_on_spark._runtime.types.java_numbers import time_in_ms
+from pyflink_on_spark._runtime.types.codec import time_in_ms
 
 _SORTED_FROM = 16
 """If more than one in so many timers is due, all of those are sorted."""

@@ -1,4 +1,4 @@
-"""The sending end of an exchange: elements into buffers, one for each receiving subtask.
+"""Exchanges and outputs: elements into buffers, one for each receiving subtask.
 
 A row is a bundle of up to a few thousand elements, or an event. Nothing outside of the subtasks
 touches single elements.

@@ -1,4 +1,4 @@
-"""A straight line of operators inside a subtask."""
+"""A straight line of operators inside a subtask, and the check of its key groups."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The order in which the subtasks of a process work: as if each had a processor of its own."""
+"""The order in which the subtasks of a process work, and the input of sources."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One parallel subtask of a vertex: its chains, fed by sources and by exchanges."""
+"""One parallel subtask of a vertex: its chains, fed by sources and exchanges; BATCH stages."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Threads for the parts of subtasks whose functions wait, and how such parts are noticed."""
+"""Threads for the parts of subtasks whose functions wait, and the progress of subtasks."""
 
 from __future__ import annotations
 

@@ -9,12 +9,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from pyflink_on_spark._runtime.types.codecs import codec_of
-from pyflink_on_spark._runtime.types.java_numbers import (
+from pyflink_on_spark._runtime.types.codec import (
     ConversionError,
     NullValueError,
     plain_error,
 )
+from pyflink_on_spark._runtime.types.codecs import codec_of
 from pyflink_on_spark._runtime.types.stream import (
     StreamConverter,
     bounded_repr,

@@ -9,7 +9,7 @@ from dataclasses import replace
 from decimal import Decimal
 from typing import Any
 
-from pyflink_on_spark._runtime.types.java_numbers import (
+from pyflink_on_spark._runtime.types.codec import (
     Codec,
     Convert,
     ConvertColumn,

@@ -7,7 +7,7 @@ from typing import Any
 
 from pyflink_on_spark._runtime.java_hashes import java_hash
 from pyflink_on_spark._runtime.types import basic, composite
-from pyflink_on_spark._runtime.types.java_numbers import Codec
+from pyflink_on_spark._runtime.types.codec import Codec
 from pyflink_on_spark.common.typeinfo import (
     BasicArrayTypeInfo,
     BasicType,

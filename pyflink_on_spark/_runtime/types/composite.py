@@ -1,4 +1,4 @@
-"""Tuples and rows."""
+"""Tuples, rows, lists, maps and arrays."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 
 import cloudpickle
 
-from pyflink_on_spark._runtime.types.java_numbers import (
+from pyflink_on_spark._runtime.types.codec import (
     Codec,
     ConversionError,
     ConversionValueError,

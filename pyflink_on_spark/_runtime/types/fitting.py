@@ -1,4 +1,4 @@
-"""Expressions in Python that test, without a call, if a value is as its declared type says.
+"""Tests, compiled into a chain's code, of values against declared types; values of known types.
 
 Code that this package compiles for a job contains them. A test is quick and may be wrong in one
 direction: where it is false, the whole conversion decides.

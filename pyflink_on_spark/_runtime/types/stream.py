@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
 from typing import Any
 
-from pyflink_on_spark._runtime.types.java_numbers import (
+from pyflink_on_spark._runtime.types.codec import (
     Codec,
     ConversionError,
     Convert,

@@ -1,4 +1,4 @@
-"""A user's function as it was when it was added to the job."""
+"""A user's function as it was when it was added to the job, and its own checkpoints."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Windows of any assigner and any trigger."""
+"""Windows of any assigner and any trigger: the operator, and the contents of windows."""
 
 from __future__ import annotations
 

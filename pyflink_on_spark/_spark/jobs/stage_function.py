@@ -1,4 +1,4 @@
-"""The task of BATCH mode: subtasks of one stage, between two exchanges."""
+"""The task of BATCH mode, and the environment of a worker."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A job with STREAMING semantics."""
+"""A job with STREAMING semantics on hosts, and the query of long-running tasks that host it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The Spark session that jobs run in: the user's own, or one started here, fast and quiet.
+"""The Spark session that jobs run in: the user's, a local one started here, or Spark Connect's.
 
 The JVM inherits the standard error stream of this process. While it is being launched, that stream
 is a pipe to a companion, which passes everything on but the lines that Spark's own launch flags

@@ -1,4 +1,4 @@
-"""The number of processes that Spark has room for."""
+"""The processes that Spark has room for, and where its driver can be reached."""
 
 from __future__ import annotations
 

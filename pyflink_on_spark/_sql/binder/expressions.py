@@ -1,4 +1,4 @@
-"""Expressions: names, operators, and the forms of functions that take the arguments."""
+"""Scopes of names; expressions: operators, and the forms of functions that take the arguments."""
 
 from __future__ import annotations
 

@@ -8,7 +8,6 @@ from itertools import combinations, product
 from typing import Any
 
 from pyflink_on_spark._sql.binder.aggregates import AggregatingBinder, contains_aggregate, parts
-from pyflink_on_spark._sql.binder.changelogs import converted, set_operation, union_all
 from pyflink_on_spark._sql.binder.expressions import (
     ExpressionBinder,
     Functions,
@@ -32,6 +31,7 @@ from pyflink_on_spark._sql.binder.relations import (
     distinct,
     filtered,
 )
+from pyflink_on_spark._sql.binder.sets import converted, set_operation, union_all
 from pyflink_on_spark._sql.binder.subqueries import (
     BoundSubquery,
     NestedScope,

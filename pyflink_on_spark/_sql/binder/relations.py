@@ -1,4 +1,4 @@
-"""LATERAL TABLE and UNNEST."""
+"""Relations in FROM: joins, LATERAL TABLE and UNNEST."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from pyflink_on_spark._sql.binder.expressions import (
     invoke,
     unique_names,
 )
-from pyflink_on_spark._sql.binder.inserts import unique_key
 from pyflink_on_spark._sql.binder.match_recognize import bind_match
 from pyflink_on_spark._sql.binder.projections import project, renamed
+from pyflink_on_spark._sql.binder.tables import unique_key
 from pyflink_on_spark._sql.binder.windows import KINDS, bind_window_function
 from pyflink_on_spark._sql.catalog import CatalogManager
 from pyflink_on_spark._sql.codegen.rows import folded

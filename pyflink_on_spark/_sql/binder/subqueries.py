@@ -7,8 +7,8 @@ from dataclasses import dataclass, field, fields
 from typing import Any
 
 from pyflink_on_spark._sql.binder.expressions import Scope, invoke
-from pyflink_on_spark._sql.binder.inserts import has_one_row
 from pyflink_on_spark._sql.binder.relations import all_of, distinct, join
+from pyflink_on_spark._sql.binder.tables import has_one_row
 from pyflink_on_spark._sql.errors import Span, ValidationError, invalid, not_yet
 from pyflink_on_spark._sql.functions.library import builtin_functions
 from pyflink_on_spark._sql.plan.expressions import (

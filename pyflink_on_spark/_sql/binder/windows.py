@@ -1,4 +1,4 @@
-"""Windows of time: table functions, and groups by TUMBLE, HOP and SESSION."""
+"""Windows of time (table functions; TUMBLE, HOP, SESSION) and OVER windows."""
 
 from __future__ import annotations
 

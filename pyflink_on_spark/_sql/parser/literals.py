@@ -1,4 +1,4 @@
-"""The values and types of literals."""
+"""Literals and the names of types."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The columns of rows."""
+"""Logical nodes of a plan, the columns of their rows, and the changes that they emit."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The options of a table."""
+"""The options of a table, and the objects of a catalog."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Functions over windows of rows."""
+"""Functions over windows of rows, and MATCH_RECOGNIZE."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Physical nodes, and how they become operators of a job's graph.
+"""Physical nodes, the meanings of their state, and how they become operators of a job's graph.
 
 The texts are the same for queries that do the same: aliases and projections make no difference, nor
 do filters, which say which rows count and not what is computed of them.

@@ -16,7 +16,7 @@ from pyflink_on_spark._options.flink import (
 from pyflink_on_spark._runtime.contract.connector import WatermarkRule
 from pyflink_on_spark._runtime.contract.operator import Operator
 from pyflink_on_spark._sql.binder.expressions import convert
-from pyflink_on_spark._sql.binder.inserts import has_one_row, unique_key
+from pyflink_on_spark._sql.binder.tables import has_one_row, unique_key
 from pyflink_on_spark._sql.codegen.rows import compile_values
 from pyflink_on_spark._sql.errors import QuerySettings, TableError, at_any_depth, not_yet
 from pyflink_on_spark._sql.plan import nodes as logical

@@ -1,4 +1,4 @@
-"""Joins of two streams of rows."""
+"""Joins of two streams of rows, and lookups."""
 
 from __future__ import annotations
 

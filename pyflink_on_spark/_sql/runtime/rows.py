@@ -1,4 +1,4 @@
-"""Operators that load programs, and those that work row by row: Calc, keys, kinds of rows."""
+"""Operators that load programs and work row by row: records, watermarks, Calc, kinds of rows."""
 
 from __future__ import annotations
 

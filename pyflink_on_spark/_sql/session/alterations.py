@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import NoReturn
 
 from pyflink_on_spark._sql.binder.aggregates import parts
-from pyflink_on_spark._sql.binder.inserts import TableDescription
+from pyflink_on_spark._sql.binder.tables import TableDescription
 from pyflink_on_spark._sql.catalog import Partition, Relation
 from pyflink_on_spark._sql.errors import TableError, ValidationError
 from pyflink_on_spark._sql.functions.catalog import PythonFunction

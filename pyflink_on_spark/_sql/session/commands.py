@@ -1,4 +1,4 @@
-"""Commands of a session, and explanations of plans as text."""
+"""Commands of a session, explanations of plans as text, and printed results."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from typing import Any, NoReturn
 
 from pyflink_on_spark._options.secrets import all_masked
 from pyflink_on_spark._sql.binder.expressions import calcite_name
-from pyflink_on_spark._sql.binder.inserts import check_target_column, sink_of
 from pyflink_on_spark._sql.binder.projections import renamed
+from pyflink_on_spark._sql.binder.tables import check_target_column, sink_of
 from pyflink_on_spark._sql.catalog import Catalog
 from pyflink_on_spark._sql.errors import (
     CatalogError,

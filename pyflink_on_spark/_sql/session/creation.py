@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 
 from pyflink_on_spark._compat.unsupported import Gap, raise_unsupported
 from pyflink_on_spark._options.secrets import all_masked
-from pyflink_on_spark._sql.binder.inserts import TableDescription
+from pyflink_on_spark._sql.binder.tables import TableDescription
 from pyflink_on_spark._sql.catalog import Catalog, Database
 from pyflink_on_spark._sql.errors import CatalogError, TableError, ValidationError, invalid
 from pyflink_on_spark._sql.functions.catalog import PythonFunction

@@ -1,4 +1,4 @@
-"""A session: its catalogs, its functions, its settings, and the plans of its statements."""
+"""A session: its catalogs, functions, settings, the plans of its statements, compiled ones too."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from typing import Any
 from pyflink_on_spark._filesystem.location import local_path
 from pyflink_on_spark._options.flink import DEFAULT_PARALLELISM, LOCAL_TIME_ZONE
 from pyflink_on_spark._sql.binder.expressions import ExpressionBinder, Scope
-from pyflink_on_spark._sql.binder.inserts import (
+from pyflink_on_spark._sql.binder.queries import QueryBinder
+from pyflink_on_spark._sql.binder.relations import scan
+from pyflink_on_spark._sql.binder.tables import (
     TableDescription,
     insert,
     resolve_schema,
     with_partition,
 )
-from pyflink_on_spark._sql.binder.queries import QueryBinder
-from pyflink_on_spark._sql.binder.relations import scan
 from pyflink_on_spark._sql.catalog import CatalogManager, Relation
 from pyflink_on_spark._sql.errors import (
     QuerySettings,

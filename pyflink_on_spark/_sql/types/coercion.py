@@ -1,4 +1,4 @@
-"""The common type of several types, and the types that a column accepts."""
+"""The common type of several types, the types that a column accepts, and decimals."""
 
 from __future__ import annotations
 

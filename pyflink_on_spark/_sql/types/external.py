@@ -1,4 +1,4 @@
-"""Values outside of a query: the Python objects that functions, streams and results have."""
+"""Values outside of a query, as Python objects, and the types of the API."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from zoneinfo import ZoneInfo
 
 from pyflink_on_spark._connectors.formats.java_parsing import to_single
 from pyflink_on_spark._connectors.formats.row_types import type_info_of
-from pyflink_on_spark._runtime.types.java_numbers import float_text
+from pyflink_on_spark._runtime.types.codec import float_text
 from pyflink_on_spark._sql.errors import ValidationError
 from pyflink_on_spark._sql.types import logical
 from pyflink_on_spark._sql.types.coercion import from_decimal, to_decimal

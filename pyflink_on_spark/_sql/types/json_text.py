@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from json.encoder import encode_basestring
 from typing import Any
 
-from pyflink_on_spark._runtime.types.java_numbers import double_text, float_text
+from pyflink_on_spark._runtime.types.codec import double_text, float_text
 from pyflink_on_spark._sql.types import logical
 from pyflink_on_spark._sql.types.coercion import to_decimal
 from pyflink_on_spark._sql.types.logical import LogicalType, Root

@@ -1,4 +1,4 @@
-"""Dates and times as SQL writes them, from and to the numbers that stand for them."""
+"""Dates, times and their patterns as SQL writes them, from and to numbers."""
 
 from __future__ import annotations
 

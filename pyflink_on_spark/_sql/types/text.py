@@ -6,7 +6,7 @@ from collections.abc import Callable
 from decimal import Context
 from typing import TYPE_CHECKING, Any
 
-from pyflink_on_spark._runtime.types.java_numbers import double_text, float_text
+from pyflink_on_spark._runtime.types.codec import double_text, float_text
 from pyflink_on_spark._sql.types import logical
 from pyflink_on_spark._sql.types.coercion import decimal_text, to_decimal
 from pyflink_on_spark._sql.types.logical import LogicalType, Root

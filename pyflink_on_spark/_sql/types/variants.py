@@ -1,4 +1,4 @@
-"""Values whose type is known when a query runs: of the type VARIANT.
+"""Values of the types VARIANT and BITMAP.
 
 A value is a pair of its kind and what it consists of: an OBJECT has pairs of a name and a value in
 the order of names, an ARRAY has values, a number of DECIMAL has an int and a scale.
@@ -15,7 +15,7 @@ from collections.abc import Iterable, Iterator
 from json.encoder import encode_basestring
 from typing import Any
 
-from pyflink_on_spark._runtime.types.java_numbers import double_text
+from pyflink_on_spark._runtime.types.codec import double_text
 from pyflink_on_spark._sql.types.coercion import decimal_text
 from pyflink_on_spark._sql.types.json_documents import read_json, too_deep
 

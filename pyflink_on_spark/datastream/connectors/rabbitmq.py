@@ -6,12 +6,12 @@ from dataclasses import replace
 from typing import Any
 
 from pyflink_on_spark._compat.missing_names import missing_name
-from pyflink_on_spark._connectors.rabbitmq.client import QueueSink
 from pyflink_on_spark._connectors.rabbitmq.config import (
     RMQConnection,
     RMQSinkConfig,
     RMQSourceConfig,
 )
+from pyflink_on_spark._connectors.rabbitmq.sink import QueueSink
 from pyflink_on_spark._connectors.rabbitmq.source import QueueSource
 from pyflink_on_spark.common import DeserializationSchema, SerializationSchema
 from pyflink_on_spark.common._java_handles import own_handle

@@ -12,7 +12,7 @@ from pyflink_on_spark._connectors.formats.csv_files import (
     CsvFileOutput,
     CsvFileSettings,
 )
-from pyflink_on_spark._connectors.formats.csv_reader import csv_row_reader, csv_row_writer
+from pyflink_on_spark._connectors.formats.csv_messages import csv_row_reader, csv_row_writer
 from pyflink_on_spark._connectors.formats.csv_records import CsvDialect, CsvRowFormat
 from pyflink_on_spark.common import (
     DeserializationSchema,

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from pyflink_on_spark._compat.missing_names import missing_name
-from pyflink_on_spark._connectors.formats.json_reader import (
+from pyflink_on_spark._connectors.formats.json_messages import (
     json_row_reader,
     json_row_writer,
     row_type_of_json_schema,

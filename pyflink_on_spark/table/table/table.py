@@ -9,12 +9,7 @@ from pyflink_on_spark._compat.renamed_parameters import renamed as also_called
 from pyflink_on_spark._compat.unsupported import Gap, raise_unsupported
 from pyflink_on_spark._job.display import console
 from pyflink_on_spark._sql.binder.aggregates import contains_aggregate
-from pyflink_on_spark._sql.binder.changelogs import (
-    from_changelog,
-    set_operation,
-    to_changelog,
-    union_all,
-)
+from pyflink_on_spark._sql.binder.changelogs import from_changelog, to_changelog
 from pyflink_on_spark._sql.binder.expressions import ExpressionBinder, Scope
 from pyflink_on_spark._sql.binder.projections import (
     dsl_projection,
@@ -24,6 +19,7 @@ from pyflink_on_spark._sql.binder.projections import (
     sorted_node,
 )
 from pyflink_on_spark._sql.binder.relations import distinct, join
+from pyflink_on_spark._sql.binder.sets import set_operation, union_all
 from pyflink_on_spark._sql.codegen.rows import folded
 from pyflink_on_spark._sql.errors import ValidationError, at_any_depth
 from pyflink_on_spark._sql.plan.nodes import Filter, Node

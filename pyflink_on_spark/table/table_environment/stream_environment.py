@@ -7,9 +7,9 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from pyflink_on_spark._sql.binder.expressions import invoke
-from pyflink_on_spark._sql.binder.inserts import TableDescription, resolve_schema
 from pyflink_on_spark._sql.binder.projections import project
 from pyflink_on_spark._sql.binder.relations import with_computed, with_watermarks
+from pyflink_on_spark._sql.binder.tables import TableDescription, resolve_schema
 from pyflink_on_spark._sql.errors import ValidationError
 from pyflink_on_spark._sql.functions.library import builtin_functions
 from pyflink_on_spark._sql.plan.expressions import InputRef, Typed

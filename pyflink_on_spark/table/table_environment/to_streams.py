@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from pyflink_on_spark._graph.stream_graph import Edge
-from pyflink_on_spark._sql.binder.inserts import TableDescription, fitted, resolve_schema
 from pyflink_on_spark._sql.binder.projections import project
+from pyflink_on_spark._sql.binder.tables import TableDescription, fitted, resolve_schema
 from pyflink_on_spark._sql.errors import ValidationError
 from pyflink_on_spark._sql.plan.expressions import InputRef
 from pyflink_on_spark._sql.plan.nodes import ChangeKinds, ExternalScan, ExternalSink, Node, Schema

@@ -1,4 +1,4 @@
-"""Looks up an expression's value in PyFlink, and notes its use."""
+"""Looks up an expression's value and the methods called on it in PyFlink, and notes their use."""
 
 from __future__ import annotations
 

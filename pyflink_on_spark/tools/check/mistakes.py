@@ -1,4 +1,4 @@
-"""Mistakes in a script that are also mistakes on PyFlink, found without running it."""
+"""Mistakes that are also mistakes on PyFlink, and names that are absent here."""
 
 from __future__ import annotations
 

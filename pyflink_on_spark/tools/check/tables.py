@@ -1,4 +1,4 @@
-"""Verdicts on the tables of a script: connectors, formats and catalogs in its texts of SQL."""
+"""Verdicts on the tables of a script, from its texts of SQL: connectors, formats and catalogs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Verdicts of this package on a name of PyFlink's API, read from the package itself."""
+"""Findings, and verdicts on names of PyFlink's API, read from the package itself."""
 
 from __future__ import annotations
 

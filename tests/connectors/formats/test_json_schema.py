@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from pyflink_on_spark._connectors.formats.json_reader import row_type_of_json_schema
+from pyflink_on_spark._connectors.formats.json_messages import row_type_of_json_schema
 from pyflink_on_spark.common import Types
 
 TEXT, NUMBER, NULL = {"type": "string"}, {"type": "number"}, {"type": "null"}

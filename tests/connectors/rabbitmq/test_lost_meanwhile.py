@@ -6,12 +6,12 @@ from unittest.mock import MagicMock
 
 import pytest
 
-from pyflink_on_spark._connectors.rabbitmq.client import QueueWriter
 from pyflink_on_spark._connectors.rabbitmq.config import (
     RMQConnection,
     RMQSinkConfig,
     RMQSourceConfig,
 )
+from pyflink_on_spark._connectors.rabbitmq.sink import QueueWriter
 from pyflink_on_spark._connectors.rabbitmq.source import QueueSource
 from pyflink_on_spark.common import SimpleStringSchema
 from tests.connectors.reading import context_of

@@ -8,12 +8,13 @@ from types import SimpleNamespace
 import pytest
 
 from pyflink_on_spark._connectors.formats.file_format import CorruptRecordError
-from pyflink_on_spark._connectors.rabbitmq.client import QueueWriter, RabbitMqError
+from pyflink_on_spark._connectors.rabbitmq.client import RabbitMqError
 from pyflink_on_spark._connectors.rabbitmq.config import (
     RMQConnection,
     RMQSinkConfig,
     RMQSourceConfig,
 )
+from pyflink_on_spark._connectors.rabbitmq.sink import QueueWriter
 from pyflink_on_spark._connectors.rabbitmq.source import QueueReader
 from pyflink_on_spark._runtime.elements.bundle import BUNDLE_SIZE
 from pyflink_on_spark._runtime.elements.clock import SystemClock

@@ -9,12 +9,13 @@ from dataclasses import replace
 
 import pytest
 
-from pyflink_on_spark._connectors.rabbitmq.client import QueueWriter, RabbitMqError
+from pyflink_on_spark._connectors.rabbitmq.client import RabbitMqError
 from pyflink_on_spark._connectors.rabbitmq.config import (
     RMQConnection,
     RMQSinkConfig,
     RMQSourceConfig,
 )
+from pyflink_on_spark._connectors.rabbitmq.sink import QueueWriter
 from pyflink_on_spark._connectors.rabbitmq.source import QueueSource
 from pyflink_on_spark.common import SimpleStringSchema
 from tests.connectors.rabbitmq.proxy import Proxy

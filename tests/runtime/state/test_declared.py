@@ -7,7 +7,7 @@ import pytest
 from pyflink_on_spark._runtime.state.backend import KeyedStateBackend
 from pyflink_on_spark._runtime.state.keyed_state import coercion, element_coercion, entry_coercions
 from pyflink_on_spark._runtime.state.operator_state import OperatorState
-from pyflink_on_spark._runtime.types.java_numbers import ConversionError, NullValueError
+from pyflink_on_spark._runtime.types.codec import ConversionError, NullValueError
 from pyflink_on_spark.common.time import Time
 from pyflink_on_spark.common.typeinfo import Types
 from pyflink_on_spark.common.types import Row

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pyflink_on_spark._runtime.types.java_numbers import double_text, float_text
+from pyflink_on_spark._runtime.types.codec import double_text, float_text
 
 RECORDED = Path(__file__).parent / "data" / "java_numbers.txt"
 

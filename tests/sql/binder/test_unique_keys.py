@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pyflink_on_spark._sql.binder.inserts import has_one_row, unique_key
+from pyflink_on_spark._sql.binder.tables import has_one_row, unique_key
 from tests.sql.planner.plans import session_of
 
 RANKED = (

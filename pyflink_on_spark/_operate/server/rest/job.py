@@ -1,4 +1,4 @@
-"""The requests about one job: its tasks, its plan, what went wrong, its configuration."""
+"""The requests about one job: its tasks, plan, exceptions, configuration and state."""
 
 from __future__ import annotations
 

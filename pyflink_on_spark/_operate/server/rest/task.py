@@ -1,4 +1,4 @@
-"""The requests about one task of a job, and about its subtasks."""
+"""The requests about one task of a job, its subtasks, and the stacks of its functions."""
 
 from __future__ import annotations
 

@@ -15,12 +15,12 @@ from typing import TYPE_CHECKING, Any
 
 from pyflink_on_spark._connectors.formats import csv_records, java_parsing
 from pyflink_on_spark._connectors.formats.csv_blocks import CsvRecords
-from pyflink_on_spark._connectors.formats.csv_reader import sql_date
+from pyflink_on_spark._connectors.formats.csv_messages import sql_date
 from pyflink_on_spark._connectors.formats.csv_records import first_record, message_text, quoting
 from pyflink_on_spark._connectors.formats.file_format import null_if_corrupt
 from pyflink_on_spark._connectors.formats.java_parsing import to_single
 from pyflink_on_spark._runtime.elements.bundle import BUNDLE_SIZE
-from pyflink_on_spark._runtime.types.java_numbers import double_text, float_text
+from pyflink_on_spark._runtime.types.codec import double_text, float_text
 from pyflink_on_spark._sql.codegen.program import Program
 from pyflink_on_spark._sql.errors import ValidationError
 from pyflink_on_spark._sql.plan.nodes import Schema

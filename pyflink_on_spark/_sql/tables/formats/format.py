@@ -1,4 +1,4 @@
-"""The contract of formats."""
+"""The contract of formats, their registry, and a cache of timestamps."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The connector iceberg."""
+"""The connector iceberg, and its catalogs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""INSERT: the columns of a query have to fit those of a table."""
+"""The tables that statements name: FROM, the columns that INSERT has to fit, and unique keys."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Numbers as Java writes them.
+"""The codec of a type, and numbers as Java writes them.
 
 Up to JDK 18 ``Double.toString`` is not quite the shortest text. It stops at the first digit where
 what remains is less than half the distance to the next number. It takes that distance to be the

@@ -1,4 +1,4 @@
-"""Reads rows of CSV messages, as Flink's CsvRowDeserializationSchema does."""
+"""CSV messages: rows read and written as Flink's schemas for messages do."""
 
 from __future__ import annotations
 

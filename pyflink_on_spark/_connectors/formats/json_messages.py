@@ -1,4 +1,4 @@
-"""Reads rows of JSON messages, as Flink's JsonRowDeserializationSchema does."""
+"""JSON messages: rows read and written as Flink's schemas for messages do."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ from pyflink_on_spark._connectors.formats.row_types import (
     refuse_field,
     whole_number_text,
 )
+from pyflink_on_spark._runtime.types.codec import double_text
 from pyflink_on_spark._runtime.types.codecs import codec_of
 from pyflink_on_spark._runtime.types.composite import new_row
-from pyflink_on_spark._runtime.types.java_numbers import double_text
 from pyflink_on_spark.common.time import Instant
 from pyflink_on_spark.common.typeinfo import (
     BasicArrayTypeInfo,

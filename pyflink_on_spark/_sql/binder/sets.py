@@ -1,0 +1,143 @@
+"""UNION, INTERSECT and EXCEPT."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from pyflink_on_spark._sql.binder.expressions import convert, invoke
+from pyflink_on_spark._sql.binder.projections import project
+from pyflink_on_spark._sql.errors import Span, invalid
+from pyflink_on_spark._sql.functions.library import builtin_functions
+from pyflink_on_spark._sql.plan.expressions import AggregateInvocation, Constant, InputRef, Typed
+from pyflink_on_spark._sql.plan.nodes import (
+    Aggregate,
+    Correlate,
+    Filter,
+    Node,
+    Schema,
+    Union,
+)
+from pyflink_on_spark._sql.plan.signatures import TableFunction
+from pyflink_on_spark._sql.syntax.queries import SetOperator
+from pyflink_on_spark._sql.types import logical
+from pyflink_on_spark._sql.types.coercion import common_type
+
+_COUNT = logical.BIGINT.with_nullable(False)
+
+
+_SIDE = logical.BOOLEAN.with_nullable(False)
+
+
+_REPEAT = TableFunction(
+    "REPLICATE_ROWS",
+    lambda types: ((), ()),
+    lambda site: f"(() for _ in range({site.source(0)}))",
+)
+
+
+@dataclass(frozen=True)
+class _Sides:
+    """Both inputs as one, with counts of the rows of each."""
+
+    node: Aggregate
+    left: Typed
+    right: Typed
+
+
+def set_operation(
+    operator: SetOperator, left: Node, right: Node, *, every: bool, span: Span | None = None
+) -> Node:
+    """Return INTERSECT or EXCEPT of two nodes: rows are counted on both sides.
+
+    Args:
+        operator: which of them.
+        left: the first node.
+        right: the second node.
+        every: whether equal rows count for themselves.
+        span: where it is, for messages.
+
+    Raises:
+        ValidationError: the columns do not fit.
+    """
+    written = f"{operator.value} ALL" if every else operator.value
+    sides = _sides(left, right, span, written)
+    functions = builtin_functions()
+    zero = Constant(_COUNT, 0)
+    columns = sides.node.schema
+    width = len(columns) - 2
+    if not every:
+        wanted = "=" if operator is SetOperator.EXCEPT else ">"
+        condition = invoke(
+            functions["AND"],
+            [
+                invoke(functions[">"], [sides.left, zero]),
+                invoke(functions[wanted], [sides.right, zero]),
+            ],
+        )
+        return _columns(Filter(columns, sides.node, condition), width)
+    if operator is SetOperator.EXCEPT:
+        count = invoke(functions["-"], [sides.left, sides.right])
+    else:
+        count = invoke(functions["LEAST"], [sides.left, sides.right])
+    return _columns(Correlate(columns, sides.node, _REPEAT, (count,)), width)
+
+
+def _sides(left: Node, right: Node, span: Span | None, written: str) -> _Sides:
+    marked = _marked(left, is_left=True), _marked(right, is_left=False)
+    union = union_all(*marked, span, written)
+    width = len(left.schema)
+    types = tuple(kind.plain() for kind in union.schema.types[:width])
+    keys = tuple(InputRef(kind, index) for index, kind in enumerate(types))
+    side = InputRef(_SIDE, width)
+    functions = builtin_functions()
+    count = functions["COUNT"]
+    calls = tuple(
+        AggregateInvocation(_COUNT, count, count.overloads[0], (), filter=condition)
+        for condition in (side, invoke(functions["NOT"], [side]))
+    )
+    schema = Schema((*left.schema.names, "$left", "$right"), (*types, _COUNT, _COUNT))
+    node = Aggregate(schema, union, keys, calls)
+    return _Sides(node, InputRef(_COUNT, width), InputRef(_COUNT, width + 1))
+
+
+def _marked(node: Node, *, is_left: bool) -> Node:
+    columns: list[Typed] = [InputRef(kind, index) for index, kind in enumerate(node.schema.types)]
+    return project(node, [*columns, Constant(_SIDE, is_left)], (*node.schema.names, "$side"))
+
+
+def _columns(node: Node, width: int) -> Node:
+    columns = [InputRef(kind, index) for index, kind in enumerate(node.schema.types[:width])]
+    return project(node, columns, node.schema.names[:width])
+
+
+def union_all(left: Node, right: Node, span: Span | None, written: str = "UNION ALL") -> Node:
+    """Return the rows of two nodes; columns get the type that both have in common.
+
+    Args:
+        left: the first node.
+        right: the second node.
+        span: where the second one is, for messages.
+        written: the operator, for messages.
+
+    Raises:
+        ValidationError: the columns do not fit.
+    """
+    if len(left.schema) != len(right.schema):
+        raise invalid(f"Column count mismatch in {written}", span)
+    types = []
+    for index, pair in enumerate(zip(left.schema.types, right.schema.types), 1):
+        common = common_type(pair)
+        if common is None:
+            raise invalid(f"Type mismatch in column {index} of {written}", span)
+        types.append(common)
+    schema = Schema(left.schema.names, tuple(types))
+    return Union(schema, (converted(left, schema), converted(right, schema)))
+
+
+def converted(node: Node, schema: Schema) -> Node:
+    """Return a node with its columns converted to others' types."""
+    pairs = list(zip(node.schema.types, schema.types))
+    if all(kind.same_values(wanted) for kind, wanted in pairs):
+        return node
+    columns = [convert(InputRef(kind, index), wanted) for index, (kind, wanted) in enumerate(pairs)]
+    return project(node, columns, schema.names)
