@@ -5,9 +5,8 @@ from __future__ import annotations
 from itertools import product
 
 import pytest
-from pyflink.common import Time, Types
-from pyflink.datastream import ProcessFunction, ProcessWindowFunction
-from pyflink.datastream.window import TumblingEventTimeWindows
+from pyflink.common import Types
+from pyflink.datastream import ProcessFunction
 from pyflink.table import AggregateFunction, DataTypes, Schema
 from pyflink.table.expressions import UNBOUNDED_RANGE, UNBOUNDED_ROW, col, lit, row_interval
 from pyflink.table.udf import udaf
@@ -202,9 +201,8 @@ def test_over_in_the_table_api(late, frame):
     assert late(query, OVER) == in_order(expected)
 
 
-@pytest.mark.parametrize("frame", ["time", "two rows"])
-def test_pandas_functions_with_over(late, frame):
-    window, expected = FRAMES[frame]
+def test_pandas_functions_with_over(late):
+    window, expected = FRAMES["time"]
     total = udaf(lambda v: int(v.sum()), result_type=DataTypes.INT(), func_type="pandas")
 
     def query(t_env):
@@ -450,11 +448,6 @@ class Moments(ProcessFunction):
         yield value[1], max(watermark - ctx.timestamp(), -60_000)
 
 
-class Contents(ProcessWindowFunction):
-    def process(self, key, context, elements):
-        yield context.window().start % 100_000, [value[1] for value in elements]
-
-
 @pytest.fixture
 def stream(env, t_env, tmp_path):
     env.get_config().set_auto_watermark_interval(0)
@@ -473,29 +466,6 @@ def test_elements_of_late_rows(stream):
         (1, -60000), (2, -4000), (3, 0), (4, 1), (5, -1), (6, 4501), (7, 5000), (8, -14999), (9, 0),
         (10, -1), (11, 2), (12, -1),
     ]  # fmt: skip
-
-
-@pytest.mark.parametrize(
-    ("lateness", "expected"),
-    [
-        (0, [(0, [1]), (5000, [2, 3, 5]), (20000, [8, 9, 10, 12])]),
-        (
-            3000,
-            [
-                (0, [1]), (0, [1, 4]), (0, [1, 4, 6]), (0, [1, 4, 6, 7]), (5000, [2, 3, 5]),
-                (15000, [11]), (20000, [8, 9, 10, 12]),
-            ],
-        ),
-    ],
-)  # fmt: skip
-def test_windows_of_a_stream_of_late_rows(stream, lateness, expected):
-    windows = stream.key_by(lambda row: 0, Types.INT()).window(
-        TumblingEventTimeWindows.of(Time.seconds(5))
-    )
-    kind = Types.TUPLE([Types.LONG(), Types.LIST(Types.INT())])
-    found = collected(windows.allowed_lateness(lateness).process(Contents(), kind))
-    base = found[0][0]
-    assert [(start - base, values) for start, values in found] == expected
 
 
 def test_tables_of_streams_of_late_rows(stream, t_env):

@@ -98,6 +98,7 @@ one, change the docstring, then run `python docs/generate_differences.py`.
 - **Python aggregate functions** update their groups once for each bundle, as in PyFlink
   (`python.fn-execution.bundle.size` and `bundle.time`). A watermark between the rows of a bundle
   passes at once; PyFlink holds it back until the bundle ends, so that no row of the bundle is late.
+  Pandas functions over frames of rows behave alike there.
 - **A text as a short `DECIMAL`.** `CAST` reads what Flink reads, its oddities included: up to a
   precision of 18, `'x'` is 0 and `'99.999'` as `DECIMAL(4, 2)` is 100.00. Flink refuses the latter
   where it computes it while planning, as for a constant.
