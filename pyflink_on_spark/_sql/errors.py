@@ -99,8 +99,10 @@ class Span:
         return f"line {line}, column {column}"
 
     def range(self) -> str:
-        """Return the places of the first and the last character."""
-        line, column = self._position(max(self.end - 1, self.start))
+        """Return the places of the first and the last character, or of the only one."""
+        if self.end - 1 <= self.start:
+            return f"At {self.place()}"
+        line, column = self._position(self.end - 1)
         return f"From {self.place()} to line {line}, column {column}"
 
     def __str__(self) -> str:
