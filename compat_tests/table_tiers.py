@@ -20,13 +20,13 @@ TIERS = {
         "streams", "texts", "timestamps",
     ),
     "row by row": (
-        "bitmaps", "dsl", "functions", "literals", "newer_functions", "python_functions",
+        "bitmaps", "dsl", "functions", "literals", "newer_functions", "objects", "python_functions",
         "python_values", "queries", "small_names", "user_types", "variants",
     ),
     "updating": ("aggregates", "changelogs", "pruned_plans", "rankings", "state_ttl"),
     "windows": (
-        "late_rows", "match_recognize", "ordered_over", "over", "row_windows", "window_changes",
-        "windows",
+        "late_joins", "late_rows", "late_windows", "match_recognize", "ordered_over", "over",
+        "row_windows", "window_changes", "windows",
     ),
     "joins": ("joins", "subqueries", "timed_joins"),
 }  # fmt: skip

@@ -22,14 +22,14 @@ from pyflink_on_spark._job.submission.job import (
     current_engine,
     translate,
 )
-from pyflink_on_spark._options import checkpointing, flink, python
+from pyflink_on_spark._options import flink, python
 from pyflink_on_spark._options.checkpointing import CHANGELOG, SAVEPOINT_DIRECTORY
 from pyflink_on_spark._options.option import Option
 from pyflink_on_spark._options.registry import (
+    OPTIONS,
     check_own_keys,
     note_option,
     note_without_effect,
-    options_of,
 )
 from pyflink_on_spark._runtime.contract.connector import WatermarkRule
 from pyflink_on_spark._runtime.types import ConversionError, plain_error, source_converter
@@ -63,6 +63,14 @@ __all__ = ["StreamExecutionEnvironment"]
 _NO_BUFFER_TIMEOUT = -1
 DEFAULT_JOB_NAME = "Flink Streaming Job"
 _numbers = itertools.count()
+_READ_BY_EACH_JOB = (
+    "execution.",
+    "metrics.latency.",
+    "parallelism.",
+    "pipeline.sources.",
+    "python.",
+    "task.",
+)
 _NO_OPERATORS = "No operators defined in streaming topology. Cannot execute."
 _CLOSED = (
     "this StreamExecutionEnvironment is closed: get a new one with "
@@ -656,8 +664,8 @@ class StreamExecutionEnvironment(Checkpointing, Dependencies, Sources):
     def _check_options(self) -> None:
         """Refuse unknown and invalid options of this package, and log options without effect."""
         check_own_keys(self._configuration.key_set())
-        for module in (flink, checkpointing, python):
-            for option in options_of(module):
+        for option in OPTIONS:
+            if option.key.startswith(_READ_BY_EACH_JOB):
                 option.read(values_of(self._configuration))
         note_without_effect(values_of(self._configuration))
 

@@ -102,13 +102,10 @@ class OfServer(ConnectBatchJob):
     def __init__(self, job, call):
         self._job, self._call = job, call
         self.job_id = "x"
-        self._session = self
+        self._session, self._environment = self, None
 
     def addTag(self, tag):  # noqa: N802 - as Spark names it
         pass
-
-    def _frame(self, attempt):
-        return self
 
     def collect(self):
         return []
@@ -128,6 +125,7 @@ def test_the_client_raises_what_the_server_has_answered(monkeypatch):
         asked.append(function.func)
         return "too late"
 
+    monkeypatch.setattr(connect_batch_job, "frame_of", lambda session, *_: session)
     monkeypatch.setattr(connect_batch_job.CommitsRecipe, "of", lambda *_: b"")
     with pytest.raises(CommitTimeoutError, match="too late"):
         OfServer(job, call)._attempt(0)

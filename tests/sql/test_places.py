@@ -68,7 +68,7 @@ def t_env():
 def test_what_is_wrong(t_env, text, place, message):
     with pytest.raises(ValidationError, match=message) as failed:
         t_env.execute_sql(text)
-    assert f"From {place} to" in str(failed.value)
+    assert place in str(failed.value)
 
 
 def test_no_sql(t_env):
