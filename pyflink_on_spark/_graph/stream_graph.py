@@ -329,7 +329,7 @@ class Transformation:
         sink: where it writes to, if it is a sink.
         single: whether Flink has one subtask of it, and so names its task for itself where the
             operator before it has several.
-        state_meaning: what the state means, if whoever adds the operator knows.
+        state_meaning: the meaning of the state; None where the operator's kind does not tell it.
         counterpart: the operator of Flink whose state it takes over, if it is one of tables.
     """
 

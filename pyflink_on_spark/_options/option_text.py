@@ -61,12 +61,14 @@ _SCALARS = {
     "int": (r"[-+]?[0-9]+|0o[0-7]+|0x[0-9a-fA-F]+", list("-+0123456789")),
     "float": (_FLOAT, list("-+.0123456789")),
 }
+"""How YAML 1.2 writes what is not a string: a pattern, and the characters that it begins with."""
 _NOT_A_STRING = re.compile("|".join(pattern for pattern, _ in _SCALARS.values()))
 _UNPRINTABLE = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029]")
 _ESCAPED = re.compile('[\x00-\x1f\x7f-\x9f\u2028\u2029"\\\\]')
 _ESCAPES = dict(zip('\0\a\b\t\n\v\f\r\x1b"\\\x85\u2028\u2029', '0abtnvfre"\\NLP', strict=True))
 _LONGEST_SIMPLE_KEY = 122
 _WIDTH = 80
+"""Of a line, and as the length of a key in the characters of Java, which are those of UTF-16."""
 
 
 class AmountOfTime:
@@ -318,12 +320,6 @@ def parse_ports(text: str) -> tuple[int, ...]:
 def check_ports(text: str) -> None:
     """Raise ValueError unless a text is a list of ports and ranges."""
     parse_ports(text)
-
-
-"""How YAML 1.2 writes what is not a string: a pattern, and the characters that it begins with."""
-
-
-"""Of a line, and as the length of a key in the characters of Java, which are those of UTF-16."""
 
 
 def yaml_text(value: Any) -> str:

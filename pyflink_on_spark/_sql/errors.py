@@ -18,9 +18,11 @@ from pyflink_on_spark.util.exceptions import CatalogException, TableException
 
 _FAILED = "SQL validation failed."
 _SIMILAR = 0.65
+"""From which similarity on a name is suggested, from 0 to 1."""
 _Args = ParamSpec("_Args")
 _Result = TypeVar("_Result")
 _STACK_BYTES = 1 << 29
+"""Address space; memory is taken for what is used."""
 _FRAMES = 400_000
 _calls = threading.local()
 
@@ -184,12 +186,6 @@ def at_place(span: Span | None) -> Iterator[None]:
         if span is None or isinstance(error, SqlParseError) or error.message.startswith(_FAILED):
             raise
         raise invalid(error.message, span) from None
-
-
-"""From which similarity on a name is suggested, from 0 to 1."""
-
-
-"""Address space; memory is taken for what is used."""
 
 
 def at_any_depth(function: Callable[_Args, _Result]) -> Callable[_Args, _Result]:

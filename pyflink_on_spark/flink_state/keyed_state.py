@@ -23,11 +23,11 @@ _LAST_OF_STATE = 0x80
 _COMMA = 0x2C
 ONE_BYTE_GROUPS = 128
 Place = tuple[Any, Any]
+"""Key and namespace."""
 TIMERS = "timers"
 _KEYED_VERSION = 6
 _LIST_VERSIONS = (5, 6)
 _TYPES = ("keyed", "split", "broadcast", TIMERS)
-"""Key and namespace."""
 
 
 @dataclass(frozen=True, slots=True)

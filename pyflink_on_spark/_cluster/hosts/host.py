@@ -58,6 +58,7 @@ from pyflink_on_spark._runtime.user_code.user_function import install_classes
 _SLICE_SECONDS = 0.01
 _SHORTEST_REST, _USUAL_REST, _LONGEST_REST = 0.001, 0.02, 0.1
 _GROWTH = 1.02
+"""How rests grow beyond the usual one: after some seconds without work they are the longest."""
 _REPORT_SECONDS, _IDLE_REPORT_SECONDS = 0.5, 2.0
 _leave = os._exit  # which is refused while functions run
 _LATER = object()
@@ -114,9 +115,6 @@ class DriverChannels:
         for sender in self._senders.values():
             with contextlib.suppress(*expected):
                 sender.close()
-
-
-"""How rests grow beyond the usual one: after some seconds without work they are the longest."""
 
 
 @dataclass(frozen=True)

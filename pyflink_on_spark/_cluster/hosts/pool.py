@@ -44,10 +44,10 @@ _SAMPLE_SECONDS = 5.0
 _STUCK_SAMPLES, _STUCK_SECONDS = 3, 0.3
 _LONGEST_LOOK_SECONDS = 1.0
 _LEAST_START_SECONDS = 20.0
+"""A Python process takes some seconds to start on a busy machine."""
 _log = logging.getLogger("pyflink_on_spark")
 _DEFAULTS = NetworkSettings()
 _ERRORS: dict[str, type[Exception]] = {"failed": SubtaskFailure, "unwritten": CheckpointError}
-"""A Python process takes some seconds to start on a busy machine."""
 
 
 class NamedWait:

@@ -43,7 +43,9 @@ _ECDSA_WITH_SHA256 = bytes.fromhex("06082a8648ce3d040302")
 _COMMON_NAME = bytes.fromhex("0603550403")
 _BEGIN, _END = b"20000101000000Z", b"20991231235959Z"
 HEARTBEAT = "heartbeat"
+"""The name of the message that asks whether the peer is alive, and of the answer."""
 SAMPLE = "sample"
+"""The name of the order that asks a host for samples of its threads."""
 
 
 @dataclass(frozen=True)
@@ -389,11 +391,6 @@ class NetworkSettings:
             parse_ports(own.HOST_PORTS.read(configuration)),
             own.COMMAND_TIMEOUT.read(configuration) / 1000,
         )
-
-
-"""The name of the message that asks whether the peer is alive, and of the answer."""
-
-"""The name of the order that asks a host for samples of its threads."""
 
 
 class HostLost(PyFlinkOnSparkError, ConnectionError):

@@ -29,10 +29,10 @@ if TYPE_CHECKING:
 
 
 SMALLEST_SPLIT = 16 * 1024 * 1024
+"""The size in bytes below which a file is not split."""
 DEFAULT_PART_SIZE = 128 * 1024 * 1024
 DEFAULT_INTERVAL = 60 * 1000
 DEFAULT_BUCKET_CHECK_INTERVAL = 60 * 1000
-"""The size in bytes below which a file is not split."""
 
 
 class Enumeration(enum.Enum):

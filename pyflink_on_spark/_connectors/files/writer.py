@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from pyflink_on_spark._runtime.contract.operator import OperatorContext
 
 _SLOW = 50
+"""The longest time that an element waits for others of its chunk, in ms."""
 
 
 class BucketWriter:
@@ -242,9 +243,6 @@ class BulkBucketWriter(BucketWriter):
     def roll_at_checkpoint(self) -> None:
         """Finish the part file: whatever the policy, no file of a bulk format can be resumed."""
         self.roll()
-
-
-"""The longest time that an element waits for others of its chunk, in ms."""
 
 
 @dataclass(frozen=True)

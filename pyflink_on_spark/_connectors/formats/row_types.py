@@ -50,6 +50,7 @@ WHOLE_NUMBERS = frozenset(
 )
 _BYTES = Types.PRIMITIVE_ARRAY(Types.BYTE())
 Columns = Callable[[pa.Schema, list[Any]], pa.RecordBatch]
+"""Makes a batch of a schema and of rows."""
 Convert = Callable[[Any], Any]
 _EPOCH = datetime.datetime(1970, 1, 1, tzinfo=datetime.UTC)
 _WIDEST = 76
@@ -205,9 +206,6 @@ def check_written(schema: SerializationSchema, type_info: Any) -> None:
             f"{type(schema).__name__} writes a stream of {wanted}, and this one is of {type_info}: "
             f"declare its type where it is made, for example .map(..., output_type={wanted})"
         )
-
-
-"""Makes a batch of a schema and of rows."""
 
 
 @contextlib.contextmanager

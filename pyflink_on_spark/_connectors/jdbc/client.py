@@ -15,6 +15,7 @@ from pyflink_on_spark._connectors.reachability import Reachability
 Parameters = tuple[Any, ...]
 Also = Callable[[Any], None]
 Batches = Iterable[Sequence[Parameters]]
+"""The parameters of many rows. Each attempt to write them iterates over all batches."""
 
 
 class ParameterMaker:
@@ -47,9 +48,6 @@ class ParameterMaker:
             )
         except (TypeError, ValueError, AttributeError) as error:
             raise JdbcError(f"a row does not have the sink's types: {row!r}: {error}") from error
-
-
-"""The parameters of many rows. Each attempt to write them iterates over all batches."""
 
 
 class JdbcClient:

@@ -17,8 +17,10 @@ _DISCOVERY_INTERVAL = 300_000
 _AUTO_COMMIT_INTERVAL = 5_000
 
 Partition = tuple[str, int]
+"""The name of a topic and the number of one of its partitions."""
 Reset = Literal["earliest", "latest", "none"]
 Note = Callable[[str], None]
+"""Called with the name of each property that has no effect here."""
 _NOT_REPORTED = frozenset(
     ["key.deserializer", "key.serializer", "value.deserializer", "value.serializer"]
 )
@@ -38,7 +40,6 @@ _ACKNOWLEDGEMENTS = ("acks", "request.required.acks")
 _RETRIES = ("retries", "message.send.max.retries")
 _IN_FLIGHT = ("max.in.flight.requests.per.connection", "max.in.flight")
 _MOST_IN_FLIGHT = 5
-"""The name of a topic and the number of one of its partitions."""
 
 
 @dataclass(frozen=True)
@@ -168,9 +169,6 @@ class KafkaSinkConfig:
     properties: Mapping[str, str] = field(repr=False)
     log_failures_only: bool = False
     id_has_place: bool = False
-
-
-"""Called with the name of each property that has no effect here."""
 
 
 def not_noted(key: str) -> None:

@@ -17,6 +17,7 @@ from pyflink_on_spark._connectors.kafka.partitions import topic_partition
 from pyflink_on_spark._connectors.kafka.records import Record, TransactionBatch
 
 _SECONDS = 8.0
+"""Less than the time that a process gets to end before it is killed."""
 _budgets: WeakValueDictionary[tuple[str, int], ShutdownBudget] = WeakValueDictionary()
 _log = logging.getLogger("pyflink_on_spark.kafka")
 _SECONDS_TO_WAIT = 0.1
@@ -30,7 +31,6 @@ _DEFAULTS = {
     # The records are on the storage of checkpoints: few of them have to be in memory.
     "queue.buffering.max.kbytes": "65536",
 }
-"""Less than the time that a process gets to end before it is killed."""
 
 
 class ShutdownBudget:

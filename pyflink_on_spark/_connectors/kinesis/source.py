@@ -41,6 +41,7 @@ _MOST = "flink.shard.getrecords.maxrecordcount"
 _INTERVAL = "flink.shard.getrecords.intervalmillis"
 _DISCOVERY_INTERVAL = "flink.shard.discovery.intervalmillis"
 READER_PROPERTIES = (_MOST, _INTERVAL, _DISCOVERY_INTERVAL)
+"""The properties of Flink's client that a reader uses."""
 _SECONDS_TO_WAIT = 0.01
 _FIRST_PAUSE, _LONGEST_PAUSE = 1_000, 30_000
 _AGGREGATED = b"\xf3\x89\x9a\xc2"
@@ -57,10 +58,11 @@ START_PROPERTIES = (
     f"{_POSITION}.timestamp.format",
     _PUBLISHER,
 )
+"""The properties of Flink's client that set where reading begins."""
 FUNCTION_STATE = "Kinesis-Stream-Shard-State"
+"""The state in which a FlinkKinesisConsumer has its positions."""
 _HASH_KEYS = 2**128
 _JAVA_FORMAT = "yyyy-MM-dd'T'HH:mm:ss.SSSXXX"
-"""The properties of Flink's client that a reader uses."""
 
 
 @dataclass
@@ -304,11 +306,6 @@ class StreamsSource(Source):
             }
             found = new | known
         return ShardsReader(self._config, list(found.values()), context)
-
-
-"""The properties of Flink's client that set where reading begins."""
-
-"""The state in which a FlinkKinesisConsumer has its positions."""
 
 
 class Start(Enum):

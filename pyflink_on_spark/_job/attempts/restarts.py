@@ -37,6 +37,7 @@ _ALREADY_COLLECTED = (
     "stream to a sink."
 )
 _Reader = tuple[int, int]
+"""The number of a subtask, and that of the chain whose source it reads."""
 
 
 class RestartStrategy(Protocol):
@@ -368,9 +369,6 @@ class AttemptControl:
                 self._coordinator.notify_last(self._hosts)
                 self.ended = True
         self._begun = None
-
-
-"""The number of a subtask, and that of the chain whose source it reads."""
 
 
 class Deliver(Protocol):

@@ -28,6 +28,7 @@ from pyflink_on_spark._runtime.elements.clock import Clock
 
 _log = logging.getLogger("pyflink_on_spark")
 _PROBE, _PROBED = "_probe", bytes(4096)
+"""A full disk still takes empty files."""
 
 
 class RetainedCheckpoints:
@@ -108,9 +109,6 @@ def telling(what: str) -> Iterator[None]:
         yield
     except OSError as error:
         _log.warning("%s could not be removed: %s", what, error)
-
-
-"""A full disk still takes empty files."""
 
 
 @dataclass(frozen=True)

@@ -61,6 +61,7 @@ from pyflink_on_spark.flink_state import is_of_flink
 from pyflink_on_spark.flink_state.conversion import Conversion
 
 MoveIn = Callable[[str, Folder], object]
+"""Writes a savepoint of ours, in a folder, with what a job takes over of one of Flink."""
 _log = logging.getLogger("pyflink_on_spark")
 _KEYS_TRIED = 1000
 
@@ -88,9 +89,6 @@ def content_of(answers: Mapping[int, HostSnapshot], max_state_size: int) -> byte
                     "execution.checkpointing.dir, or use FileSystemCheckpointStorage."
                 )
     return whole.to_bytes()
-
-
-"""Writes a savepoint of ours, in a folder, with what a job takes over of one of Flink."""
 
 
 class CheckpointCoordinator:

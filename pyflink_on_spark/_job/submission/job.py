@@ -50,13 +50,13 @@ if TYPE_CHECKING:
 
 
 FOLDER_VARIABLE = "FLINK_CONF_DIR"
+"""The environment variable that names the folder of the file, as for Flink."""
 _NAMES = ("config.yaml", "flink-conf.yaml")
 _log = logging.getLogger("pyflink_on_spark")
 _base: dict[str, str] = {}
 IN_PROGRESS, COMPLETED, FAILED = "IN_PROGRESS", "COMPLETED", "FAILED"
 _KEPT = 50
 _installed: list[Engine] = []
-"""The environment variable that names the folder of the file, as for Flink."""
 
 
 def read_configuration_folder(folder: Path) -> dict[str, str]:

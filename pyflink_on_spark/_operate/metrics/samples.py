@@ -30,6 +30,7 @@ _OUT: dict[str, Callable[[TaskProgress], float]] = {
     "numRecordsOutPerSecond": lambda part: part.records_per_second,
 }
 _REPORT_SECONDS = 1.0
+"""Hosts that work report more often than that."""
 Labels = dict[str, str]
 _FACTORY = "factory.class"
 _INTERVAL_MS = 10_000
@@ -44,7 +45,6 @@ _KINDS = {
     f"{_PACKAGE}otel.OpenTelemetryMetricReporterFactory": OTEL,
 }
 _JMX = f"{_PACKAGE}jmx.JMXReporterFactory"
-"""Hosts that work report more often than that."""
 
 
 @dataclass(frozen=True)

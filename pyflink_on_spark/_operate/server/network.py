@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 
 _log = logging.getLogger("pyflink_on_spark")
 _LONGEST = 100
+"""How many bytes the path of a socket may have on every system."""
 
 
 class NetworkServer:
@@ -133,9 +134,6 @@ def _tls(configuration: Mapping[str, str]) -> ssl.SSLContext | None:
             f"be used: {error}"
         ) from error
     return context
-
-
-"""How many bytes the path of a socket may have on every system."""
 
 
 class UnixRestServer(RestServer):

@@ -29,8 +29,11 @@ from pyflink_on_spark._runtime.task.subtask_threads import JobProgress, TaskProg
 from pyflink_on_spark.common import JobStatus
 
 Place = tuple[int, int]
+"""The number of a vertex's first subtask, and of the chain in it."""
 INITIALIZING = "INITIALIZING"
+"""The state of a job whose processes open functions and restore state."""
 TASK_MANAGER = "driver"
+"""The name of the only task manager that tools see: hosts come and go with a job's attempts."""
 _KEPT = 50
 MINUTES = 15
 _SECONDS = 5.0
@@ -84,9 +87,6 @@ def tasks_of(job: Job) -> tuple[JobTask, ...]:
     )
 
 
-"""The number of a vertex's first subtask, and of the chain in it."""
-
-
 def _places(job: Job) -> Iterator[tuple[int, Place, tuple[VertexPlan, int]]]:
     number = 0
     for stage in job.stages:
@@ -138,10 +138,6 @@ def _task(vertex: VertexPlan, chain: int, task_id: str, inputs: tuple[TaskEdge, 
 
 def _id(number: int, name: str) -> str:
     return hashlib.md5(f"{number} {name}".encode(), usedforsecurity=False).hexdigest()
-
-
-"""The state of a job whose processes open functions and restore state."""
-"""The name of the only task manager that tools see: hosts come and go with a job's attempts."""
 
 
 class OperableHandle(Protocol):

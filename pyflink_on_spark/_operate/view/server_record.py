@@ -16,8 +16,8 @@ from pyflink_on_spark._operate.view.job_records import home, lives, private_file
 from pyflink_on_spark._options.own import REST_TOKEN
 
 TOKEN_VARIABLE = "PYFLINK_ON_SPARK_TOKEN"
-_LAST = 2**16 - 1
 """The environment variable with the token, where no option has it."""
+_LAST = 2**16 - 1
 
 
 @dataclass(frozen=True)

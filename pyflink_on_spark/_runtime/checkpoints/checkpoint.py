@@ -37,8 +37,9 @@ from pyflink_on_spark._runtime.elements.immutability import deserialize, seriali
 METADATA = "_metadata"
 COMMITTABLES = "committables"
 _FORMAT = 5
-_DEPTH = 2
 """The format whose committables have all their content in ``committables``."""
+_DEPTH = 2
+"""A savepoint is in the folder of savepoints, a checkpoint in a folder of its job."""
 
 
 @dataclass(frozen=True)
@@ -283,9 +284,6 @@ def find_checkpoint(path: str, configuration: Mapping[str, str] | None = None) -
         configuration: the job's; says how file systems are reached.
     """
     return folder(path.rstrip("/").removesuffix(f"/{METADATA}"), configuration or {})
-
-
-"""A savepoint is in the folder of savepoints, a checkpoint in a folder of its job."""
 
 
 def latest_checkpoint(*folders: str, configuration: Mapping[str, str] | None = None) -> str | None:

@@ -35,15 +35,16 @@ from pyflink_on_spark._runtime.state.backend import KeyedStateBackend
 
 WHOLE, BASE, DELTA = "whole", "base", "delta"
 _DELTAS = 100
+"""How many deltas may follow a base. A hundredth of the state is then written with each checkpoint
+on average, beside its changes; and who restores a slot opens 101 files, where each may be a request
+to an object store."""
 _TAKEN: dict[str, Callable[[KeyedStateBackend], Any]] = {
     WHOLE: KeyedStateBackend.pieces,
     BASE: KeyedStateBackend.base_pieces,
     DELTA: KeyedStateBackend.change_pieces,
 }
 FEW_ENTRIES = 10_000
-"""How many deltas may follow a base. A hundredth of the state is then written with each checkpoint
-on average, beside its changes; and who restores a slot opens 101 files, where each may be a request
-to an object store."""
+"""So many entries are written about as fast as a process is copied."""
 
 
 def file_name(contents: str, checkpoint_id: int, slot: int) -> str:
@@ -113,9 +114,6 @@ def remove_unneeded(place: Folder, kept: Iterable[Metadata]) -> None:
                 shared.remove(name)
         if not needed:
             shared.remove()
-
-
-"""So many entries are written about as fast as a process is copied."""
 
 
 class SnapshotWriter:

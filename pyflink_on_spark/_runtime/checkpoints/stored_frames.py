@@ -17,11 +17,10 @@ from pyflink_on_spark._runtime.checkpoints.state_file import FRAME, RecordHead, 
 from pyflink_on_spark._runtime.contract.connector.sink import LargeCommittable
 
 Committables = list[tuple[Any, Any]]
-_FEW = 64 * 1024
-_watchers: list[Callable[[str], None]] = []
 """Pairs of what names a sink and a committable."""
-
+_FEW = 64 * 1024
 """So many bytes stay in the answer to the driver: a file costs some 10 ms on a local disk."""
+_watchers: list[Callable[[str], None]] = []
 
 
 @dataclass(frozen=True)

@@ -13,10 +13,12 @@ from typing import Any
 from pyflink_on_spark._runtime.state.snapshot import StateMeta
 
 Content = Mapping[str, Any]
+"""Names, and texts or lists of texts: what JSON has."""
 KIND = "kind"
 Given = tuple[str, Any, Any, Any]
+"""An entry of Flink: the name of its state, the key, the namespace and the value."""
 Taken = tuple[str, Any, Any, Any]
-"""Names, and texts or lists of texts: what JSON has."""
+"""An entry of ours, likewise."""
 
 
 @dataclass(frozen=True)
@@ -213,11 +215,6 @@ class FlinkStates:
     key: str
     layouts: Mapping[str, StateLayout]
     watermark: int | None = None
-
-
-"""An entry of Flink: the name of its state, the key, the namespace and the value."""
-
-"""An entry of ours, likewise."""
 
 
 class TableState(ABC):

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 _AFTER_MULTIPLE = 4
+"""Watermarks come this part of the interval after its multiples."""
 
 
 class Clock(Protocol):
@@ -34,9 +35,6 @@ class SteadyClock:
     def now(self) -> int:
         """Return the time in ms since the epoch."""
         return (time.monotonic_ns() + self._offset) // 1_000_000
-
-
-"""Watermarks come this part of the interval after its multiples."""
 
 
 @dataclass(frozen=True)

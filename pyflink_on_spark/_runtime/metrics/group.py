@@ -14,6 +14,7 @@ from pyflink_on_spark.metrics import Counter, Distribution, Meter, MetricGroup
 
 _SAMPLE_INTERVAL = 5_000
 METRICS = "metrics"
+"""The name of the channel to the driver through which subtasks report."""
 
 
 class CounterValue(Counter):
@@ -245,9 +246,6 @@ class OperatorMetricGroup(MetricGroup):
 
     def _add(self, name: str, metric: Any) -> Any:
         return self._metrics.register(".".join(map(str, (*self._scope, name))), metric)
-
-
-"""The name of the channel to the driver through which subtasks report."""
 
 
 @dataclass(frozen=True)

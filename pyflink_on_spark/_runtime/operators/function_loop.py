@@ -51,14 +51,14 @@ _NAMES: dict[str, Any] = {
     "IMMUTABLE_TYPES": IMMUTABLE_TYPES,
     "PLAIN_KEY_TYPES": PLAIN_KEY_TYPES,
 }
+"""Functions and constants of every loop."""
 _OWN = {
     name: each
     for name, each in (vars(builtins) | _NAMES).items()
     if not (iskeyword(name) or name.startswith("__"))
 }
-_MOST_LOOPS = 10
-"""Functions and constants of every loop."""
 """All names that the code of a loop may use."""
+_MOST_LOOPS = 10
 """How many flat_maps one loop has at most; Python limits how deep loops are nested."""
 
 

@@ -40,6 +40,7 @@ _COMBINED: dict[str, Combine] = {
 }
 STATE_NAME = "_rolling"
 Held = tuple[int, int | None, int, Any]
+"""Sort key, timestamp in ms or None, input, value."""
 
 
 def aggregation(
@@ -349,9 +350,6 @@ def write_fit(
 
 def _as_it_is(value: Any) -> Any:
     return value
-
-
-"""Sort key, timestamp in ms or None, input, value."""
 
 
 class BatchKeyedInput(Operator):

@@ -46,6 +46,7 @@ _log = logging.getLogger(__name__)
 KEYS_KEPT = 100_000
 _VALUE = itemgetter(1)
 WRITER = "_writer"
+"""The name of the state with the snapshots of writers."""
 
 
 class UdfOperator(Operator):
@@ -571,9 +572,6 @@ def _values(
         note((key, timestamp))
         yield value
         cursor.timestamp = timestamp
-
-
-"""The name of the state with the snapshots of writers."""
 
 
 def writer_snapshots(states: Iterable[OperatorSnapshot]) -> list[Any]:

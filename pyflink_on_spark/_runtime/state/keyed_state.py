@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from pyflink_on_spark._runtime.state.time_to_live import StateTable
 
 Coercion = Callable[[Any], Any]
+"""Takes a value, returns what is kept of it; raises if it does not have the declared type."""
 _FILE = compiled_file("state type")
 
 
@@ -366,9 +367,6 @@ class FoldingState(KeyedState):
             self.clear()
         else:
             self._store(folded)
-
-
-"""Takes a value, returns what is kept of it; raises if it does not have the declared type."""
 
 
 def coercion(

@@ -9,8 +9,9 @@ from typing import Any, Protocol
 from pyflink_on_spark._runtime.elements.clock import Clock
 
 Purge = Callable[[Any], Any]
-Place = tuple[Hashable, Any]
 """Makes of an entry what is left of it, or None; returns the entry itself if nothing expired."""
+Place = tuple[Hashable, Any]
+"""A namespace and a key."""
 
 
 class TimeToLive:
@@ -211,9 +212,6 @@ def set_stamped(table: StateTable, stamped: bool, now: int) -> None:
             if table.changed is not None:
                 table.changed[namespace].add(key)
     table.stamped = stamped
-
-
-"""A namespace and a key."""
 
 
 class StateTable:

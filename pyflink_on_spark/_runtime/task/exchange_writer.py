@@ -49,10 +49,14 @@ ROUTES_KEPT = 1_000_000
 Receiver = TypeVar("Receiver")
 BUFFER_BYTES = 512 * 1024
 NEW_KEYS_ONE_BY_ONE = 128
+"""How many new keys of a write are hashed as they come, before the others are hashed together."""
 FEW_RECEIVERS = 16
+"""With more receivers an element or two for each are not worth a row at once."""
 ChannelEvent = Watermark | ChannelStatus | EndOfInput
+"""An event between elements inside a subtask."""
 _SMALL_BYTES = 128
 _barriers: dict[bytes, Barrier] = {}
+"""The last barrier by its payload: a subtask gets it from each of its channels."""
 
 
 class KeyRoutes(Generic[Receiver]):
@@ -89,10 +93,6 @@ class KeyRoutes(Generic[Receiver]):
         groups = self._key_groups.of_all(new)
         self.known.update(zip(new, map(self._of_group.__getitem__, groups), strict=True))
         return list(map(self.known.__getitem__, keys))
-
-
-"""How many new keys of a write are hashed as they come, before the others are hashed together."""
-"""With more receivers an element or two for each are not worth a row at once."""
 
 
 class _Buffer:
@@ -401,9 +401,6 @@ def _take(items: list[Any], count: int) -> list[Any]:
     return taken
 
 
-"""An event between elements inside a subtask."""
-
-
 class Output(Protocol):
     """One edge, or several, that leave a chain."""
 
@@ -577,9 +574,6 @@ class Outlet(Protocol):
     def consumed(self, row: ChannelRow, stage: int) -> None:
         """Note that a row that came from another process is processed."""
         ...
-
-
-"""The last barrier by its payload: a subtask gets it from each of its channels."""
 
 
 def encode(event: Event, sealed: bool = False) -> bytes:

@@ -46,6 +46,7 @@ from pyflink_on_spark._runtime.task.watermarks import WatermarkOutput, Watermark
 _LONGEST_SECONDS = 0.005
 _MOST = 128
 SOURCE_CHANNEL = "source"
+"""The channel of a chain's own source."""
 Stages = tuple[StagePlan, ...]
 
 
@@ -82,9 +83,6 @@ class Pacing:
                 self._size = size * 2
             if after >= deadline:
                 return
-
-
-"""The channel of a chain's own source."""
 
 
 class OperatorChain(OperatorLine):

@@ -19,10 +19,11 @@ from pyflink_on_spark._runtime.task.exchange_writer import ChannelRow
 from pyflink_on_spark._runtime.task.operator_chain import SOURCE_CHANNEL, OperatorChain
 
 SLOW_SECONDS = 0.01
-Place = tuple[int, ...]
-_TURN_SECONDS = 0.1
 """How long a piece of work has to take to count. So the order of what is fast does not depend on
 how fast it is."""
+Place = tuple[int, ...]
+"""The number of subtask 0 of a vertex, of a chain there, and of a task in a chain that is cut."""
+_TURN_SECONDS = 0.1
 
 
 class InputQueue:
@@ -163,9 +164,6 @@ class Schedule:
         unit.idle = unit.held = False
         if seconds >= SLOW_SECONDS:
             unit.time += seconds
-
-
-"""The number of subtask 0 of a vertex, of a chain there, and of a task in a chain that is cut."""
 
 
 class Places:

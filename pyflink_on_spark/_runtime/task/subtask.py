@@ -36,10 +36,14 @@ T = TypeVar("T")
 _SHARE = 0.01
 _REPORT_INTERVAL = 1_000
 _FIRST_CUT = -(1 << 31)
+"""Below are the channels between parts of what was one chain."""
 NEVER = float("inf")
 Run = Callable[[Callable[[], T]], T]
+"""Calls something in a thread, and returns what it returns."""
 DRIVER = -1
+"""The receiver of rows that the driver reads at the end: what is to be committed."""
 START = -1
+"""The channel of rows that only start a subtask."""
 
 
 class BusyTime:
@@ -203,10 +207,6 @@ class ChainProgress:
             backpressured=backpressured,
             states=states,
         )
-
-
-"""Below are the channels between parts of what was one chain."""
-"""Calls something in a thread, and returns what it returns."""
 
 
 def at_once(call: Callable[[], T]) -> T:
@@ -742,11 +742,6 @@ class Subtask(LogPlace):
 
 def _ask_nobody(*_: int) -> None:
     raise AssertionError("a reader asks for splits, and the driver has none")
-
-
-"""The receiver of rows that the driver reads at the end: what is to be committed."""
-
-"""The channel of rows that only start a subtask."""
 
 
 class StageRunner:

@@ -18,14 +18,14 @@ from pyflink_on_spark._runtime.elements.bundle import MIN_TIMESTAMP
 
 T = TypeVar("T")
 Finished = tuple[int, BaseException | None]
+"""The number of a part that has done a piece of work, and what the work failed with."""
 _WINDOW_SECONDS = 0.1
+"""After how much work it is decided whether a part waits."""
 _WAITING_SHARE = 0.5
 _DEEPEST, _MOST_ITEMS, _MOST_OBJECTS = 6, 100, 2_000
 _BOUND_TO_A_THREAD = (sqlite3.Connection, sqlite3.Cursor, threading.local)
 Usage = tuple[float, int, int]
-"""The number of a part that has done a piece of work, and what the work failed with."""
-
-"""After how much work it is decided whether a part waits."""
+"""For how long (s) a thread had or wanted a processor, and how often it gave it up, and lost it."""
 
 
 class SubtaskThreads:
@@ -119,9 +119,6 @@ def _run_all(work: SimpleQueue[Callable[[], object] | None]) -> None:
     while (piece := work.get()) is not None:
         piece()
         del piece  # else it would keep what it worked on until the next one comes
-
-
-"""For how long (s) a thread had or wanted a processor, and how often it gave it up, and lost it."""
 
 
 class WaitNotice:

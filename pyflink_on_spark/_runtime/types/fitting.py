@@ -31,6 +31,7 @@ from pyflink_on_spark.common.typeinfo import (
 from pyflink_on_spark.common.types import Row
 
 Bind = Callable[[str, Any], str]
+"""Gives an object a name that compiled code can use; the argument is what the name begins with."""
 _EXACT = {
     BasicType.STRING: "str",
     BasicType.BOOLEAN: "bool",
@@ -43,7 +44,6 @@ _MOST_BITS = 256
 _LONGEST = (1 << 63) - 1
 _OF_FLOATS = (ast.Add, ast.Sub, ast.Mult, ast.Mod, ast.FloorDiv)
 _Bounds = tuple[int, int]
-"""Gives an object a name that compiled code can use; the argument is what the name begins with."""
 
 
 def unchanged_test(

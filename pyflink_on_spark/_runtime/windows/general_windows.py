@@ -27,8 +27,9 @@ if TYPE_CHECKING:
 STATE_NAME = "merging-window-set"
 
 Merged = Callable[[Any, list[Any], Any, list[Any]], None]
-Entries = dict[Any, Any]
 """Called with a merger: the result, the windows that it replaces, the state windows of both."""
+Entries = dict[Any, Any]
+"""The contents of one window, by key."""
 
 
 class _Mergers:
@@ -288,9 +289,6 @@ class GeneralWindows:
             self._context.delete_event_time_timer(time)
         else:
             self._context.delete_processing_time_timer(time)
-
-
-"""The contents of one window, by key."""
 
 
 class WindowContents(Protocol):

@@ -41,12 +41,14 @@ if TYPE_CHECKING:
 
 
 PREPARED = "prepared"
+"""The name of the channel through which tasks say what they have prepared."""
 Row = tuple[tuple[int, int, int], Any]
+"""A row between two stages: its subtask, its place on the channel and the channel; its payload."""
 FAILURE_BEGINS, FAILURE_ENDS = "\u2063<subtask failure>", "</subtask failure>\u2063"
 late_variables: dict[str, str] = {}
+"""Environment variables that the driver got after Spark had begun; workers do not inherit them."""
 _YOUNG, _MIDDLE, _OLD = 50_000, 20, 50
 _frozen_with = 0  # so many modules were loaded when objects were frozen
-"""The name of the channel through which tasks say what they have prepared."""
 
 
 class PreparedCommits:
@@ -111,9 +113,6 @@ class PreparedCommits:
 def _unsealed(payloads: Iterable[bytes]) -> Iterator[tuple[int, Any]]:
     for payload in payloads:
         yield from deserialize(payload)
-
-
-"""A row between two stages: its subtask, its place on the channel and the channel; its payload."""
 
 
 @dataclass(frozen=True)
@@ -276,9 +275,6 @@ def _exchanged(rows: RDD[Row], stage: StagePlan) -> RDD[Row]:
 
 def _subtasks_of(stage: StagePlan) -> int:
     return sum(vertex.parallelism for vertex in stage.vertices)
-
-
-"""Environment variables that the driver got after Spark had begun; workers do not inherit them."""
 
 
 def tune_garbage_collection() -> None:

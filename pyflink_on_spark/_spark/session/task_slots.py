@@ -20,6 +20,7 @@ from pyflink_on_spark._spark.session.spark_defaults import (
 )
 
 _YOUNG_SECONDS = 30.0
+"""Spark's own limit for the registration of executors."""
 _STEADY_SECONDS = 5.0
 _BACK_SECONDS = 10.0
 _PAUSE = 0.1
@@ -30,7 +31,7 @@ ASKS_FOR_ENCRYPTION = (
     "spark.io.encryption.enabled",
     "spark.authenticate.enableSaslEncryption",
 )
-"""Spark's own limit for the registration of executors."""
+"""The settings of Spark each of which has the connections of jobs encrypted."""
 
 
 def hosts_for(
@@ -144,9 +145,6 @@ def _running(session: SparkSession) -> int:
         info = tracker.getStageInfo(stage)
         running += 0 if info is None else info.numActiveTasks
     return running
-
-
-"""The settings of Spark each of which has the connections of jobs encrypted."""
 
 
 def is_encrypted(session: SparkSession) -> bool:

@@ -26,7 +26,7 @@ STORE_SETTINGS = {
     "spark.sql.streaming.numRecentProgressUpdates": "10",
 }
 changes = threading.RLock()
-"""Held by whoever needs that the settings of a session stay as they are."""
+"""The lock on the settings of a session, which its holder changes or relies on."""
 
 
 @contextlib.contextmanager

@@ -484,6 +484,3 @@ def _packed(parts: list[bytes]) -> Iterator[bytes]:
             some, size = [], 0
     if some:
         yield pickle.dumps(some, 5)
-
-
-"""How long an entry is at most. Spark copies an entry several times on its way."""

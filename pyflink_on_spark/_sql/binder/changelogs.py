@@ -28,16 +28,15 @@ KINDS = {
     "UPDATE_AFTER": UPDATE_AFTER,
     "DELETE": DELETE,
 }
+"""The kinds of changes by their names."""
 CHANGELOG_FUNCTIONS = frozenset({"TO_CHANGELOG", "FROM_CHANGELOG"})
 _PARAMETERS = ("INPUT", "OP", "OP_MAPPING", "ON_TIME", "UID")
 _COLUMN = "op"
 _UID = re.compile(r"[a-zA-Z_][a-zA-Z\-_0-9]*")
 Codes = tuple[tuple[str, int], ...]
+"""Codes, and the kinds of changes that they stand for."""
 _PLAIN: Codes = tuple(KINDS.items())
 _WRONG = "Invalid target mapping for argument 'op_mapping'. "
-"""The kinds of changes by their names."""
-
-"""Codes, and the kinds of changes that they stand for."""
 
 
 def bind_changelog_function(

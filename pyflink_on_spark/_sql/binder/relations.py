@@ -68,8 +68,9 @@ from pyflink_on_spark._sql.tables.connectors.registry import table_context, tabl
 from pyflink_on_spark._sql.types.logical import Time
 
 Lateral = tuple[syntax.Relation, "str | None", tuple[str, ...]]
-ONE_ROW = Values(Schema((), ()), ((),))
 """A relation that may use what stands before it, its name, and the names of its columns."""
+ONE_ROW = Values(Schema((), ()), ((),))
+"""The input of a query without FROM: one empty row."""
 
 
 def lateral_of(relation: syntax.Relation) -> Lateral | None:
@@ -237,9 +238,6 @@ def with_watermarks(node: Node, schema: ResolvedSchema) -> Node:
         return node
     index = schema.index(watermark.column)
     return AssignWatermarks(schema.row, node, index, watermark.expression)
-
-
-"""The input of a query without FROM: one empty row."""
 
 
 class RelationBinder:

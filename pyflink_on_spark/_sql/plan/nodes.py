@@ -25,6 +25,7 @@ UPDATE_BEFORE: Final = 1
 UPDATE_AFTER: Final = 2
 DELETE: Final = 3
 ALL_ROWS = "*"
+"""Stands for all variables of a pattern, where a column is written without one."""
 
 
 class ChangeKinds(enum.Flag):
@@ -656,9 +657,6 @@ class Over(Unary):
             f"LogicalOver(partitionBy=[{partition}], orderBy=[{keys}], window=[{self.frame}], "
             f"calls=[{calls}])"
         )
-
-
-"""Stands for all variables of a pattern, where a column is written without one."""
 
 
 @dataclass(frozen=True)

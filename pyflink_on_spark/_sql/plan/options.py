@@ -27,6 +27,7 @@ boolean = parse_boolean
 integer = parse_long
 memory_size = parse_memory_bytes
 duration = parse_duration_ms
+"""Reads a time, and gives it in ms."""
 
 
 @dataclass(frozen=True)
@@ -49,9 +50,6 @@ class Option(Generic[Value]):
 def text(value: str) -> str:
     """Read a text."""
     return value
-
-
-"""Reads a time, and gives it in ms."""
 
 
 def one_of(*values: str) -> Callable[[str], str]:

@@ -38,7 +38,9 @@ if TYPE_CHECKING:
 
 _UNIQUE = (logical.Sink, logical.ExternalSink, logical.ExternalScan, logical.FlatAggregate)
 Content = dict[str, Any]
+"""The meaning of state, by keyword; ``kind`` comes first."""
 Columns = tuple[str, ...]
+"""The origin of each column of a node."""
 _LONGEST = 400
 _ADDRESS = re.compile(r" at 0x[0-9a-f]+")
 _DEFAULT = "default_catalog.default_database."
@@ -324,10 +326,6 @@ def _repeats(value: Any) -> bool:
     if isinstance(value, SortKey):
         return _repeats(value.value)
     return all(map(_repeats, value)) if isinstance(value, tuple) else True
-
-
-"""The meaning of state, by keyword; ``kind`` comes first."""
-"""The origin of each column of a node."""
 
 
 def told(expression: Typed, columns: Columns) -> str:

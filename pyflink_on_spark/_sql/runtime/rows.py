@@ -27,11 +27,11 @@ if TYPE_CHECKING:
 
 
 Marks = Callable[[list[Any]], list[int]]
+"""Gives the watermark (microseconds) of each element."""
 _MICROS_PER_MILLI = 1000
 _LOWEST = MIN_TIMESTAMP * _MICROS_PER_MILLI
 _row = itemgetter(1)
 KINDS = (RowKind.INSERT, RowKind.UPDATE_BEFORE, RowKind.UPDATE_AFTER, RowKind.DELETE)
-"""Gives the watermark (microseconds) of each element."""
 
 
 @dataclass(frozen=True)

@@ -17,6 +17,7 @@ _READABLE = frozenset({*logical.NUMERIC, *logical.DATETIMES, Root.BOOLEAN})
 _LENGTHS = {**dict.fromkeys(logical.CHARACTERS, Root.VARCHAR),
             **dict.fromkeys(logical.BYTES_LIKE, Root.VARBINARY)}  # fmt: skip
 LONG_DIGITS = 18
+"""How many digits a DECIMAL may have that Flink keeps in a long."""
 _CONTEXT = decimal.Context(prec=80)
 _SHORT = re.compile(r"[ \n\t]*([+-]?)(\d*)(?:\.(\d*))?", re.ASCII)
 _EXPONENT = re.compile(r"[eE]([+-](?=.)|(?=[^+-]))(\d*)", re.ASCII)
@@ -148,9 +149,6 @@ def _number_fits(source: LogicalType, target: LogicalType) -> bool:
     if source.root is Root.DECIMAL:
         return False
     return logical.INTEGERS.index(source.root) <= logical.INTEGERS.index(target.root)
-
-
-"""How many digits a DECIMAL may have that Flink keeps in a long."""
 
 
 def rescale(unscaled: int, before: int, after: int) -> int:

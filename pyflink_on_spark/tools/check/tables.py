@@ -30,10 +30,13 @@ from pyflink_on_spark.tools.check.values import HOLE, Text, Value
 from pyflink_on_spark.tools.check.verdict import WORKS, Status, Verdict
 
 Found = tuple[str, Verdict, int]
+"""A name, the verdict on it, and its index in the text."""
 STATEMENTS = {"execute_sql", "sql_query", "sql_update", "add_insert_sql", "explain_sql"}
+"""The methods that take a statement."""
 EXPRESSIONS = {
     "select", "filter", "where", "group_by", "order_by", "add_columns", "add_or_replace_columns"
 }  # fmt: skip
+"""The methods of tables that take a text of expressions."""
 _OPTION = re.compile(
     r"'(?P<key>connector|connector\.type|format|key\.format|value\.format|format\.type|type)'"
     rf"\s*=\s*'(?P<value>[^'%${{}}{HOLE}]+)'"
@@ -55,11 +58,7 @@ _MESSAGES = {
     "add_argument", "ArgumentParser",
 }  # fmt: skip
 FILLED = {"format", "replace"}
-"""A name, the verdict on it, and its index in the text."""
-
-"""The methods that take a statement."""
-
-"""The methods of tables that take a text of expressions."""
+"""The methods of texts that have places for other texts."""
 
 
 def connector(identifier: str) -> tuple[str, Verdict]:
@@ -148,9 +147,6 @@ def _judged(
 def _first_words(text: str) -> str:
     words = " ".join(text.split())
     return words if len(words) <= _LONGEST else f"{words[: _LONGEST - 3]}..."
-
-
-"""The methods of texts that have places for other texts."""
 
 
 def is_message(node: ast.Call) -> bool:

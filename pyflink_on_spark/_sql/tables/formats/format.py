@@ -23,15 +23,14 @@ if TYPE_CHECKING:
 
 
 Decode = Callable[[Iterator[Any]], Iterator[Any]]
+"""Makes rows of messages, which are bytes or texts: any number of each. Of a format with changes
+it makes pairs of the kind and the row."""
 Encode = Callable[[Iterator[Any]], Iterator[Any]]
+"""Makes messages of rows."""
 _PACKAGE = "pyflink_on_spark._sql.tables.formats"
 _MOST = 20_000
 _DAY, _HOUR, _TO_THE_SECOND = 10, 11, 19
 _WITH_POINT = 20
-"""Makes rows of messages, which are bytes or texts: any number of each. Of a format with changes
-it makes pairs of the kind and the row."""
-
-"""Makes messages of rows."""
 
 
 class Decoder(ABC):

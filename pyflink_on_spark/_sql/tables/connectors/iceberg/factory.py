@@ -64,6 +64,7 @@ _WITHOUT_EFFECT: tuple[Option[Any], ...] = (
 )
 _OWN: tuple[Option[Any], ...] = (CATALOG_TYPE, CATALOG_CLASS, WAREHOUSE, URI, USER, PASSWORD)
 CATALOG_OPTIONS: tuple[Option[Any], ...] = (*_OWN, *_WITHOUT_EFFECT)
+"""Those that have a fixed key."""
 _TO_PYICEBERG = ("token", "credential", "scope", "prefix", "oauth2-server-uri")
 _PREFIXES = ("s3.", "gcs.", "adls.", "client.", "rest.", "header.", "hdfs.")
 _CLASSES = {
@@ -100,8 +101,8 @@ _READING: tuple[Option[Any], ...] = (
 )  # fmt: skip
 _WRITING: tuple[Option[Any], ...] = (_UPSERT, _UPSERT_HINT, _FILES, _PARALLELISM)
 LINK: tuple[Option[Any], ...] = (CATALOG_NAME, CATALOG_DATABASE, CATALOG_TABLE)
+"""The options that name a table in its catalog."""
 _ALIKE = ({"IntegerType", "LongType"}, {"FloatType", "DoubleType"})
-"""Those that have a fixed key."""
 
 
 def is_catalog_option(key: str) -> bool:
@@ -198,9 +199,6 @@ def _database_url(uri: str, options: Mapping[str, str]) -> str:
     if password is not None:
         login += f":{quote(password, safe='')}"
     return f"{_DIALECTS[beginning]}{login}{'@' if login else ''}{rest}"
-
-
-"""The options that name a table in its catalog."""
 
 
 class IcebergFactory(TableFactory):
