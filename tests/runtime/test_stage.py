@@ -7,7 +7,7 @@ import pytest
 from pyflink_on_spark._runtime.diagnosis.failure import SubtaskFailure
 from pyflink_on_spark._runtime.elements.immutability import deserialize
 from pyflink_on_spark._runtime.task.exchange_writer import ChannelRow
-from pyflink_on_spark._runtime.task.subtask import DRIVER, START, StageRunner
+from pyflink_on_spark._runtime.task.stage import DRIVER, START, StageRunner
 from pyflink_on_spark.datastream import MapFunction
 from tests.runtime.harness import FakeClock
 from tests.runtime.rounds import CutSource, job_of

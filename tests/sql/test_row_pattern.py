@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from pyflink_on_spark._runtime.elements.bundle import MAX_WATERMARK
 from pyflink_on_spark._sql.errors import TableError
-from pyflink_on_spark._sql.plan.nodes import PatternVariable, RowPattern, Skip
+from pyflink_on_spark._sql.plan.match import PatternVariable, RowPattern, Skip
 from pyflink_on_spark._sql.runtime.match_recognize import Automaton, edges_of
 
 NAMES = "ABCD"

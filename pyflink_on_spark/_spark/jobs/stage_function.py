@@ -31,7 +31,7 @@ from pyflink_on_spark._runtime.diagnosis.function_log import LOGS, FunctionLog, 
 from pyflink_on_spark._runtime.elements.clock import SystemClock
 from pyflink_on_spark._runtime.elements.immutability import deserialize
 from pyflink_on_spark._runtime.task.exchange_writer import ChannelRow
-from pyflink_on_spark._runtime.task.subtask import DRIVER, START, StageRunner
+from pyflink_on_spark._runtime.task.stage import DRIVER, START, StageRunner
 from pyflink_on_spark._runtime.user_code.dependencies import in_use
 from pyflink_on_spark._runtime.user_code.user_function import install_classes
 from pyflink_on_spark._spark.session.dependencies import ShippedDependencies

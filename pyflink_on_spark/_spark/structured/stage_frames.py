@@ -17,7 +17,7 @@ from pyflink_on_spark._runtime.diagnosis.function_log import LOGS, install_funct
 from pyflink_on_spark._runtime.elements.clock import SystemClock
 from pyflink_on_spark._runtime.elements.immutability import serialize
 from pyflink_on_spark._runtime.task.exchange_writer import ChannelRow
-from pyflink_on_spark._runtime.task.subtask import DRIVER, START, StageRunner
+from pyflink_on_spark._runtime.task.stage import DRIVER, START, StageRunner
 from pyflink_on_spark._runtime.user_code.user_function import install_classes
 from pyflink_on_spark._spark.jobs.batch_job import BatchJob
 from pyflink_on_spark._spark.jobs.stage_function import (

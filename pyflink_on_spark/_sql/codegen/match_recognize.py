@@ -14,7 +14,7 @@ from pyflink_on_spark._sql.codegen.aggregates import (
 from pyflink_on_spark._sql.codegen.expressions import ExpressionCompiler
 from pyflink_on_spark._sql.codegen.program import Binding, Program
 from pyflink_on_spark._sql.plan.expressions import InputRef, Typed, rewrite, walk
-from pyflink_on_spark._sql.plan.nodes import (
+from pyflink_on_spark._sql.plan.match import (
     ALL_ROWS,
     Match,
     MatchedAggregate,

@@ -10,7 +10,7 @@ from pyflink_on_spark._sql.codegen.aggregates import AggregatedRows, compile_fra
 from pyflink_on_spark._sql.codegen.match_recognize import MatchCompiler, depends_on_row_alone
 from pyflink_on_spark._sql.codegen.rows import compile_sort_key, compile_value
 from pyflink_on_spark._sql.errors import TableError
-from pyflink_on_spark._sql.plan import nodes as logical
+from pyflink_on_spark._sql.plan import match as logical
 from pyflink_on_spark._sql.plan.expressions import (
     AggregateInvocation,
     Constant,

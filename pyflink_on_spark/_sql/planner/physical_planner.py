@@ -21,6 +21,7 @@ from pyflink_on_spark._sql.codegen.rows import compile_values
 from pyflink_on_spark._sql.errors import QuerySettings, TableError, at_any_depth, not_yet
 from pyflink_on_spark._sql.plan import nodes as logical
 from pyflink_on_spark._sql.plan.expressions import InputRef, Typed, input_refs, substitute
+from pyflink_on_spark._sql.plan.match import Match as LogicalMatch
 from pyflink_on_spark._sql.plan.nodes import (
     DELETE,
     INSERT,
@@ -34,7 +35,6 @@ from pyflink_on_spark._sql.plan.nodes import (
     ToChangelog,
 )
 from pyflink_on_spark._sql.plan.nodes import Expand as LogicalExpand
-from pyflink_on_spark._sql.plan.nodes import Match as LogicalMatch
 from pyflink_on_spark._sql.plan.time_conditions import time_bounds, window_join, windows_of
 from pyflink_on_spark._sql.planner import joins, scans
 from pyflink_on_spark._sql.planner.aggregates import (

@@ -16,12 +16,10 @@ from pyflink_on_spark._sql.plan.expressions import (
     rewrite,
     walk,
 )
+from pyflink_on_spark._sql.plan.match import Match, MatchedAggregate, MatchedField
 from pyflink_on_spark._sql.plan.nodes import (
     Aggregate,
     Expand,
-    Match,
-    MatchedAggregate,
-    MatchedField,
     Node,
     Over,
     Project,

@@ -18,7 +18,7 @@ from pyflink_on_spark._runtime.elements.bundle import MAX_WATERMARK, MIN_TIMESTA
 from pyflink_on_spark._runtime.operators.timestamps import LateRows
 from pyflink_on_spark._sql.codegen.program import Program
 from pyflink_on_spark._sql.errors import TableError
-from pyflink_on_spark._sql.plan.nodes import PatternVariable, RowPattern, Skip
+from pyflink_on_spark._sql.plan.match import PatternVariable, RowPattern, Skip
 from pyflink_on_spark._sql.runtime.rows import KeyedProgramOperator
 
 if TYPE_CHECKING:
