@@ -8,6 +8,7 @@ import threading
 import time
 
 import pytest
+from pyspark.sql import SparkSession
 
 from pyflink_on_spark._compat.errors import JobCancelledError, JobExecutionError
 from pyflink_on_spark._connectors.files.sink import PartFileSink
@@ -186,14 +187,19 @@ def test_ctrl_c_cancels_the_job(env, tmp_path, monkeypatch):
     assert jobs[0].status() is JobStatus.CANCELED
 
 
-def test_spark_lists_a_job_with_checkpoints_and_can_stop_it(env, spark):
+def queries():
+    """The queries of the session that jobs get; other tests may have made another one active."""
+    return SparkSession.active().streams.active
+
+
+def test_spark_lists_a_job_with_checkpoints_and_can_stop_it(env):
     options = {"execution.checkpointing.interval": "1 h", "restart-strategy.type": "none"}
     env.configure(Configuration.from_dict(options))
     stream = env.from_collection(range(10_000)).map(lambda n: time.sleep(0.01) or n, Types.INT())
     stream.filter(lambda n: n < 0).print()
     client = env.execute_async("listed")
-    while not (listed := [q for q in spark.streams.active if q.name.startswith("listed #")]):
-        assert client.get_job_status().result() is not JobStatus.FAILED
+    while not (listed := [q for q in queries() if q.name.startswith("listed #")]):
+        assert not client.get_job_status().result().is_globally_terminal_state()
         time.sleep(0.02)
     listed[0].stop()
     with pytest.raises(JobExecutionError, match="Spark has stopped the job's query"):
