@@ -285,7 +285,7 @@ class Progress:
             task,
             last_records_at=self._last_records_at[place],
             records_per_second=(task.records - then[1]) / seconds,
-            busy_share=min(1.0, (task.busy - then[2]) / seconds),
+            busy_share=max(0.0, min(1.0, (task.busy - then[2]) / seconds)),
             backpressured_share=min(1.0, (task.backpressured - then[3]) / seconds),
         )
 

@@ -223,6 +223,29 @@ def test_hosts_that_reach_the_driver_only(tmp_path, monkeypatch):
         running.close()
 
 
+class Stuck(MapFunction):
+    """Does not return."""
+
+    def map(self, value):
+        while True:
+            time.sleep(0.01)
+
+
+def test_a_function_that_is_stuck_in_its_first_element_is_busy(tmp_path):
+    network = NetworkSettings(heartbeat_interval=0.2)
+    running = Running(tmp_path, 1, lambda stream: stream.map(Stuck()), Few(), network=network)
+    try:
+        deadline = time.monotonic() + 30
+        while max((part.busy for part in running.pool.progress()), default=0.0) < 2.0:
+            follow(running.pool, time.monotonic() + 0.1)
+            assert time.monotonic() < deadline, running.pool.progress()
+        assert running.pool.progress()[0].records == 0, "it has never reported since"
+    finally:
+        for process in running.processes:
+            process.kill()
+        running.close()
+
+
 def test_a_host_that_cannot_be_reached_is_named():
     with socket.create_server(("127.0.0.1", 0)) as server:
         port = server.getsockname()[1]

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import logging
+import socket
 from dataclasses import replace
 
 import pytest
 
+from pyflink_on_spark._operate.server.rest import overview
 from pyflink_on_spark._operate.server.rest.control import is_below
 from pyflink_on_spark._operate.server.rest.overview import ProcessRoutes
 from pyflink_on_spark._operate.server.rest.routing import Request, Router
@@ -153,6 +155,28 @@ def test_the_log(driver, tmp_path):
     assert asked("/jobmanager/logs").content["logs"][0]["size"] == 9
     assert asked("/jobmanager/logs/job.log").content == b"all of it"
     assert asked("/jobmanager/logs/other").status == 404
+
+
+@pytest.mark.parametrize("path", ["/jobmanager/stdout", "/taskmanagers/driver/stdout"])
+def test_the_file_of_the_standard_output(driver, tmp_path, monkeypatch, path):
+    def asked(**query):
+        return driver.router.answer(Request("GET", path, query))
+
+    printed = tmp_path / "printed"
+    with printed.open("wb") as file:
+        monkeypatch.setattr(overview, "_STANDARD_OUTPUT", file.fileno())
+        file.write(b"first\nsecond\n")
+        file.flush()
+        assert (asked().content, asked(**{"from": "6"}).content) == (
+            b"first\nsecond\n",
+            b"second\n",
+        )
+        printed.unlink()
+        assert asked().content == b"first\nsecond\n"
+    with socket.socketpair()[0] as terminal:
+        monkeypatch.setattr(overview, "_STANDARD_OUTPUT", terminal.fileno())
+        assert asked().status == 404
+        assert "to no file" in str(asked().content)
 
 
 STACK = Stack("read", 1, "read", ("Reader.map (job.py:3)", "parse (job.py:9)"))

@@ -195,7 +195,7 @@ class Host:
             while True:
                 order = self._control.receive(self._silence)
                 if order[1] == HEARTBEAT:
-                    self._control.send(None, HEARTBEAT, None)
+                    self._control.send(None, HEARTBEAT, self._working())
                 elif order[1] == SAMPLE:
                     threading.Thread(target=self._sample, args=order, daemon=True).start()
                 else:
@@ -208,6 +208,11 @@ class Host:
                 sys.stderr.write(f"host {self._number} ends: {why}\n")
                 sys.stderr.flush()
                 _leave(1)
+
+    def _working(self) -> list[TaskProgress] | None:
+        """The progress of functions that keep the thread of the host from reporting theirs."""
+        late = time.monotonic() >= self._next_report + _REPORT_SECONDS
+        return self._group.working() if self._group is not None and late else None
 
     def _sample(self, number: int, _: str, samples: int, pause: float) -> None:
         """Send samples of the threads to the driver, also while one of them is stuck."""
@@ -339,6 +344,7 @@ class Host:
             peers, hosts_of_subtasks(self._stages, hosts), hosts_of_channels(self._stages, hosts)
         )
         self._running = True
+        self._report()  # the first call of a function may take any time
         step("host: it is connected")
 
     def _ask_for_splits(self, subtask_id: int, chain: int, count: int) -> None:

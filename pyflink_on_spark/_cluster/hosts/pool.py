@@ -207,6 +207,8 @@ class _HostConnection:
                 if content.progress is not None:
                     self.progress = content.progress
             elif kind == HEARTBEAT:
+                if content:
+                    self.progress = _with_calls(self.progress, content)
                 return
             elif kind == "peer lost":
                 self.lost_peer = time.monotonic(), content
@@ -573,6 +575,17 @@ class HostPool:
                 wait.look(f"{len(waiting)} of {len(self._hosts)} hosts to {awaited}")
         if unwritten is not None:
             raise unwritten
+
+
+def _with_calls(
+    known: Sequence[TaskProgress], working: Iterable[TaskProgress]
+) -> tuple[TaskProgress, ...]:
+    """The progress of a host, with the time that calls have taken which have not returned."""
+    busy = {(each.name, each.subtask): each.busy for each in working}
+    return tuple(
+        replace(each, busy=max(each.busy, busy.get((each.name, each.subtask), 0.0)))
+        for each in known
+    )
 
 
 def _note_nothing(future: Future[Any]) -> None:

@@ -264,7 +264,11 @@ class SubtaskGroup:
                     subtask.tick()
                     continue
                 since, used = self._now(), self._used()
+                activity = subtask.activity
+                activity.working_since = since
                 subtask.tick()
+                activity.working_since = None
+                activity.busy += self._now() - since
                 self._notice(number, since, used)
                 self._note_work(number, subtask)
         took = 1000 * (self._now() - begun)
@@ -344,6 +348,7 @@ class SubtaskGroup:
         if found and unit.subtask_id in self._threads:
             self._hand_over(unit, subtask, [], more)
         elif found:
+            subtask.activity.working_since = begun
             subtask.work(deadline)
             self._spend(unit, subtask, begun, used)
             self._follow_up(unit, subtask, more)
@@ -361,6 +366,7 @@ class SubtaskGroup:
         if unit.subtask_id in self._threads:
             self._hand_over(unit, subtask, list(rows))
         else:
+            subtask.activity.working_since = begun
             subtask.work(deadline, rows)
         if len(unit.rows.waiting) <= _MOST_WAITING:
             self._over_limit.discard(unit.subtask_id)
@@ -371,6 +377,7 @@ class SubtaskGroup:
     def _spend(self, unit: RunQueueEntry, subtask: Subtask, begun: float, used: Usage) -> None:
         ended = self._now()
         activity, took = subtask.activity, ended - begun
+        activity.working_since = None
         activity.busy += took
         if activity.held_since is not None:
             activity.released(begun)
@@ -725,6 +732,20 @@ class SubtaskGroup:
                     replace(each, busy=max(each.busy, worked)) for each in known
                 ]
         return [each for number in self._parts for each in self._progress.get(number, ())]
+
+    def working(self) -> list[TaskProgress]:
+        """The last progress of the parts whose functions are in a call, with the time until now.
+
+        Any thread may ask, also while the one that works here is stuck.
+        """
+        now = self._now()
+        found: list[TaskProgress] = []
+        for number, part in self._parts.items():
+            if part.activity.working_since is not None:
+                worked = part.activity.worked(now)
+                known = self._progress.get(number, ())
+                found += [replace(each, busy=max(each.busy, worked)) for each in known]
+        return found
 
 
 def _name(part: Subtask) -> str:

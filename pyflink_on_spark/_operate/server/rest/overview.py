@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import platform
+import stat
 import sys
 import threading
 import time
@@ -161,6 +162,8 @@ def _summary(job: OperatedJob) -> dict[str, Any]:
 
 TEXT = "text/plain; charset=UTF-8"
 _MOST_BYTES = 10 * 1024 * 1024
+_STANDARD_OUTPUT = 1
+"""Its descriptor: ``sys.stdout`` may be something else."""
 
 
 def part_of_log(path: str | Path, start: str | None) -> Answer:
@@ -217,12 +220,14 @@ class ProcessRoutes:
         router.add("GET", "/jobmanager/log", self.log)
         router.add("GET", "/jobmanager/logs", self.logs)
         router.add("GET", "/jobmanager/logs/:name", self.log)
+        router.add("GET", "/jobmanager/stdout", self.standard_output)
         router.add("GET", "/jobmanager/environment", self.environment)
         router.add("GET", "/jobmanager/thread-dump", self.threads)
         router.add("GET", "/taskmanagers", self.task_managers)
         router.add("GET", "/taskmanagers/:manager", self.task_manager)
         router.add("GET", "/taskmanagers/:manager/log", self.task_manager_log)
         router.add("GET", "/taskmanagers/:manager/logs", self.task_manager_logs)
+        router.add("GET", "/taskmanagers/:manager/stdout", self.task_manager_output)
 
     def config(self, request: Request) -> Answer:
         """Return the options of the last job; what is secret is hidden."""
@@ -260,6 +265,15 @@ class ProcessRoutes:
         self._jobs.get(job_id)
         return self.log(request)
 
+    def standard_output(self, request: Request) -> Answer:
+        """Return the end of the file to which this process prints."""
+        try:
+            if stat.S_ISREG(os.fstat(_STANDARD_OUTPUT).st_mode):
+                return part_of_log(f"/dev/fd/{_STANDARD_OUTPUT}", request.query.get("from"))
+        except OSError as error:
+            raise RestError(NOT_FOUND, f"The standard output cannot be read: {error}") from error
+        raise RestError(NOT_FOUND, "The standard output goes to a terminal or a pipe, to no file.")
+
     def environment(self, request: Request) -> Answer:
         """Return the Python of the driver, in the fields that Flink has for Java."""
         version = f"{platform.python_implementation()} {platform.python_version()}"
@@ -294,6 +308,11 @@ class ProcessRoutes:
         """Return the log, in which those of the hosts are, too."""
         _check_manager(manager)
         return self.log(request)
+
+    def task_manager_output(self, request: Request, manager: str) -> Answer:
+        """Return the standard output, in which that of the hosts is, too."""
+        _check_manager(manager)
+        return self.standard_output(request)
 
     def task_manager_logs(self, request: Request, manager: str) -> Answer:
         """Return the name and size of the log."""
