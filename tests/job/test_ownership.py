@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import sys
 import time
@@ -19,6 +20,7 @@ from pyflink_on_spark._job.checkpoints.ownership import (
     Program,
     this_program,
 )
+from pyflink_on_spark._runtime.checkpoints.checkpoint import restored_positions
 from pyflink_on_spark._runtime.checkpoints.stored_frames import watch
 from pyflink_on_spark._runtime.contract.plan import OperatorPlan
 from pyflink_on_spark._runtime.operators.stateless import SinkOperator
@@ -105,6 +107,18 @@ def test_a_run_with_a_checkpoint_of_its_own_lives_on_when_its_ancestor_is_copied
     second.checkpoint()
     Run(tmp_path, "c", [], place)
     second.checkpoint()
+
+
+def test_a_checkpoint_that_was_exchanged_for_an_older_one_is_not_restored(tmp_path, world):
+    run = Run(tmp_path, "a", world, **{"execution.checkpointing.num-retained": "2"})
+    run.checkpoint()
+    run.checkpoint()
+    assert restored_positions(run.coordinator.restore, ["source"], {}) == {}
+    home = tmp_path / "a"
+    shutil.rmtree(home / "chk-2")
+    shutil.copytree(home / "chk-1", home / "chk-2")
+    with pytest.raises(CheckpointError, match="chk-2 has changed since the driver has read it"):
+        restored_positions(run.coordinator.restore, ["source"], {})
 
 
 def test_a_savepoint_may_be_the_beginning_of_many(tmp_path, world):

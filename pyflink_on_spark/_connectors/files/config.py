@@ -12,7 +12,7 @@ import uuid
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import count
 from typing import TYPE_CHECKING, BinaryIO
@@ -400,6 +400,8 @@ class Compaction:
         # Parts are removed after the compacted file is visible.
         done = again and not all(files.exists(_current_path(part, files)) for part in group)
         if not done and not files.exists(path):
+            for part in group:
+                part.check(_current_path(part, files), files)
             self._write(group, path, files)
         for part in group:
             part.remove(files)
@@ -415,7 +417,7 @@ class Compaction:
                 self.compactor.compact([_current_path(part, files) for part in group], file, files)
             with naming(path):
                 files.make_durable(hidden)
-            output.commit(files)
+            replace(output, size=files.status(hidden).size).commit(files)
         except BaseException:
             output.discard(files)
             raise

@@ -47,14 +47,34 @@ class PendingFile:
 
         Raises:
             FileNotFoundError: the file exists neither under the hidden nor under the final path.
+            OSError: the hidden file does not have the size with which it was finished.
         """
         try:
             with naming(self.path):
+                self.check(self.in_progress_path, files)
                 files.rename(self.in_progress_path, self.path)
         except FileNotFoundError:
             if not files.exists(self.path):
                 raise
         self.remove_originals(files)
+
+    def check(self, hidden: str, files: FileSystem = LOCAL) -> None:
+        """Check that the file has the size with which it was finished.
+
+        Args:
+            hidden: where it is.
+            files: the file system.
+
+        Raises:
+            FileNotFoundError: there is no such file.
+            OSError: it has another size.
+        """
+        size = files.status(hidden).size
+        if size != self.size:
+            raise OSError(
+                f"{hidden} has {size} bytes, and had {self.size} when it was finished, so it does "
+                f"not become {self.path}: something has changed it meanwhile"
+            )
 
     def remove_originals(self, files: FileSystem = LOCAL) -> None:
         """Remove the files that this one continues, and which no job needs any more."""

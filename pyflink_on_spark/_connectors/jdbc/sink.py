@@ -266,6 +266,7 @@ class _Commit:
         self._until = time.time_ns() // 1_000_000 - days * _DAY
         self._find = translated(f"SELECT 1 FROM {table} WHERE committable = ?")
         self._note = translated(f"INSERT INTO {table} (committable, committed_at) VALUES (?, ?)")
+        self._keep = translated(f"UPDATE {table} SET committed_at = ? WHERE committable = ?")
         self._forget = translated(f"DELETE FROM {table} WHERE committed_at < ?")
 
     def run(self, client: JdbcClient) -> None:
@@ -274,12 +275,15 @@ class _Commit:
 
         def note_commits(cursor: Any) -> None:
             missing.clear()
-            cursor.execute(self._forget, (self._until,))
             for committable in self._committables:
-                cursor.execute(self._find, (committable.number,))
+                number, now = committable.number, time.time_ns() // 1_000_000
+                cursor.execute(self._find, (number,))
                 if cursor.fetchone() is None:
-                    cursor.execute(self._note, (committable.number, time.time_ns() // 1_000_000))
+                    cursor.execute(self._note, (number, now))
                     missing.append(committable)
+                else:  # the clock may have jumped since it was noted
+                    cursor.execute(self._keep, (now, number))
+            cursor.execute(self._forget, (self._until,))
 
         client.execute(_Batches(missing), note_commits)
 

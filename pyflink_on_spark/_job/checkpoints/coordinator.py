@@ -242,7 +242,7 @@ class CheckpointCoordinator:
         self.key_groups = stateful_operators(state.renamed(heirs.names))
         self._number = metadata.checkpoint_id
         where = place.uri if keep else state.to_bytes()
-        digest = "" if self._signer is None else metadata.digest()
+        digest = metadata.digest() if keep else ""
         self.restore = Restore(metadata.checkpoint_id, where, heirs.names, digest)
         committables = heirs.of_sinks(committables)
         shown = flinks or place.uri
@@ -540,7 +540,7 @@ class CheckpointCoordinator:
         final: bool,
         metadata: Metadata | None = None,
     ) -> None:
-        digest = "" if self._signer is None or metadata is None else metadata.digest()
+        digest = "" if metadata is None else metadata.digest()
         self.restore = Restore(self._number, where, digest=digest)
         self._unacknowledged = True
         self._commits.checkpoint_complete(

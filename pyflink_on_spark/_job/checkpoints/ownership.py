@@ -19,11 +19,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from pyflink_on_spark._compat.errors import CheckpointError, JobExecutionError
-from pyflink_on_spark._runtime.checkpoints.checkpoint import METADATA
+from pyflink_on_spark._runtime.checkpoints.checkpoint import METADATA, OWNER
 from pyflink_on_spark._runtime.checkpoints.checkpoint_files import Folder
 from pyflink_on_spark._runtime.elements.clock import Clock
 
-OWNER = "_owner"
 _log = logging.getLogger("pyflink_on_spark")
 _IMPORTED = time.time()
 _START_FIELD = 19

@@ -36,6 +36,8 @@ from pyflink_on_spark._runtime.elements.immutability import deserialize, seriali
 
 METADATA = "_metadata"
 COMMITTABLES = "committables"
+OWNER = "_owner"
+"""The file, beside checkpoints, that names the job which has continued from one of them."""
 _FORMAT = 5
 """The format whose committables have all their content in ``committables``."""
 _DEPTH = 2
@@ -177,8 +179,8 @@ def read_metadata(place: Folder, digest: str = "") -> Metadata:
 
     Args:
         place: its folder; if that has a key, the key must have signed the checkpoint.
-        digest: of the metadata that another process has found to be signed; with it, the signature
-            is not looked at.
+        digest: of the metadata that the driver has written, or found to be signed; with it, the
+            signature is not looked at.
 
     Raises:
         CheckpointError: if it is not there, incomplete or damaged, or not signed with the key.
@@ -210,8 +212,8 @@ def read_metadata(place: Folder, digest: str = "") -> Metadata:
                 raise CheckpointError(f"{place.shown} has changed since the driver has read it")
             if signer is not None and not signer.has_signed(found, signature):
                 raise _not_signed(place, signature is not None)
-            if not all(file.digest for file in (*metadata.data_files, committables)):
-                raise _not_signed(place, True)
+        if place.signed and not all(f.digest for f in (*metadata.data_files, committables)):
+            raise _not_signed(place, True)
         return metadata
     except FileNotFoundError as error:
         raise CheckpointError(
@@ -289,6 +291,9 @@ def find_checkpoint(path: str, configuration: Mapping[str, str] | None = None) -
 def latest_checkpoint(*folders: str, configuration: Mapping[str, str] | None = None) -> str | None:
     """Return the path of the latest complete checkpoint or savepoint.
 
+    Of one job that is the one with the highest number, of several jobs that of the job which has
+    continued from the others, or else the youngest.
+
     Args:
         folders: folders of checkpoints (``execution.checkpointing.dir``) and savepoints
             (``execution.checkpointing.savepoint-dir``) of one job; those that do not exist are
@@ -301,13 +306,29 @@ def latest_checkpoint(*folders: str, configuration: Mapping[str, str] | None = N
     Raises:
         CheckpointError: one is damaged, or of another version.
     """
-    found = [
-        (metadata.time, metadata.checkpoint_id, place.uri)
-        for name in folders
-        for place in _places(folder(name, configuration), _DEPTH)
-        for metadata in _complete(place)
-    ]
+    newest: dict[str, tuple[Metadata, str]] = {}
+    heirs: dict[str, str] = {}
+    for name in folders:
+        for place in _places(folder(name, configuration), _DEPTH):
+            for metadata in _complete(place):
+                job = metadata.job_id
+                known = newest.get(job)
+                # The clock may have been set back while the job ran.
+                if known is None or metadata.checkpoint_id > known[0].checkpoint_id:
+                    newest[job] = metadata, place.uri
+                if not metadata.savepoint and (heir := owner_of(place.parent())) != job:
+                    heirs[job] = heir
+    last = [job for job in newest if heirs.get(job) not in newest] or newest
+    found = [(newest[job][0].time, newest[job][0].checkpoint_id, newest[job][1]) for job in last]
     return max(found)[2] if found else None
+
+
+def owner_of(home: Folder) -> str:
+    """The id of the job that has continued from a checkpoint in a folder; empty without one."""
+    try:
+        return home.read(OWNER).decode(errors="replace").partition("\n")[0]
+    except FileNotFoundError:
+        return ""
 
 
 def _places(place: Folder, depth: int) -> Iterator[Folder]:
@@ -336,7 +357,7 @@ class Restore(NamedTuple):
         where: its folder, or its content.
         names: the stable names that operators and sources have in the job, by those in the
             checkpoint, where they differ; None for what the job leaves out.
-        digest: of its metadata, if their signature was checked.
+        digest: of its metadata; empty if the content is here.
     """
 
     checkpoint_id: int

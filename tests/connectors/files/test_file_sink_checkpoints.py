@@ -436,6 +436,21 @@ def test_a_part_file_that_is_gone_is_named(tmp_path):
         job.restart()
 
 
+@pytest.mark.parametrize("size", [1, 9])
+@pytest.mark.parametrize("strategy", [None, CompactionStrategy(checkpoints=1)])
+def test_a_finished_file_that_was_changed_does_not_become_visible(tmp_path, strategy, size):
+    compaction = strategy and Compaction(strategy, Concatenation())
+    job = SinkJob(options_for(tmp_path, rolling=ON_CHECKPOINT, compaction=compaction))
+    job.write("ab")
+    job.checkpoint(commit=False)
+    (path,) = tmp_path.iterdir()
+    os.truncate(path, size)
+    for again in (False, True):
+        with pytest.raises(OSError, match=f"has {size} bytes, and had 4 when it was finished"):
+            job.commit(again=again)
+    assert visible(tmp_path) == []
+
+
 def test_a_part_file_that_has_lost_bytes_is_named(tmp_path):
     job = SinkJob(options_for(tmp_path))
     job.write("ab")

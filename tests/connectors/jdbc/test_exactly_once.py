@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pickle
 import sqlite3
+import time
 from contextlib import closing
 from dataclasses import replace
 
@@ -169,6 +170,20 @@ def test_old_commits_are_forgotten(store):
     made.commit(committables(made, Row(2, "b")))
     assert len(run("SELECT * FROM pyflink_on_spark_commits")) == 1
     assert len(run("SELECT * FROM t")) == 2
+
+
+def test_a_clock_that_jumps_makes_no_commit_count_twice(store, monkeypatch):
+    where, run = store
+    made = sink(where, days=2)
+    prepared = committables(made, Row(1, "a"))
+    made.commit(prepared)
+    now = time.time_ns
+    monkeypatch.setattr(time, "time_ns", lambda: now() + 3 * 24 * 60 * 60 * 10**9)
+    for _ in range(2):
+        made.commit_again(prepared)
+    monkeypatch.setattr(time, "time_ns", now)
+    made.commit_again(prepared)
+    assert run("SELECT id FROM t") == [(1,)]
 
 
 def test_no_right_to_make_tables_is_needed(server, database):
