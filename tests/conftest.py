@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+
 import pytest
 from hypothesis import HealthCheck, settings
 
@@ -11,6 +13,17 @@ from pyflink_on_spark.testing import LocalEngine
 # How long an example takes says more of the machine than of the code.
 settings.register_profile("any", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("any")
+
+
+@pytest.fixture(autouse=True, scope="session")
+def the_engine_does_not_see_coverage():
+    """Lets loops contain the code of functions, as they do where nobody watches."""
+    if type(sys.gettrace()).__module__.partition(".")[0] != "coverage":
+        yield
+        return
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(sys, "gettrace", lambda: None)
+        yield
 
 
 @pytest.fixture(autouse=True)
