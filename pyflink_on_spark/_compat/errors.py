@@ -47,7 +47,7 @@ class RaisedByJava(PyFlinkOnSparkError):
     def __str__(self) -> str:
         return f"{self.java_class}: {self.message}"
 
-    def __reduce__(self) -> tuple[Any, ...]:
+    def __reduce__(self) -> tuple[object, ...]:
         return known_as(type(self)), self.args, self.__dict__
 
 
@@ -169,19 +169,19 @@ class FailureText:
         sys.stderr.write(f"{self._text}\n")
 
 
-def also_java_error(kind: Any) -> Any:
+def also_java_error(kind: object) -> Any:
     """Return a class of errors, as a Py4JJavaError too if somebody has imported py4j."""
     protocol = sys.modules.get("py4j.protocol")
     return kind if protocol is None else _also(kind, protocol.Py4JJavaError)
 
 
-def known_as(kind: Any) -> Any:
+def known_as(kind: Any) -> object:
     """Return the class that has a name in a module, of one that ``also_java_error`` returned."""
     return kind.__base__ if kind.__qualname__ == kind.__base__.__qualname__ else kind
 
 
 @functools.cache
-def _also(kind: Any, java_error: Any) -> Any:
+def _also(kind: Any, java_error: Any) -> object:
     if issubclass(kind, java_error):
         return kind
     own = {

@@ -10,7 +10,6 @@ import sys
 import threading
 from collections.abc import Sequence
 from types import ModuleType
-from typing import Any
 
 from pyflink_on_spark._compat.own_frames import install_short_tracebacks
 
@@ -83,10 +82,10 @@ class _PyFlinkPackage(ModuleType):
         self.__file__, self.__path__ = ours.__file__, ours.__path__
         self.__version__ = ours.__pyflink_version__
 
-    def __getattr__(self, name: str) -> Any:
+    def __getattr__(self, name: str) -> object:
         return getattr(sys.modules[_OURS], name)
 
-    def __reduce__(self) -> tuple[Any, ...]:
+    def __reduce__(self) -> tuple[object, ...]:
         return importlib.import_module, (self.__name__,)
 
 

@@ -15,7 +15,7 @@ from difflib import get_close_matches
 from typing import Any
 
 
-def missing_name(module: str, reason: str = "") -> Callable[[str], Any]:
+def missing_name(module: str, reason: str = "") -> Callable[[str], object]:
     """Return a module's ``__getattr__``.
 
     It finds what PyFlink's module has by accident. Of other names it raises ImportError in
@@ -27,7 +27,7 @@ def missing_name(module: str, reason: str = "") -> Callable[[str], Any]:
         reason: why names are missing, in whole sentences, if there is one reason for all.
     """
 
-    def __getattr__(name: str) -> Any:  # noqa: N807 - it becomes the module's
+    def __getattr__(name: str) -> object:  # noqa: N807 - it becomes the module's
         try:
             return accidental_name(module, name)
         except LookupError:
@@ -289,7 +289,7 @@ _ORIGIN_OF = {name: origin for origin, names in _ORIGINS.items() for name in nam
 _NAMES_OF = {module: frozenset(names.split()) for module, names in _NAMES.items()}
 
 
-def accidental_name(module: str, name: str) -> Any:
+def accidental_name(module: str, name: str) -> object:
     """Return the value of a name that a module of PyFlink has by accident.
 
     Args:

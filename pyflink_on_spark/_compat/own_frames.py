@@ -186,7 +186,11 @@ def _show(kind: type[BaseException], error: BaseException, _trace: TracebackType
 
 
 def _show_in_notebook(
-    shell: Any, kind: type[BaseException], error: BaseException, _trace: Any, tb_offset: Any = None
+    shell: Any,
+    kind: type[BaseException],
+    error: BaseException,
+    _trace: object,
+    tb_offset: Any = None,
 ) -> None:
     kept = cut(error)
     shell.showtraceback((kind, error.with_traceback(kept), kept), tb_offset=tb_offset)

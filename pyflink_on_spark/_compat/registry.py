@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-_loaders: dict[str, Callable[[], Any]] = {}
+_loaders: dict[str, Callable[[], object]] = {}
 
 
-def register(part: str, loader: Callable[[], Any]) -> None:
+def register(part: str, loader: Callable[[], object]) -> None:
     """Register what loads a part.
 
     Args:

@@ -20,7 +20,7 @@ def renamed(**names: str) -> Callable[[F], F]:
 
     def decorate(function: F) -> F:
         @functools.wraps(function)
-        def with_former_names(*args: Any, **kwargs: Any) -> Any:
+        def with_former_names(*args: object, **kwargs: object) -> object:
             for name, former in names.items():
                 if former in kwargs:
                     _rename(function.__qualname__, kwargs, name, former)
@@ -32,7 +32,7 @@ def renamed(**names: str) -> Callable[[F], F]:
     return decorate
 
 
-def _rename(call: str, kwargs: dict[str, Any], name: str, former: str) -> None:
+def _rename(call: str, kwargs: dict[str, object], name: str, former: str) -> None:
     if name in kwargs:
         raise TypeError(f"{call}() got {name!r} and its former name {former!r}")
     warnings.warn(

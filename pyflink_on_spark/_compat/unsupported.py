@@ -42,10 +42,10 @@ class unsupported:  # noqa: N801 - reads as a declaration in class bodies, like 
         self.kind, self.reason, self.instead = kind, reason, instead
         self.name = signature.__qualname__.removesuffix(".__init__")
 
-    def __get__(self, instance: Any, owner: type | None = None) -> Any:
+    def __get__(self, instance: object, owner: type | None = None) -> object:
         return self
 
-    def __call__(self, *args: Any, **kwargs: Any) -> NoReturn:
+    def __call__(self, *args: object, **kwargs: object) -> NoReturn:
         raise_unsupported(self.name, kind=self.kind, reason=self.reason, instead=self.instead)
 
 
@@ -83,7 +83,7 @@ def unsupported_class(
     return mark
 
 
-def _constructor(declared: Any, marker: unsupported) -> Any:
+def _constructor(declared: Any, marker: unsupported) -> object:
     """Return a constructor that calls a marker; a function, since that is what tools look for."""
 
     @functools.wraps(declared)
@@ -94,7 +94,7 @@ def _constructor(declared: Any, marker: unsupported) -> Any:
     return __init__
 
 
-def marker_of(declared: Any) -> unsupported | None:
+def marker_of(declared: object) -> unsupported | None:
     """Return the marker that a member of a class is, or calls; None if there is none."""
     declared = getattr(declared, "__func__", declared)
     found = declared if isinstance(declared, unsupported) else getattr(declared, "marker", None)

@@ -179,7 +179,7 @@ class GeneratorSource(Source):
     """
 
     def __init__(
-        self, function: UserFunction, count: int, limit: RateLimit | None, produced_type: Any
+        self, function: UserFunction, count: int, limit: RateLimit | None, produced_type: object
     ) -> None:
         self._function, self._limit = function, limit
         self._numbers = NumberSequence(0, count - 1) if count > 0 else None

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 class SourceShares:
     """The splits of one subtask, by source."""
 
-    splits: tuple[tuple[Any, ...], ...]
+    splits: tuple[tuple[object, ...], ...]
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,7 @@ def of_last_source(restored: Iterable[Any]) -> Iterator[Any]:
             yield item
 
 
-def _is_progress(item: Any) -> bool:
+def _is_progress(item: object) -> bool:
     return isinstance(item, tuple) and bool(item) and isinstance(item[0], SourceProgress)
 
 
@@ -75,7 +75,7 @@ class ChainReader(SourceReader):
     ) -> None:
         self._sources, self._share, self._context = sources, share, context
         self._restored: Sequence[tuple[SourceProgress, ...]] | None = restored
-        self._enumerated: list[Any] = []
+        self._enumerated: list[object] = []
         if restored is not None and not all(map(_is_progress, restored)):
             self._enumerated = [item for item in restored if not _is_progress(item)]
             self._restored = [item for item in restored if _is_progress(item)]
@@ -110,7 +110,7 @@ class ChainReader(SourceReader):
     def splits_wanted(self) -> int:
         return self._reader.splits_wanted()
 
-    def add_splits(self, splits: Sequence[Any], *, at_once: bool) -> None:
+    def add_splits(self, splits: Sequence[object], *, at_once: bool) -> None:
         self._reader.add_splits(splits, at_once=at_once)
 
     def stop(self) -> bool:
@@ -171,12 +171,12 @@ class ChainReader(SourceReader):
             return True
         return any(progress.begun for progress in known)
 
-    def _positions(self, index: int, known: Iterable[SourceProgress]) -> Sequence[Any]:
+    def _positions(self, index: int, known: Iterable[SourceProgress]) -> Sequence[object]:
         """Return the positions of all subtasks in a source, which some may not have started."""
         kind = OwnPositions if isinstance(self._restored, OwnPositions) else list
         return kind(self._each_position(index, known))
 
-    def _each_position(self, index: int, known: Iterable[SourceProgress]) -> Iterator[Any]:
+    def _each_position(self, index: int, known: Iterable[SourceProgress]) -> Iterator[object]:
         if index == len(self._sources) - 1:
             yield from self._enumerated
         for progress in known:
@@ -259,7 +259,7 @@ class SourceChain(Source):
             for index in range(parallelism)
         ]
 
-    def enumerator(self, restored: Sequence[Any] | None) -> SplitEnumerator:
+    def enumerator(self, restored: Sequence[object] | None) -> SplitEnumerator:
         """Return the enumerator of the last source."""
         last = None if restored is None else list(of_last_source(restored))
         return self._sources[-1].enumerator(last)

@@ -149,14 +149,14 @@ def connection(root: str, scheme: Scheme, options: Mapping[str, Any]) -> Connect
     return found
 
 
-def forget_connection(root: str, options: Mapping[str, Any]) -> None:
+def forget_connection(root: str, options: Mapping[str, object]) -> None:
     """Forget the connection of this thread; a shared one reconnects by itself."""
     found = _OWN.connections.pop(_key(root, options), None)
     if found is not None:
         found.session.release()
 
 
-def _key(root: str, options: Mapping[str, Any]) -> str:
+def _key(root: str, options: Mapping[str, object]) -> str:
     return f"{root} {sorted(options.items())!r}"
 
 

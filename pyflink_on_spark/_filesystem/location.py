@@ -156,7 +156,7 @@ class S3Options:
             )
         return found
 
-    def for_fsspec(self) -> dict[str, Any]:
+    def for_fsspec(self) -> dict[str, object]:
         """Return the arguments of s3fs."""
         found: dict[str, Any] = {
             "key": self.access_key,
@@ -170,7 +170,7 @@ class S3Options:
             found["config_kwargs"] = {"s3": {"addressing_style": "path"}}
         return {name: value for name, value in found.items() if value is not None}
 
-    def for_arrow(self) -> dict[str, Any]:
+    def for_arrow(self) -> dict[str, object]:
         """Return the arguments of pyarrow's S3FileSystem."""
         found: dict[str, Any] = {
             "access_key": self.access_key,
@@ -194,7 +194,7 @@ def _endpoint_of_environment() -> str | None:
 
 def storage_options(
     protocol: str, authority: str, configuration: Mapping[str, str], *, arrow: bool
-) -> dict[str, Any]:
+) -> dict[str, object]:
     """Return the arguments of a file system.
 
     Args:
@@ -217,7 +217,7 @@ def storage_options(
     return {}
 
 
-def _oss_options(configuration: Mapping[str, str]) -> dict[str, Any]:
+def _oss_options(configuration: Mapping[str, str]) -> dict[str, object]:
     found = {
         "endpoint": options.OSS_ENDPOINT.read(configuration),
         "key": options.OSS_KEY.read(configuration),
@@ -227,7 +227,7 @@ def _oss_options(configuration: Mapping[str, str]) -> dict[str, Any]:
     return {name: value for name, value in found.items() if value is not None}
 
 
-def _azure_options(authority: str, configuration: Mapping[str, str]) -> dict[str, Any]:
+def _azure_options(authority: str, configuration: Mapping[str, str]) -> dict[str, object]:
     host = _azure_host(authority)
     account = host.partition(".")[0]
     for name in (host, *(f"{account}.{kind}.{_AZURE}" for kind in ("dfs", "blob"))):

@@ -371,7 +371,7 @@ def _node(
     graph: StreamGraph,
     group: list[Transformation],
     of: dict[Transformation, list[Transformation]],
-) -> dict[str, Any]:
+) -> dict[str, object]:
     head = group[0]
     label = ", ".join(display_name(member) for member in group)
     node: dict[str, Any] = {

@@ -353,6 +353,6 @@ class Transformation:
     single: bool = False
     state_meaning: StateMeaning | None = None
     counterpart: Counterpart | None = None
-    side_types: dict[str, Any] = field(default_factory=dict)
+    side_types: dict[str, object] = field(default_factory=dict)
     """The declared type of each side output that something reads, by its id."""
     number: int = field(default_factory=lambda: next(_numbers))

@@ -260,7 +260,7 @@ class _Operator:
                 writers[name] = StateWriter(name, metas[name], type_info, namespace)
         return writers
 
-    def _type(self, name: str, meta: StateMeta) -> Any:
+    def _type(self, name: str, meta: StateMeta) -> object:
         if name == self._namespaces.contents_name:
             return self._namespaces.contents_type
         if meta.kind in (PIECES, MAP):
@@ -302,7 +302,7 @@ class _NoWindows:
 
     snapshot = NO_NAMESPACE
     contents_name: str | None = None
-    contents_type: Any = None
+    contents_type: object = None
 
     def complete(self, contents: KeyGroupContents) -> None:
         """Do nothing."""
@@ -356,7 +356,7 @@ class _Windows(_NoWindows):
             return super().write(None)
         return self._bytes(namespace)
 
-    def _bytes(self, window: Any) -> bytes:
+    def _bytes(self, window: object) -> bytes:
         if isinstance(window, bytes):
             return window
         buffer = io.BytesIO()

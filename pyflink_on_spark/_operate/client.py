@@ -92,7 +92,7 @@ class Door:
             with contextlib.suppress(OSError):
                 connection.close()
 
-    def told(self, method: str, path: str, body: Mapping[str, Any] | None = None) -> Any:
+    def told(self, method: str, path: str, body: Mapping[str, object] | None = None) -> Any:
         """Send a request with a JSON body, and return the content of the JSON reply.
 
         Raises:
@@ -161,7 +161,7 @@ class ServerRecords:
         ]
         return sorted(found, key=lambda record: record.started)
 
-    def archived(self, job_id: str) -> dict[str, Any]:
+    def archived(self, job_id: str) -> dict[str, object]:
         """Nothing: the server itself tells what was kept."""
         return {}
 
@@ -276,7 +276,7 @@ class RemoteJob:
             raise OperationError(str(operation["failure-cause"]["stack-trace"]))
         return dict(operation)
 
-    def _status_of(self, request: str) -> Any:
+    def _status_of(self, request: str) -> object:
         try:
             return self.get(f"/savepoints/{request}")
         except DriverGone:

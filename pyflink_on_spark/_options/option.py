@@ -71,7 +71,7 @@ def choice(
         details: see ``Option``.
     """
 
-    def parse(value: Any) -> str:
+    def parse(value: object) -> str:
         name = option_text(value).upper()
         if name not in names:
             raise ValueError(f"expected one of {', '.join(names)}")
@@ -105,7 +105,7 @@ def text_map(key: str, **details: Unpack[Details]) -> Option[dict[str, str]]:
 def _only(kind: type[T]) -> Callable[[Any], T]:
     """Return a function that stores values of one type, and raises TypeError for others."""
 
-    def store(value: Any) -> T:
+    def store(value: object) -> T:
         if not isinstance(value, kind):
             raise TypeError(f"expected a {kind.__name__}, not {value!r}")
         return value
@@ -137,7 +137,7 @@ class Effect:
 
     recorded: bool = False
     text: str = ""
-    harmless: tuple[Any, ...] = ()
+    harmless: tuple[object, ...] = ()
     needs: Option[Any] | None = None
 
 
@@ -151,7 +151,7 @@ def works(text: str = "", needs: Option[Any] | None = None) -> Effect:
     return Effect(text=text, needs=needs)
 
 
-def recorded(reason: str, harmless: tuple[Any, ...] = ()) -> Effect:
+def recorded(reason: str, harmless: tuple[object, ...] = ()) -> Effect:
     """Describe an option that has no effect.
 
     A job whose configuration gives the option another value than the default logs the reason.
@@ -183,7 +183,7 @@ class Option(Generic[T]):
     kind: str
     parse: Callable[[Any], T]
     default: T
-    store: Callable[[Any], Any] = field(default=lambda value: value)
+    store: Callable[[Any], object] = field(default=lambda value: value)
     former: tuple[str, ...] = ()
     effect: Effect = Effect()
     check: Callable[[T], None] = field(default=lambda value: None)
@@ -194,11 +194,11 @@ class Option(Generic[T]):
         """The key and the former keys, in the order in which they are looked up."""
         return (self.key, *self.former)
 
-    def key_in(self, values: Mapping[str, Any]) -> str | None:
+    def key_in(self, values: Mapping[str, object]) -> str | None:
         """Return the key under which a configuration has the option; None if it is not set."""
         return next((key for key in self.keys if key in values), None)
 
-    def is_set(self, values: Mapping[str, Any]) -> bool:
+    def is_set(self, values: Mapping[str, object]) -> bool:
         """True if a configuration has the option, under any of its keys."""
         return self.key_in(values) is not None or bool(self._spread(values))
 
@@ -235,7 +235,7 @@ class Option(Generic[T]):
         for key in (*self.keys, *spread):
             values.pop(key, None)
 
-    def _spread(self, values: Mapping[str, Any]) -> dict[str, Any]:
+    def _spread(self, values: Mapping[str, object]) -> dict[str, object]:
         if not self.spread:
             return {}
         start = f"{self.key}."
@@ -256,13 +256,13 @@ class OptionPrefix:
     name: str
     effect: Effect = Effect()
 
-    def read(self, name: str, values: Mapping[str, Any]) -> str | None:
+    def read(self, name: str, values: Mapping[str, object]) -> str | None:
         """Return the text of the option for a name, or None if it is not set."""
         value = values.get(f"{self.prefix}{name}")
         return None if value is None else option_text(value)
 
 
-def parsed(key: str, value: Any, parse: Callable[[Any], T]) -> T:
+def parsed(key: str, value: object, parse: Callable[[Any], T]) -> T:
     """Return the value of an option.
 
     Args:

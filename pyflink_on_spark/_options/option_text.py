@@ -104,7 +104,7 @@ class AmountOfTime:
         return f"<Duration {self._nanos / 10**9:g} s>"
 
 
-def checked_long(value: Any, call: str) -> int:
+def checked_long(value: object, call: str) -> int:
     """Return a whole number of 64 bits as it is.
 
     Args:
@@ -122,7 +122,7 @@ def checked_long(value: Any, call: str) -> int:
     return value
 
 
-def option_text(value: Any) -> str:
+def option_text(value: object) -> str:
     """Write the value of an option as ``Configuration.to_dict()`` shows it."""
     if isinstance(value, str):
         return value
@@ -131,7 +131,7 @@ def option_text(value: Any) -> str:
     )
 
 
-def parse_boolean(value: Any) -> bool:
+def parse_boolean(value: object) -> bool:
     """Read true or false, in any case."""
     text = option_text(value).lower()
     if text not in {"true", "false"}:
@@ -139,17 +139,17 @@ def parse_boolean(value: Any) -> bool:
     return text == "true"
 
 
-def parse_int(value: Any) -> int:
+def parse_int(value: object) -> int:
     """Read a whole number of 32 bits."""
     return _whole_number(value, 31)
 
 
-def parse_long(value: Any) -> int:
+def parse_long(value: object) -> int:
     """Read a whole number of 64 bits."""
     return _whole_number(value, 63)
 
 
-def _whole_number(value: Any, bits: int) -> int:
+def _whole_number(value: object, bits: int) -> int:
     text = option_text(value)
     if not re.fullmatch(r"[-+]?\d+", text):
         raise ValueError(f"{text!r} is not a whole number")
@@ -159,7 +159,7 @@ def _whole_number(value: Any, bits: int) -> int:
     return number
 
 
-def parse_double(value: Any) -> float:
+def parse_double(value: object) -> float:
     """Read a number as Java does: without underscores, ``NaN`` and ``Infinity`` spelled out."""
     if isinstance(value, float):
         return value
@@ -171,14 +171,14 @@ def parse_double(value: Any) -> float:
     return float(text if text.endswith(("NaN", "Infinity")) else text.rstrip("dDfF"))
 
 
-def parse_bytes(value: Any) -> bytearray:
+def parse_bytes(value: object) -> bytearray:
     """Return bytes that were stored as bytes."""
     if not isinstance(value, bytes | bytearray):
         raise ValueError("it does not hold bytes")
     return bytearray(value)
 
 
-def parse_duration_ms(value: Any) -> int:
+def parse_duration_ms(value: object) -> int:
     """Read ``5 min``, ``200 ms``, ``200`` or ``PT5S`` as whole milliseconds."""
     if isinstance(value, AmountOfTime):
         return value._to_millis()
@@ -217,7 +217,7 @@ def duration_text(millis: int) -> str:
     return f"{nanos // size} {unit}"
 
 
-def parse_list(value: Any) -> list[str]:
+def parse_list(value: object) -> list[str]:
     """Read ``a;b``, ``[a, b]`` or one ``- a`` a line as a list of texts."""
     if not isinstance(value, list):
         text = option_text(value)
@@ -227,7 +227,7 @@ def parse_list(value: Any) -> list[str]:
     return [option_text(item) for item in value]
 
 
-def parse_map(value: Any) -> dict[str, str]:
+def parse_map(value: object) -> dict[str, str]:
     """Read ``{k: v, l: w}``, one ``k: v`` a line, or ``k:v,l:w`` as a map of texts."""
     if not isinstance(value, Mapping):
         text = option_text(value)
@@ -237,7 +237,7 @@ def parse_map(value: Any) -> dict[str, str]:
     return {option_text(key): option_text(item) for key, item in value.items()}
 
 
-def _yaml_or_none(text: str) -> Any:
+def _yaml_or_none(text: str) -> object:
     try:
         return parse_yaml(text)
     except ValueError:
@@ -289,7 +289,7 @@ def memory_text(size: int) -> str:
     return f"{size // factor} {unit}"
 
 
-def parse_memory_bytes(value: Any) -> int:
+def parse_memory_bytes(value: object) -> int:
     """Read ``20 kb`` or ``20480`` as a number of bytes."""
     text = option_text(value).strip()
     found = re.fullmatch(r"(\d+)\s*([a-z]*)", text.lower())
@@ -322,7 +322,7 @@ def check_ports(text: str) -> None:
     parse_ports(text)
 
 
-def yaml_text(value: Any) -> str:
+def yaml_text(value: object) -> str:
     """Write a value as Flink writes the value of an option: on one line, apart from long keys.
 
     Args:
@@ -345,7 +345,7 @@ class _Writer:
         """Return the written text."""
         return "".join(self._parts)
 
-    def value(self, value: Any) -> None:
+    def value(self, value: object) -> None:
         """Write a value."""
         if isinstance(value, Mapping):
             self._enclosed("{", value.items(), self._entry, "}")
@@ -360,7 +360,7 @@ class _Writer:
         self._column = _java_length(after) + (0 if line_end else self._column)
 
     def _enclosed(
-        self, begin: str, items: Iterable[Any], write: Callable[[Any], None], end: str
+        self, begin: str, items: Iterable[object], write: Callable[[Any], None], end: str
     ) -> None:
         self._write(begin)
         self._depth += 1
@@ -371,7 +371,7 @@ class _Writer:
         self._depth -= 1
         self._write(end)
 
-    def _entry(self, entry: tuple[Any, Any]) -> None:
+    def _entry(self, entry: tuple[object, object]) -> None:
         key, value = entry
         if _needs_question_mark(key):
             self._write("? ")
@@ -384,7 +384,7 @@ class _Writer:
         self.value(value)
 
 
-def _needs_question_mark(key: Any) -> bool:
+def _needs_question_mark(key: object) -> bool:
     """True for a YAML key that needs a question mark: it is empty, long or has several lines."""
     if not isinstance(key, str):
         return False
@@ -395,7 +395,7 @@ def _java_length(text: str) -> int:
     return len(text) if text.isascii() else len(text.encode("utf-16-le", "surrogatepass")) // 2
 
 
-def _scalar_text(value: Any) -> str:
+def _scalar_text(value: object) -> str:
     if isinstance(value, bytes | bytearray):
         return f"!!binary |-\n  {base64.b64encode(value).decode()}" if value else '!!binary ""'
     if isinstance(value, str):
@@ -424,7 +424,7 @@ def double_text(number: float) -> str:
     return f"{sign}{digits[0]}.{rest or '0'}E{power}"
 
 
-def parse_yaml(text: str) -> Any:
+def parse_yaml(text: str) -> object:
     """Return the value of a YAML 1.2 text, as Flink's Java reads it: dates remain texts.
 
     Raises:
@@ -441,7 +441,7 @@ def parse_yaml(text: str) -> Any:
         raise ValueError(f"{text!r} is not valid YAML: {error}") from error
 
 
-def parse_python_yaml(text: str) -> Any:
+def parse_python_yaml(text: str) -> object:
     """Return the value of a YAML text, as PyFlink's Python reads it.
 
     Raises:
@@ -474,7 +474,9 @@ def _core_resolver() -> type:
     class CoreResolver(BaseResolver):
         processing_version = (1, 2)
 
-        def __init__(self, version: Any = None, loader: Any = None, loadumper: Any = None) -> None:
+        def __init__(
+            self, version: object = None, loader: object = None, loadumper: object = None
+        ) -> None:
             super().__init__(loader if loadumper is None else loadumper)
 
     for name, (pattern, first) in _SCALARS.items():

@@ -136,7 +136,7 @@ def family_reason(key: str) -> str | None:
     return FAMILIES[max(prefixes, key=len)] if prefixes else None
 
 
-def note_without_effect(values: Mapping[str, Any]) -> None:
+def note_without_effect(values: Mapping[str, object]) -> None:
     """Log once for each setting of a configuration that it has no effect.
 
     Args:
@@ -154,7 +154,7 @@ def note_without_effect(values: Mapping[str, Any]) -> None:
             note_recorded(f"The option {key}", f"{reason}; is {meant} meant?" if meant else reason)
 
 
-def note_option(values: Mapping[str, Any], option: Option[Any]) -> None:
+def note_option(values: Mapping[str, object], option: Option[Any]) -> None:
     """Log once if an option of a configuration is set to a value that has no effect.
 
     Args:
@@ -169,7 +169,7 @@ def note_option(values: Mapping[str, Any], option: Option[Any]) -> None:
         note_recorded(f"The option {option.key_in(values) or option.key}", effect.text)
 
 
-def note_unmet_needs(values: Mapping[str, Any], needed: Option[Any]) -> None:
+def note_unmet_needs(values: Mapping[str, object], needed: Option[Any]) -> None:
     """Log once for each setting that has no effect because another option is not set.
 
     Args:

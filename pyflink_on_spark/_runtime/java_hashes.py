@@ -272,7 +272,7 @@ def long_hashes(values: Sequence[int]) -> NDArray[np.uint32]:
 def one_by_one(code: Callable[[Any], int]) -> Column:
     """Return a function that calls another for each value."""
 
-    def codes(values: Sequence[Any]) -> NDArray[np.uint32]:
+    def codes(values: Sequence[object]) -> NDArray[np.uint32]:
         import numpy as np
 
         return np.fromiter((code(value) & MASK for value in values), np.uint32, len(values))
@@ -290,7 +290,7 @@ _OWN_MODULE = re.compile(rb"\x8c(.)pyflink_on_spark(?=\.)", re.DOTALL)
 _OWN_NAME, _FLINKS_NAME = b"pyflink_on_spark", b"pyflink"
 
 
-def pickle_hash(value: Any) -> int:
+def pickle_hash(value: object) -> int:
     """Return Java's hash code of the pickle of a value."""
     return bytes_hash(flink_pickle(value))
 
@@ -364,11 +364,11 @@ class JavaHash:
         self._column = column or one_by_one(plain)
         self._looks_inside = in_row is not None
 
-    def column(self, column: Sequence[Any]) -> NDArray[np.uint32]:
+    def column(self, column: Sequence[object]) -> NDArray[np.uint32]:
         """Return the hashes of ``plain`` for many values."""
         return one_by_one(self.plain)(column) if None in column else self._column(column)
 
-    def column_in_row(self, column: Sequence[Any]) -> NDArray[np.uint32]:
+    def column_in_row(self, column: Sequence[object]) -> NDArray[np.uint32]:
         """Return the hashes of ``in_row`` for many values."""
         if self._looks_inside or None in column:
             return one_by_one(self.in_row)(column)
@@ -377,7 +377,7 @@ class JavaHash:
         return codes
 
 
-def java_hash(type_info: Any) -> JavaHash:
+def java_hash(type_info: object) -> JavaHash:
     """Return the hash codes of a type."""
     return next(
         build(type_info) for kind, build in _BUILDERS.items() if isinstance(type_info, kind)
@@ -395,13 +395,13 @@ def _tuple(type_info: TupleTypeInfo) -> JavaHash:
     fields = list(map(java_hash, type_info.get_field_types()))
     hashes = [field.plain for field in fields]
 
-    def plain(value: tuple[Any, ...]) -> int:
+    def plain(value: tuple[object, ...]) -> int:
         total = 0
         for code, item in zip(hashes, value):
             total = 31 * total + code(item)
         return total
 
-    def column(tuples: Sequence[tuple[Any, ...]]) -> NDArray[np.uint32]:
+    def column(tuples: Sequence[tuple[object, ...]]) -> NDArray[np.uint32]:
         import numpy as np
 
         total = np.zeros(len(tuples), np.uint32)
@@ -442,7 +442,7 @@ def _list(type_info: ListTypeInfo) -> JavaHash:
     )
 
 
-def _is_bytes(element: Any) -> bool:
+def _is_bytes(element: object) -> bool:
     return isinstance(element, BasicTypeInfo) and basic_type_of(element) is BasicType.BYTE
 
 

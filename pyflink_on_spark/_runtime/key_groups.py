@@ -36,10 +36,10 @@ ANY_KEY = 62
 class KeyHash(Protocol):
     """Java's hash codes of keys as the engine has them; the low 32 bits count."""
 
-    def code(self, key: Any) -> int:
+    def code(self, key: object) -> int:
         """Return the hash code of a key."""
 
-    def codes(self, keys: Sequence[Any]) -> NDArray[np.uint32]:
+    def codes(self, keys: Sequence[object]) -> NDArray[np.uint32]:
         """Return the hash codes of many keys, in less time."""
 
 
@@ -50,14 +50,14 @@ class DeclaredKeyHash:
         key_type: the type of the keys.
     """
 
-    def __init__(self, key_type: Any) -> None:
+    def __init__(self, key_type: object) -> None:
         self._hash = java_hash(key_type)
 
-    def code(self, key: Any) -> int:
+    def code(self, key: object) -> int:
         """Return the hash code of a key."""
         return NULL_KEY + self._hash.in_row(unwrap_key(key))
 
-    def codes(self, keys: Sequence[Any]) -> NDArray[np.uint32]:
+    def codes(self, keys: Sequence[object]) -> NDArray[np.uint32]:
         """Return the hash codes of many keys, in less time."""
         if not PLAIN_KEY_TYPES.issuperset(map(type, keys)):
             keys = list(map(unwrap_key, keys))
@@ -89,7 +89,7 @@ class UntypedKeyHash:
             return key.untyped_code  # type: ignore[no-any-return]
         return ANY_KEY + bytes_hash(pickle.dumps(key, PROTOCOL))
 
-    def codes(self, keys: Sequence[Any]) -> NDArray[np.uint32]:
+    def codes(self, keys: Sequence[object]) -> NDArray[np.uint32]:
         """Return the hash codes of many keys, in less time."""
         import numpy as np
 
@@ -144,7 +144,7 @@ def _codes_of_texts(keys: Sequence[str]) -> NDArray[np.uint32]:
     return codes
 
 
-def _codes_of_plain(keys: Sequence[Any]) -> NDArray[np.uint32]:
+def _codes_of_plain(keys: Sequence[object]) -> NDArray[np.uint32]:
     return _codes_of_pickles([pickle.dumps(key, PROTOCOL) for key in keys])
 
 
@@ -220,7 +220,7 @@ class KeyGroups:
         key_type: the declared type of the keys, or None.
     """
 
-    def __init__(self, max_parallelism: int, key_type: Any = None) -> None:
+    def __init__(self, max_parallelism: int, key_type: object = None) -> None:
         self.count = max_parallelism
         self._hash: KeyHash = UntypedKeyHash() if key_type is None else DeclaredKeyHash(key_type)
 
@@ -228,7 +228,7 @@ class KeyGroups:
         """Return the key group of a key, which is as the engine has it."""
         return key_group(self._hash.code(key), self.count)
 
-    def of_all(self, keys: Iterable[Any]) -> list[int]:
+    def of_all(self, keys: Iterable[object]) -> list[int]:
         """Return the key group of each of many keys, in less time."""
         keys = list(keys)
         if len(keys) < (WORTH_AN_ARRAY if "numpy" in sys.modules else WORTH_AN_IMPORT):

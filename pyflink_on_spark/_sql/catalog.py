@@ -66,7 +66,7 @@ class Database:
     properties: dict[str, str] = field(default_factory=dict)
     comment: str | None = None
     functions: MutableMapping[str, Any] = field(default_factory=dict)
-    models: MutableMapping[str, Any] = field(default_factory=dict)
+    models: MutableMapping[str, object] = field(default_factory=dict)
     _annexes: dict[str, Annex] = field(default_factory=dict)
 
     @property

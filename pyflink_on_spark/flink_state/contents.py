@@ -217,7 +217,7 @@ class FlinkCheckpoint:
 
     def _lists(
         self, content: bytes, handle: ListHandle, operator: FlinkOperator, index: int
-    ) -> Iterator[tuple[StateHeader, str, list[Any]]]:
+    ) -> Iterator[tuple[StateHeader, str, list[object]]]:
         where = f"{self.path}: {_shown_part(operator, index)}, state without keys"
         header = read_lists_header(DataInput(content, where))
         for name, (mode, offsets) in handle.lists.items():
@@ -301,7 +301,7 @@ def _places(handle: KeyGroupsHandle) -> Iterator[tuple[int, int, int]]:
 
 def _elements(
     content: bytes, where: str, offsets: tuple[int, ...], state: StateHeader, header: ListsHeader
-) -> list[Any]:
+) -> list[object]:
     read = state.serializers["value"].read
     elements: list[Any] = []
     for begin in offsets:

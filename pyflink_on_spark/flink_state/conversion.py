@@ -93,9 +93,9 @@ class Heir:
     """
 
     name: str
-    key_type: Any = None
-    positions: Callable[[FlinkSplits], list[Any]] | None = None
-    unfinished: Callable[[Sequence[Versioned]], list[Any]] | None = None
+    key_type: object = None
+    positions: Callable[[FlinkSplits], list[object]] | None = None
+    unfinished: Callable[[Sequence[Versioned]], list[object]] | None = None
     table: TableState | None = None
     refusal: str | None = None
 
@@ -132,7 +132,7 @@ def heirs_without_job(operator: FlinkOperator) -> Heir:
 
 
 def convert(
-    checkpoint: FlinkCheckpoint, place: Folder, heirs: Heirs, load: Callable[[bytes], Any]
+    checkpoint: FlinkCheckpoint, place: Folder, heirs: Heirs, load: Callable[[bytes], object]
 ) -> Conversion:
     """Write a savepoint of ours.
 
@@ -193,7 +193,7 @@ class _Operator:
         checkpoint: FlinkCheckpoint,
         operator: FlinkOperator,
         heir: Heir | None,
-        load: Callable[[bytes], Any],
+        load: Callable[[bytes], object],
         found: Conversion,
     ) -> None:
         self._checkpoint, self._operator, self._found = checkpoint, operator, found
@@ -266,7 +266,7 @@ class _Operator:
             self._write_keyed(file, heir)
 
     def _refuse_unowned(
-        self, lists: list[tuple[int, StateHeader, str, list[Any]]], keyed: bool
+        self, lists: list[tuple[int, StateHeader, str, list[object]]], keyed: bool
     ) -> None:
         """Refuse state that no operator of the job may take over."""
         operator = self._operator
@@ -288,7 +288,7 @@ class _Operator:
         self,
         file: StateFileWriter,
         heir: Heir,
-        lists: list[tuple[int, StateHeader, str, list[Any]]],
+        lists: list[tuple[int, StateHeader, str, list[object]]],
     ) -> None:
         assert heir.positions is not None
         if any(state.name not in _POSITIONS and elements for _, state, _, elements in lists):
@@ -504,7 +504,7 @@ def _namespace(namespace: Void | FlinkWindow | bytes) -> bytes | None:
     return struct.pack(_WINDOW[namespace.kind], *namespace.numbers)
 
 
-def key_reader(key_type: Any, load: Callable[[bytes], Any]) -> ReadKey:
+def key_reader(key_type: object, load: Callable[[bytes], object]) -> ReadKey:
     """Make what turns keys of Flink, which are rows of one field, into keys of the engine.
 
     Args:
@@ -513,7 +513,7 @@ def key_reader(key_type: Any, load: Callable[[bytes], Any]) -> ReadKey:
     """
     untyped = key_type is None or isinstance(key_type, PickledBytesTypeInfo)
 
-    def read_key(key: Any) -> Any:
+    def read_key(key: object) -> object:
         value = key[0] if isinstance(key, Row) and len(key) == 1 else key
         if untyped:
             return wrap_key(load(value) if isinstance(value, bytes) else value)
@@ -522,7 +522,7 @@ def key_reader(key_type: Any, load: Callable[[bytes], Any]) -> ReadKey:
     return read_key
 
 
-def _as_declared(value: Any, type_info: Any) -> Any:
+def _as_declared(value: Any, type_info: Any) -> object:
     """Give a value what Java does not keep: the names of a row's fields."""
     if isinstance(type_info, ExternalTypeInfo):
         return _as_declared(value, wrapped_type_of(type_info))
@@ -569,7 +569,7 @@ def splits_of(
 
 
 def _is_source(
-    operator: FlinkOperator, lists: list[tuple[int, StateHeader, str, list[Any]]]
+    operator: FlinkOperator, lists: list[tuple[int, StateHeader, str, list[object]]]
 ) -> bool:
     return operator.coordinator is not None or any(
         state.name in _POSITIONS for _, state, *_ in lists
@@ -577,8 +577,8 @@ def _is_source(
 
 
 def _of_function(
-    lists: list[tuple[int, StateHeader, str, list[Any]]],
-) -> dict[str, list[Any]]:
+    lists: list[tuple[int, StateHeader, str, list[object]]],
+) -> dict[str, list[object]]:
     """Return the elements of the states in which source functions have their positions."""
     found: dict[str, list[Any]] = {}
     for _, state, _, elements in lists:

@@ -14,7 +14,7 @@ _BLOCK, _END, _LONG_BLOCK, _LONG_STRING, _ENUM = 0x77, 0x78, 0x7A, 0x7C, 0x7E
 _FIRST_HANDLE = 0x7E0000
 _WRITES, _SERIALIZABLE = 1, 2
 _DEEPEST = 64
-_PRIMITIVES: dict[str, tuple[Callable[[DataInput], Any], int]] = {
+_PRIMITIVES: dict[str, tuple[Callable[[DataInput], object], int]] = {
     "B": (DataInput.byte, 1),
     "C": (DataInput.unsigned_short, 2),
     "D": (DataInput.double, 8),
@@ -58,7 +58,7 @@ class JavaObject:
     others: list[Any] = field(default_factory=list)
 
 
-def read_java_object(data: DataInput) -> Any:
+def read_java_object(data: DataInput) -> object:
     """Read an object with what it refers to: ``JavaObject``, texts, numbers and lists.
 
     Of a member of an enumeration it is the name.
@@ -77,7 +77,7 @@ class _Reader:
 
     def __init__(self, data: DataInput) -> None:
         self._data = data
-        self._known: list[Any] = []
+        self._known: list[object] = []
         self._kinds = {
             _NULL: lambda depth: None,
             _REFERENCE: self._reference,
@@ -97,7 +97,7 @@ class _Reader:
             raise self._data.refused("an object of Java is damaged", begin)
         return read(depth + 1)
 
-    def _reference(self, depth: int) -> Any:
+    def _reference(self, depth: int) -> object:
         begin = self._data.position
         number = self._data.integer() - _FIRST_HANDLE
         if not 0 <= number < len(self._known):
@@ -151,12 +151,12 @@ class _Reader:
                 made.others += self._others(depth)
         return made
 
-    def _value(self, kind: str, depth: int) -> Any:
+    def _value(self, kind: str, depth: int) -> object:
         if kind in "L[":
             return self.content(depth)
         return _PRIMITIVES[kind][0](self._data)
 
-    def _others(self, depth: int) -> list[Any]:
+    def _others(self, depth: int) -> list[object]:
         """Read what a class has written besides its fields: bytes and objects."""
         data = self._data
         found: list[Any] = []

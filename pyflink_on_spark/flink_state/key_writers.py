@@ -76,7 +76,7 @@ def composite(name: str, version: int, outer: bytes, *parts: bytes) -> bytes:
 BYTES = simple(f"{_BASE}array.BytePrimitiveArraySerializer$BytePrimitiveArraySerializerSnapshot")
 
 
-def key_serializer(key_type: Any) -> JavaType:
+def key_serializer(key_type: object) -> JavaType:
     """Make the serializer of keys as the engine has them, which Flink has in rows of one field.
 
     Args:
@@ -94,7 +94,7 @@ def key_serializer(key_type: Any) -> JavaType:
     return JavaType(_row_snapshot(inner.snapshot), write)
 
 
-def _java_type(type_info: Any) -> JavaType:
+def _java_type(type_info: object) -> JavaType:
     if type_info is None or isinstance(type_info, PickledBytesTypeInfo):
         return JavaType(BYTES, _pickle)
     if isinstance(type_info, ExternalTypeInfo):
@@ -114,7 +114,7 @@ def _java_type(type_info: Any) -> JavaType:
     raise TypeError(f"keys of the type {type_info} cannot be written for Flink")
 
 
-def _pickle(value: Any) -> bytes:
+def _pickle(value: object) -> bytes:
     content = flink_pickle(value)
     if not content.startswith(_PICKLE):
         raise TypeError(

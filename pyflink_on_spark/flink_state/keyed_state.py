@@ -203,7 +203,7 @@ def _maps(
         yield entry
 
 
-def _elements(data: DataInput, end: int, read: Read) -> list[Any]:
+def _elements(data: DataInput, end: int, read: Read) -> list[object]:
     """Read elements with a comma between two of them."""
     elements: list[Any] = [read(data)] if data.position < end else []
     while data.position < end:

@@ -30,14 +30,14 @@ _MASTER_STATE = -915728746
 _ROCKSDB_FILE = re.compile(r"\d+\.sst|CURRENT|(MANIFEST|OPTIONS)-\d+")
 _MODES = ("split", "union", "broadcast")
 _NAME = re.compile(r"\w+")
-_SIMPLE: dict[str, Callable[[], Any]] = {
+_SIMPLE: dict[str, Callable[[], object]] = {
     **{kind.value: partial(BasicTypeInfo, kind) for kind in BasicType},
     "PickledByteArrayTypeInfo": Types.PICKLED_BYTE_ARRAY,
     "DateTypeInfo": Types.SQL_DATE,
     "TimeTypeInfo": Types.SQL_TIME,
     "TimestampTypeInfo": Types.SQL_TIMESTAMP,
 }
-_OF_ONE: dict[str, Callable[[Any], Any]] = {
+_OF_ONE: dict[str, Callable[[Any], object]] = {
     "PrimitiveArrayTypeInfo": PrimitiveArrayTypeInfo,
     "BasicArrayTypeInfo": BasicArrayTypeInfo,
     "ObjectArrayTypeInfo": ObjectArrayTypeInfo,
@@ -397,7 +397,7 @@ def _file(data: DataInput) -> StateBytes | None:
     raise data.refused(f"a handle of kind {kind} for bytes is not known", begin)
 
 
-def type_of_text(text: str) -> Any:
+def type_of_text(text: str) -> object:
     """Make the type information whose text is ``text``.
 
     Args:
@@ -475,7 +475,7 @@ class _Reader:
             separator = ", "
         return None
 
-    def _field(self) -> Any:
+    def _field(self) -> object:
         """Read a type that ends where a field ends, or return None."""
         kind = self.type()
         return kind if self._text[self.position : self.position + 1] in (",", ")") else None

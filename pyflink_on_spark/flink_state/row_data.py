@@ -63,7 +63,7 @@ def read_type(data: DataInput) -> str:
     return type_of(read_java_object(data), data, begin)
 
 
-def type_of(found: Any, data: DataInput, begin: int) -> str:
+def type_of(found: object, data: DataInput, begin: int) -> str:
     """Return the type of a column as SQL has it.
 
     Args:
@@ -97,7 +97,7 @@ def _number(fields: dict[str, Any], name: str) -> int:
     return found if isinstance(found, int) else 0
 
 
-def row_reader(types: list[str]) -> Callable[[DataInput], tuple[Any, ...]]:
+def row_reader(types: list[str]) -> Callable[[DataInput], tuple[object, ...]]:
     """Make what reads rows.
 
     Args:
@@ -107,7 +107,7 @@ def row_reader(types: list[str]) -> Callable[[DataInput], tuple[Any, ...]]:
     nulls = (len(types) + _KIND_BITS + 63) // 64 * _WORD
     fixed = nulls + len(types) * _WORD
 
-    def read_row(data: DataInput) -> tuple[Any, ...]:
+    def read_row(data: DataInput) -> tuple[object, ...]:
         begin = data.position
         size = data.count("bytes of a row")
         if size < fixed:
@@ -162,21 +162,21 @@ def text_of(content: bytes, data: DataInput, at: int) -> str:
         raise data.refused("a text is damaged", at) from None
 
 
-def _long(row: DataInput, at: int) -> Any:
+def _long(row: DataInput, at: int) -> object:
     return struct.unpack_from("<q", row.content, at)[0]
 
 
-def _micros(row: DataInput, at: int) -> Any:
+def _micros(row: DataInput, at: int) -> object:
     return struct.unpack_from("<q", row.content, at)[0] * _MICROS_PER_MILLI
 
 
-def _micros_and_nanos(row: DataInput, at: int) -> Any:
+def _micros_and_nanos(row: DataInput, at: int) -> object:
     nanos, offset = struct.unpack_from("<II", row.content, at)
     (millis,) = struct.unpack("<q", _part(row, offset, _WORD, at))
     return millis * _MICROS_PER_MILLI + nanos // 1000
 
 
-def _unscaled(row: DataInput, at: int) -> Any:
+def _unscaled(row: DataInput, at: int) -> object:
     size, offset = struct.unpack_from("<II", row.content, at)
     return int.from_bytes(_part(row, offset, size, at), "big", signed=True)
 

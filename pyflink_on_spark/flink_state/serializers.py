@@ -55,7 +55,7 @@ def pojo_reader(data: DataInput, depth: int, begin: int, nested: Snapshot) -> tu
     for _ in range(2):  # subclasses, that are registered and that are not
         _read_optional_map(data, lambda key, _: _refuse_subclass(data, begin, name, key))
 
-    def read_pojo(found: DataInput) -> dict[str, Any] | None:
+    def read_pojo(found: DataInput) -> dict[str, object] | None:
         at = found.position
         flags = found.unsigned_byte()
         if flags == _NULL:
@@ -80,7 +80,7 @@ def kryo_reader(data: DataInput, begin: int) -> tuple[str, Read]:
     for _ in range(3):  # registered classes, and default serializers of two kinds
         _read_optional_map(data, lambda key, _: None)
 
-    def read_object(found: DataInput) -> tuple[Any, ...] | None:
+    def read_object(found: DataInput) -> tuple[object, ...] | None:
         at = found.position
         of = found.varying()
         if of == _NOTHING:
@@ -312,7 +312,7 @@ def _list(data: DataInput, depth: int, begin: int) -> Serializer:
     (element,) = _exactly(data, depth, begin, 1, "list")
     read = element.read
 
-    def read_list(found: DataInput) -> list[Any]:
+    def read_list(found: DataInput) -> list[object]:
         return [read(found) for _ in range(found.count("elements"))]
 
     return Serializer("list", read_list, (element,))
@@ -322,7 +322,7 @@ def _map(data: DataInput, depth: int, begin: int) -> Serializer:
     _outer(data)
     key, value = _exactly(data, depth, begin, 2, "map")
 
-    def read_map(found: DataInput) -> dict[Any, Any]:
+    def read_map(found: DataInput) -> dict[object, object]:
         entries = {}
         for _ in range(found.count("entries")):
             name = key.read(found)
@@ -344,7 +344,7 @@ def _timer(data: DataInput, depth: int, begin: int) -> Serializer:
     _outer(data)
     key, namespace = _exactly(data, depth, begin, 2, "timer")
 
-    def read_timer(found: DataInput) -> tuple[int, Any, Any]:
+    def read_timer(found: DataInput) -> tuple[int, object, object]:
         flipped = found.long() & (1 << 64) - 1
         return flipped - (1 << 63), key.read(found), namespace.read(found)
 
@@ -359,7 +359,7 @@ def _row_of_table(data: DataInput, depth: int, begin: int) -> Serializer:
     return Serializer(ROW_OF_TABLE, row_reader(types), columns)
 
 
-def _no_value(data: DataInput) -> Any:
+def _no_value(data: DataInput) -> object:
     raise data.refused("a column is read with its row only")
 
 
@@ -445,7 +445,7 @@ def _big_decimal(data: DataInput) -> decimal.Decimal | None:
         raise data.refused("a big decimal number is damaged", begin) from None
 
 
-def _at(data: DataInput, begin: int, make: Callable[[], Any]) -> Any:
+def _at(data: DataInput, begin: int, make: Callable[[], object]) -> Any:
     """Make a time, which may be one that Python has not."""
     try:
         return make()

@@ -34,7 +34,7 @@ class StateWriter:
         TypeError: Flink has no such state, or no values of the type.
     """
 
-    def __init__(self, name: str, meta: StateMeta, type_info: Any, namespace: bytes) -> None:
+    def __init__(self, name: str, meta: StateMeta, type_info: object, namespace: bytes) -> None:
         stamped = bool(meta.stamped)
         kind = "map" if meta.kind in ("map", MAP) else "list"
         self.text = StateText(PYTHON + name, kind, namespace, stamped)
@@ -62,7 +62,7 @@ def timer_pair(time: int, key: bytes, namespace: bytes) -> Pair:
     return (time + _FIRST_TIME).to_bytes(8, "big") + key + namespace, b""
 
 
-def broadcast_pairs(entries: Mapping[Any, Any], type_info: Any) -> list[Pair]:
+def broadcast_pairs(entries: Mapping[object, object], type_info: object) -> list[Pair]:
     """Write the entries of a broadcast state.
 
     Args:
@@ -76,13 +76,13 @@ def broadcast_pairs(entries: Mapping[Any, Any], type_info: Any) -> list[Pair]:
     return [(write_key(key), write_value(value)) for key, value in entries.items()]
 
 
-def _map_writers(type_info: Any) -> tuple[Write, Write]:
+def _map_writers(type_info: object) -> tuple[Write, Write]:
     if isinstance(type_info, MapTypeInfo):
         return writer_of(key_type_of(type_info)), writer_of(value_type_of(type_info))
     return writer_of(None), writer_of(None)
 
 
-def _pairs_of(kind: str, type_info: Any, stamped: bool) -> Callable[[Any], Iterator[Pair]]:
+def _pairs_of(kind: str, type_info: object, stamped: bool) -> Callable[[Any], Iterator[Pair]]:
     if kind == MAP:
         return _map_pairs(bytes, bytes, stamped)
     if kind == "map":

@@ -43,7 +43,7 @@ _MIDNIGHT = datetime.datetime(1970, 1, 1)  # noqa: DTZ001 - times without a zone
 _MILLISECOND = datetime.timedelta(milliseconds=1)
 
 
-def writer_of(type_info: Any) -> Write:
+def writer_of(type_info: object) -> Write:
     """Make what writes values of a declared type.
 
     Args:
@@ -62,7 +62,7 @@ def writer_of(type_info: Any) -> Write:
     raise TypeError(f"PyFlink has no state of the type {type_info}")
 
 
-def mask_of(values: list[Any], kind: int) -> bytes:
+def mask_of(values: list[object], kind: int) -> bytes:
     """Write which fields of a row are None, after the bits of its kind.
 
     Args:
@@ -116,7 +116,7 @@ def _rows(type_info: Any) -> Write:
     return write_row
 
 
-def _arrays(element: Any, nullable: bool) -> Write:
+def _arrays(element: object, nullable: bool) -> Write:
     basic = basic_type_of(element) if isinstance(element, BasicTypeInfo) else None
     if not nullable and basic is BasicType.BYTE:
         return sized

@@ -231,7 +231,7 @@ class Host:
                 wait = False
                 self._answer(number, self._commands[name], arguments)
 
-    def _answer(self, number: int, command: Callable[..., Any], arguments: list[Any]) -> None:
+    def _answer(self, number: int, command: Callable[..., object], arguments: list[object]) -> None:
         try:
             result = command(number, *arguments)
         except Exception as error:  # noqa: BLE001 - the driver decides what it means
@@ -351,7 +351,7 @@ class Host:
         self._control.send(None, "ask", (subtask_id, chain, count))
 
     def _add_splits(
-        self, _: int, subtask_id: int, chain: int, splits: list[Any], at_once: bool
+        self, _: int, subtask_id: int, chain: int, splits: list[object], at_once: bool
     ) -> None:
         assert self._group is not None
         self._group.add_splits(subtask_id, chain, splits, at_once=at_once)
@@ -363,8 +363,8 @@ class Host:
         where: str | None,
         contents: str,
         halt: bool,
-        positions: dict[str, list[Any]],
-    ) -> Any:
+        positions: dict[str, list[object]],
+    ) -> object:
         assert self._group is not None
         try:
             writer = SnapshotWriter(
@@ -416,7 +416,7 @@ class Host:
             if writer is not None:
                 writer.abandon(error)
 
-    def _committables(self, _: int) -> list[Any]:
+    def _committables(self, _: int) -> list[object]:
         assert self._group is not None
         assert self._channels is not None
         self._channels.flush()
@@ -437,7 +437,7 @@ class Host:
         assert self._group is not None
         self._group.end_sources()
 
-    def _close(self, _: int, failed: bool) -> list[Any]:
+    def _close(self, _: int, failed: bool) -> list[object]:
         """Close all subtasks; return the committables of a failed job that are to be removed."""
         self._running, self._closed = False, True
         self._abandon_snapshot(TimeoutError())

@@ -134,7 +134,7 @@ class _HostConnection:
         self.number, self.address, self._silence = number, address, silence
         self._ask = ask
         self._connection, self._changed = connection, changed
-        self._requests: dict[int, Future[Any]] = {}
+        self._requests: dict[int, Future[object]] = {}
         self._number = 0
         self.report = HostReport(False, False, None)
         self.progress: tuple[TaskProgress, ...] = ()
@@ -311,7 +311,7 @@ class HostPool:
             splits.search_in_background()
 
     def add_splits(
-        self, subtask_id: int, chain: int, splits: Sequence[Any], *, at_once: bool
+        self, subtask_id: int, chain: int, splits: Sequence[object], *, at_once: bool
     ) -> None:
         """Send splits to the subtask that has asked for them."""
         host = self._hosts[self._readers[subtask_id]]
@@ -481,7 +481,7 @@ class HostPool:
 
     def _await_close(
         self, future: Future[Any], deadline: float, failed: bool, abandoned: Callable[[], bool]
-    ) -> list[Any]:
+    ) -> list[object]:
         wait = NamedWait(self._job, self._network.command_timeout)
         try:
             while not failed and not abandoned() and not future.done():
@@ -526,20 +526,20 @@ class HostPool:
             for host in hosts:
                 host.beat()
 
-    def _call_all(self, *message: Any, awaited: str) -> dict[int, Any]:
+    def _call_all(self, *message: object, awaited: str) -> dict[int, Any]:
         """Send a command to all hosts at once; return what each answers."""
         futures = {number: host.call(*message) for number, host in self._hosts.items()}
         return self._results(futures, awaited)
 
     def _results(
-        self, futures: Mapping[int, Future[Any]], awaited: str, timeout: float | None = None
+        self, futures: Mapping[int, Future[object]], awaited: str, timeout: float | None = None
     ) -> dict[int, Any]:
         """Wait for the answers of hosts, and return them."""
         self._answers(futures.values(), awaited, timeout)
         return {number: future.result() for number, future in futures.items()}
 
     def _answers(
-        self, futures: Iterable[Future[Any]], awaited: str, timeout: float | None = None
+        self, futures: Iterable[Future[object]], awaited: str, timeout: float | None = None
     ) -> None:
         """Wait for answers.
 
@@ -588,5 +588,5 @@ def _with_calls(
     )
 
 
-def _note_nothing(future: Future[Any]) -> None:
+def _note_nothing(future: Future[object]) -> None:
     future.exception()

@@ -409,7 +409,7 @@ class RpcConnection:
         self._wire, self.peer = wire, peer
         self.own_address, self.close = wire.own_address, wire.close
 
-    def send(self, *message: Any) -> None:
+    def send(self, *message: object) -> None:
         """Send a message.
 
         Raises:

@@ -48,7 +48,7 @@ class ChannelAddress(Address):
     window: int = 16
 
 
-def dump_message(start: int, items: list[Any]) -> bytes:
+def dump_message(start: int, items: list[object]) -> bytes:
     """Pickle one message, by value where a class lives in the user's script only.
 
     Args:
@@ -295,7 +295,7 @@ class Channel:
         for link in links:
             link.answer(CLOSED)
 
-    def _next_batch(self) -> list[Any] | None:
+    def _next_batch(self) -> list[object] | None:
         with self._changed:
             self._changed.wait_for(lambda: self._waiting or self._ended)
             if self._waiting:
@@ -323,7 +323,7 @@ class Channel:
         with self._changed:
             self._links.discard(link)
 
-    def deliver(self, producer: Producer, start: int, items: list[Any]) -> bool:
+    def deliver(self, producer: Producer, start: int, items: list[object]) -> bool:
         """Take one message, unless delivered already; waits while the channel is full.
 
         Args:
@@ -351,7 +351,7 @@ class Channel:
         callback: Callable[[list[Any]], None],
         producer: Producer,
         start: int,
-        items: list[Any],
+        items: list[object],
     ) -> bool:
         with self._delivering:
             if self._ended:
@@ -365,7 +365,7 @@ class Channel:
                     raise
             return True
 
-    def _fresh(self, producer: Producer, start: int, items: list[Any]) -> list[Any]:
+    def _fresh(self, producer: Producer, start: int, items: list[object]) -> list[object]:
         delivered = self._delivered.get(producer, 0)
         if start > delivered:
             raise ValueError(f"producer {producer} left out items {delivered} to {start}")

@@ -35,7 +35,7 @@ class CollectionSource(Source):
     parallel = False
 
     def __init__(
-        self, elements: Iterable[Any], produced_type: TypeInformation | None = None
+        self, elements: Iterable[object], produced_type: TypeInformation | None = None
     ) -> None:
         self.produced_type = produced_type
         remaining = iter(elements)
@@ -95,7 +95,7 @@ class NumberSequence(Source):
             first = end
         return [numbers for numbers in splits if numbers]
 
-    def positions_of_flink(self, found: FlinkSplits) -> list[Any]:
+    def positions_of_flink(self, found: FlinkSplits) -> list[object]:
         unread = [_numbers(data, version) for version, data in found.splits]
         if found.enumerator is not None:
             version, data = found.enumerator

@@ -25,7 +25,7 @@ class PrintSink(Sink):
         identifier: the prefix of each line, or None.
     """
 
-    def __init__(self, channel: str, type_info: Any, identifier: str | None) -> None:
+    def __init__(self, channel: str, type_info: object, identifier: str | None) -> None:
         self._channel, self._type_info, self._identifier = channel, type_info, identifier
 
     def writer(self, context: OperatorContext) -> SinkWriter:
@@ -47,7 +47,7 @@ class _PrintWriter(SinkWriter):
         self._send, self._text, self._prefix = send, text, prefix
         self._pace = _Pace()
 
-    def write(self, elements: Iterator[Any]) -> None:
+    def write(self, elements: Iterator[object]) -> None:
         prefix, text = self._prefix, self._text
         lines = (prefix + text(value) for value in elements)
         _send_in_chunks(lines, self._send, self._pace)
@@ -72,7 +72,7 @@ class _CollectWriter(SinkWriter):
         self._send = send
         self._pace = _Pace()
 
-    def write(self, elements: Iterator[Any]) -> None:
+    def write(self, elements: Iterator[object]) -> None:
         _send_in_chunks(map(serialize, elements), self._send, self._pace)
 
 
@@ -91,11 +91,11 @@ class _Pace:
 
 
 def _send_in_chunks(
-    elements: Iterator[Any], send: Callable[[list[Any]], None], pace: _Pace
+    elements: Iterator[object], send: Callable[[list[Any]], None], pace: _Pace
 ) -> None:
     """Send elements in chunks; if the iterator raises, send the elements before that first."""
     while True:
-        chunk: list[Any] = []
+        chunk: list[object] = []
         started = time.monotonic()
         try:
             chunk.extend(islice(elements, pace.size))

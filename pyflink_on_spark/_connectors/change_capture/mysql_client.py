@@ -110,7 +110,7 @@ class MySqlClient:
             "password": config.password,
         }
 
-    def _all(self, sql: str, *parameters: Any) -> Any:
+    def _all(self, sql: str, *parameters: object) -> Any:
         try:
             with self._connection.cursor() as cursor:
                 cursor.execute(sql, parameters or None)
@@ -118,7 +118,7 @@ class MySqlClient:
         except self._pymysql.Error as error:
             raise CaptureError(f"cannot read {self._config.place}: {error}") from error
 
-    def _one(self, sql: str, *parameters: Any) -> Any:
+    def _one(self, sql: str, *parameters: object) -> Any:
         return self._all(sql, *parameters)[0]
 
     def _end_of_log(self) -> BinlogPlace:

@@ -167,7 +167,7 @@ class PostgreSqlClient:
     def _table(self) -> str:
         return f"{_quoted(self._config.schema)}.{_quoted(self._config.table)}"
 
-    def _connect(self, *, autocommit: bool) -> Any:
+    def _connect(self, *, autocommit: bool) -> object:
         config = self._config
         try:
             connection = self._psycopg.connect(
@@ -180,7 +180,7 @@ class PostgreSqlClient:
             raise CaptureError(f"cannot read {config.place}: {error}") from error
         return connection
 
-    def _one(self, sql: str, *parameters: Any) -> Any:
+    def _one(self, sql: str, *parameters: object) -> Any:
         try:
             return self._control.execute(sql, parameters or None).fetchone()
         except self._psycopg.Error as error:

@@ -137,7 +137,7 @@ class CaptureSource(Source):
         return [self._config]
 
     def reader(
-        self, splits: Sequence[Any], restored: Sequence[Any] | None, context: OperatorContext
+        self, splits: Sequence[object], restored: Sequence[Any] | None, context: OperatorContext
     ) -> SourceReader:
         """Return the reader, which begins with the rows if it continues from nowhere."""
         return CaptureReader(self._config, restored[0] if restored else None)

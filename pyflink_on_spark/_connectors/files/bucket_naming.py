@@ -300,7 +300,7 @@ class ElementBuckets(BasePathBuckets):
     def of_element(self) -> Callable[[Any], str]:
         name_of = self._function.load().bucket_of
 
-        def bucket_of(element: Any) -> str:
+        def bucket_of(element: object) -> str:
             name = name_of(element)
             if type(name) is not str or name.startswith("/") or ".." in name.split("/"):
                 raise ValueError(

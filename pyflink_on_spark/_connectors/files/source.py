@@ -97,7 +97,7 @@ class SplitFileSource(Source):
 
     def resume(
         self, split: FileSplit, position: Any, context: OperatorContext
-    ) -> Iterator[tuple[Bundle | None, Any]]:
+    ) -> Iterator[tuple[Bundle | None, object]]:
         place = self._place(split.path)
         with _explaining_removal(split, place):
             found = self.config.file_format.resume(_with_input_path(place, split), position)
@@ -116,7 +116,7 @@ class SplitFileSource(Source):
         return super().reader(splits, restored, context)
 
     def enumerator(
-        self, restored: Sequence[Any] | None, owns: Callable[[str], bool] | None = None
+        self, restored: Sequence[object] | None, owns: Callable[[str], bool] | None = None
     ) -> FileEnumerator:
         """Return the enumerator of the files.
 
@@ -128,7 +128,7 @@ class SplitFileSource(Source):
         assert interval is not None
         return FileEnumerator(self._places, interval, restored or (), self.config.selects, owns)
 
-    def positions_of_flink(self, found: FlinkSplits) -> list[Any]:
+    def positions_of_flink(self, found: FlinkSplits) -> list[object]:
         return positions_of_files(found, monitoring=not self.bounded)
 
     def positions_for_flink(self, positions: Sequence[Any]) -> tuple[int, bytes]:
@@ -152,7 +152,7 @@ class SplitFileSource(Source):
     def _records_before(self, split: FileSplit, position: Any) -> int:
         """Count the records of a split before a position, which Flink skips one by one."""
 
-        def records_after(begin: Any) -> int:
+        def records_after(begin: object) -> int:
             found = self.config.file_format.resume(placed, begin)
             return sum(len(bundle.values) for bundle, _ in found or ())
 
@@ -161,7 +161,7 @@ class SplitFileSource(Source):
             return int(position)
         return records_after(None) - records_after(position)
 
-    def _place_in_order(self, unread: tuple[FileSplit, Any, int]) -> tuple[int, str, int]:
+    def _place_in_order(self, unread: tuple[FileSplit, object, int]) -> tuple[int, str, int]:
         """Return the sort key that puts the splits of all subtasks into the order of discovery."""
         split, _, _ = unread
         places = range(len(self._places))
@@ -364,7 +364,7 @@ class FileEnumerator(SplitEnumerator):
         self._known.update(split.path for split in splits)
         super().found(splits)
 
-    def snapshot(self) -> list[Any]:
+    def snapshot(self) -> list[object]:
         """Return the paths of the files that readers have or had, and the files that none has."""
         unread = super().snapshot()
         return [self.known_but(unread), *unread]
@@ -387,7 +387,7 @@ class MonitoringReader(AskingReader):
     """
 
     def __init__(
-        self, source: SplitFileSource, restored: Sequence[Any] | None, context: OperatorContext
+        self, source: SplitFileSource, restored: Sequence[object] | None, context: OperatorContext
     ) -> None:
         super().__init__(source, context)
         task = context.task

@@ -279,7 +279,7 @@ class FileSinkWriter(SinkWriter):
     def __init__(
         self,
         config: FileSinkConfig,
-        to_text: Callable[[Any], Any],
+        to_text: Callable[[Any], object],
         encoder: LineEncoder | OutputFileFormat,
         context: OperatorContext,
         sink: str,

@@ -32,7 +32,7 @@ class AvroInput(InputFileFormat):
         produced_type: the type of the records.
     """
 
-    def __init__(self, definition: Any, produced_type: TypeInformation) -> None:
+    def __init__(self, definition: object, produced_type: TypeInformation) -> None:
         self._definition = definition
         self._produced_type = produced_type
 
@@ -69,7 +69,7 @@ class AvroFileInput(AvroInput):
                     f"{str(error) or 'it ends too soon'}"
                 ) from error
 
-    def reader_schema(self, writer_schema: Any) -> Any:
+    def reader_schema(self, writer_schema: object) -> Any:
         """Return the schema that records are read with.
 
         Args:
@@ -90,10 +90,10 @@ class AvroFileWriter(OutputFileWriter):
         ValueError: a package for the codec is missing. The message names it.
     """
 
-    def __init__(self, file: BinaryIO, definition: Any, codec: str = "null") -> None:
+    def __init__(self, file: BinaryIO, definition: object, codec: str = "null") -> None:
         self._writer = fastavro().write.Writer(file, parsed(definition), codec=codec)
 
-    def write(self, elements: Sequence[Any]) -> None:
+    def write(self, elements: Sequence[object]) -> None:
         for element in elements:
             try:
                 self._writer.write(element)
@@ -116,7 +116,7 @@ class AvroOutput(OutputFileFormat):
 
     definition: Any
 
-    def check_input(self, type_info: Any) -> None:
+    def check_input(self, type_info: object) -> None:
         if type(type_info).__name__ != "GenericRecordAvroTypeInfo":
             raise TypeError(
                 f"this file format writes Avro records, and the stream is of {type_info}: declare "
@@ -128,14 +128,14 @@ class AvroOutput(OutputFileFormat):
 class AvroFileOutput(AvroOutput):
     """Writes generic records to Avro files."""
 
-    def converter(self) -> Callable[[Any], Any]:
+    def converter(self) -> Callable[[Any], object]:
         return frozen_copy
 
     def open(self, file: BinaryIO) -> OutputFileWriter:
         return AvroFileWriter(file, self.definition)
 
 
-def frozen_copy(record: Any) -> Any:
+def frozen_copy(record: object) -> object:
     """Return a copy of a record that does not change with the user's object."""
     return pickle.loads(pickle.dumps(record, 5))
 
@@ -149,7 +149,7 @@ def fastavro() -> Any:
     return optional_package("fastavro", "fastavro", "Avro's formats", "avro")
 
 
-def parsed(definition: Any) -> Any:
+def parsed(definition: object) -> object:
     """Return an Avro schema as fastavro represents it.
 
     Raises:
@@ -164,7 +164,7 @@ def parsed(definition: Any) -> Any:
         raise ValueError(f"this is no Avro schema: the type {error} is unknown") from error
 
 
-def reading(schema: Any) -> Any:
+def reading(schema: object) -> Any:
     """Return the module that reads records of a schema: its ``reader``, its ``schemaless_reader``.
 
     The compiled module needs the stack of the process for records within records, and a message of

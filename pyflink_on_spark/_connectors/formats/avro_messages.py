@@ -30,7 +30,7 @@ Convert = Callable[[Any], Any]
 _EPOCH = datetime.datetime(1970, 1, 1, tzinfo=datetime.UTC)
 
 
-def avro_row_type(definition: Any) -> RowTypeInfo:
+def avro_row_type(definition: object) -> RowTypeInfo:
     """Return the row type of a record's schema.
 
     Raises:
@@ -45,7 +45,7 @@ def avro_row_type(definition: Any) -> RowTypeInfo:
     return info
 
 
-def avro_row_reader(definition: Any) -> Callable[[bytes], Any]:
+def avro_row_reader(definition: Any) -> Callable[[bytes], object]:
     """Return a function that makes a row of a message.
 
     Raises:
@@ -66,7 +66,7 @@ def avro_row_reader(definition: Any) -> Callable[[bytes], Any]:
     return read
 
 
-def avro_row_writer(definition: Any) -> Callable[[Any], bytes]:
+def avro_row_writer(definition: object) -> Callable[[Any], bytes]:
     """Return a function that writes the fields of a row by position.
 
     Raises:
@@ -76,7 +76,7 @@ def avro_row_writer(definition: Any) -> Callable[[Any], bytes]:
     write_record, schema = fastavro().schemaless_writer, parsed(definition)
     convert = _Kind(definition, {}).writer()
 
-    def write(row: Any) -> bytes:
+    def write(row: object) -> bytes:
         if not isinstance(row, Row):
             raise TypeError(f"Avro is written of rows, not of {type(row).__name__}: {row!r}")
         buffer = io.BytesIO()
@@ -115,7 +115,7 @@ class _Kind:
             if space := self._definition.get("namespace"):
                 named[f"{space}.{self._definition['name']}"] = self._definition
 
-    def _of_union(self, kinds: list[Any]) -> Any:
+    def _of_union(self, kinds: list[object]) -> object:
         others = [kind for kind in kinds if kind != "null"]
         if len(others) != 1:
             raise_unsupported(
@@ -184,7 +184,7 @@ class _Kind:
         return _Kind(self._definition[part], self._named)
 
 
-def _same(value: Any) -> Any:
+def _same(value: object) -> object:
     return value
 
 
@@ -197,7 +197,7 @@ def _naive(moment: datetime.datetime) -> datetime.datetime:
     return moment.replace(tzinfo=None, microsecond=moment.microsecond // 1000 * 1000)
 
 
-def _aware(moment: Any) -> Any:
+def _aware(moment: object) -> object:
     if isinstance(moment, Instant):
         return _EPOCH + datetime.timedelta(
             seconds=moment.seconds, microseconds=moment.nanos // 1000

@@ -42,7 +42,7 @@ _LOGICAL: dict[str, Callable[[], pa.DataType]] = {
 _INT64_TIMESTAMPS = ParquetOptions(compression="none", int96_timestamps=False)
 
 
-def avro_arrow_schema(definition: Any) -> pa.Schema:
+def avro_arrow_schema(definition: object) -> pa.Schema:
     """Return Arrow's schema of an Avro record.
 
     Raises:
@@ -78,7 +78,7 @@ def _arrow_type(definition: Any, named: dict[str, Any]) -> pa.DataType:
     return found
 
 
-def _named_type(definition: dict[str, Any], kind: str, named: dict[str, Any]) -> Any:
+def _named_type(definition: dict[str, Any], kind: str, named: dict[str, Any]) -> object:
     logical = definition.get("logicalType")
     if logical in _LOGICAL:
         return _LOGICAL[logical]()
@@ -96,12 +96,12 @@ def _named_type(definition: dict[str, Any], kind: str, named: dict[str, Any]) ->
     return _PRIMITIVE[kind]() if kind in _PRIMITIVE else named.get(kind)
 
 
-def _field_type(definition: Any, named: dict[str, Any]) -> tuple[pa.DataType, bool]:
+def _field_type(definition: object, named: dict[str, object]) -> tuple[pa.DataType, bool]:
     nullable = isinstance(definition, list) and "null" in definition
     return _arrow_type(definition, named), nullable
 
 
-def _of_union(kinds: list[Any], named: dict[str, Any]) -> pa.DataType:
+def _of_union(kinds: list[object], named: dict[str, object]) -> pa.DataType:
     others = [kind for kind in kinds if kind != "null"]
     if len(others) == 1:
         return _arrow_type(others[0], named)
@@ -116,7 +116,7 @@ def _of_union(kinds: list[Any], named: dict[str, Any]) -> pa.DataType:
 class AvroParquetOutput(AvroOutput):
     """Writes generic records to Parquet files."""
 
-    def converter(self) -> Callable[[Any], Any]:
+    def converter(self) -> Callable[[Any], object]:
         schema = avro_arrow_schema(self.definition)
         names = schema.names
         converters = column_converters(schema, to_arrow)
@@ -159,5 +159,5 @@ class AvroParquetInput(AvroInput):
                 yield Bundle(records), read
 
 
-def _plain(kind: pa.DataType) -> Callable[[Any], Any] | None:
+def _plain(kind: pa.DataType) -> Callable[[Any], object] | None:
     return from_arrow(kind, structs_as_rows=False)

@@ -75,7 +75,7 @@ def _decompressed(file: BinaryIO, path: str) -> AbstractContextManager[Any]:
     return next(opener(file) for suffix, opener in _OPENERS.items() if path.endswith(suffix))
 
 
-def _open_zstd(file: BinaryIO, path: str) -> AbstractContextManager[Any]:
+def _open_zstd(file: BinaryIO, path: str) -> AbstractContextManager[object]:
     for module in ("compression.zstd", "backports.zstd", "zstandard"):
         try:
             library: Any = importlib.import_module(module)

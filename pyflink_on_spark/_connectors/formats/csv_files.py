@@ -288,7 +288,7 @@ class CsvFileOutput(OutputFileFormat):
 
     form: CsvFileSettings
 
-    def check_input(self, type_info: Any) -> None:
+    def check_input(self, type_info: object) -> None:
         check_rows(type_info)
 
     def converter(self) -> Callable[[Any], str]:
@@ -301,7 +301,7 @@ class CsvFileOutput(OutputFileFormat):
             for kind, between in zip(kinds, form.array_separators)
         ]
 
-        def convert(row: Any) -> str:
+        def convert(row: object) -> str:
             if not isinstance(row, Row):
                 raise TypeError(f"rows are written, not {type(row).__name__}: {row!r}")
             try:
@@ -347,7 +347,7 @@ _TEXTS = ("VARCHAR", "CHAR")
 
 def column_parser(
     data_type: DataType, array_separator: str, null: str | None
-) -> Callable[[str], Any] | None:
+) -> Callable[[str], object] | None:
     """Return a function that parses the text of a column; None if the text itself is the value.
 
     An array is never None: the text for None is an array whose single element is None.
@@ -413,7 +413,7 @@ def column_writer(
     if isinstance(data_type, ArrayType):
         element = _text(data_type.element_type)
 
-        def write_array(items: Sequence[Any]) -> str:
+        def write_array(items: Sequence[object]) -> str:
             if not array_separator:
                 raise ValueError("arrays are not written without an array element separator")
             texts = [null if item is None else element(item) for item in items]
@@ -456,7 +456,7 @@ def _decimal_text(data_type: DecimalType) -> Callable[[Any], str]:
     return write
 
 
-def _checked_text(value: Any) -> str:
+def _checked_text(value: object) -> str:
     if not isinstance(value, str):
         raise TypeError(f"{value!r} is not a str")
     return value
@@ -472,7 +472,7 @@ def refuse_column(data_type: DataType) -> None:
     )
 
 
-_PARSERS: dict[str, Callable[[str], Any]] = {
+_PARSERS: dict[str, Callable[[str], object]] = {
     "BOOLEAN": lambda text: java_parsing.is_true(java_parsing.trimmed(text)),
     "TINYINT": java_parsing.bounded_whole_number(8),
     "SMALLINT": java_parsing.bounded_whole_number(16),

@@ -50,7 +50,7 @@ _EPOCH = datetime.datetime(1970, 1, 1)  # noqa: DTZ001 - instants are in UTC
 _UNQUOTED = frozenset(BasicType) - {BasicType.STRING, BasicType.CHAR, BasicType.INSTANT}
 
 
-def csv_row_reader(form: CsvRowFormat) -> Callable[[bytes], Any]:
+def csv_row_reader(form: CsvRowFormat) -> Callable[[bytes], object]:
     """Return a function that makes a row of the first record of a message.
 
     Raises:
@@ -85,7 +85,7 @@ class _Converters:
         convert = self._row(row_type)
         size = len(row_type.get_field_types())
 
-        def convert_record(fields: list[str]) -> Any:
+        def convert_record(fields: list[str]) -> object:
             if len(fields) > size:
                 if len(fields) > size + 1 or java_parsing.trimmed(fields[size]):
                     raise ValueError(
@@ -117,7 +117,7 @@ class _Converters:
 
         return convert
 
-    def _field(self, type_info: Any) -> Parse:
+    def _field(self, type_info: object) -> Parse:
         """Return the converter of a field, which also handles the text for None."""
         parse, null = self._parser(type_info), self._null
         if self._ignore_errors:
@@ -126,7 +126,7 @@ class _Converters:
             return parse
         return lambda text: None if text == null else parse(text)
 
-    def _parser(self, type_info: Any) -> Parse:
+    def _parser(self, type_info: object) -> Parse:
         if isinstance(type_info, BasicTypeInfo) and basic_type_of(type_info) in _BASIC:
             return _BASIC[basic_type_of(type_info)]
         if isinstance(type_info, RowTypeInfo):
@@ -145,7 +145,7 @@ class _Converters:
         convert = self._row(type_info)
         return lambda text: convert(self._split(text)) if text else None
 
-    def _array(self, element_type: Any) -> Parse:
+    def _array(self, element_type: object) -> Parse:
         element = self._field(element_type)
         return lambda text: list(map(element, self._split(text))) if text else []
 
@@ -257,14 +257,14 @@ def csv_row_writer(form: CsvRowFormat) -> Callable[[Any], bytes]:
     return write
 
 
-def _column(type_info: Any, form: CsvRowFormat, quoted: Callable[[str], str]) -> Write:
+def _column(type_info: object, form: CsvRowFormat, quoted: Callable[[str], str]) -> Write:
     text = _text(type_info, form)
     if isinstance(type_info, BasicTypeInfo) and basic_type_of(type_info) in _UNQUOTED:
         return text
     return lambda value: quoted(text(value))
 
 
-def _text(type_info: Any, form: CsvRowFormat) -> Write:
+def _text(type_info: object, form: CsvRowFormat) -> Write:
     if isinstance(type_info, RowTypeInfo):
         return _nested_row(type_info, form)
     if isinstance(type_info, (BasicArrayTypeInfo, ObjectArrayTypeInfo)):
@@ -283,7 +283,7 @@ def _text(type_info: Any, form: CsvRowFormat) -> Write:
     )
 
 
-def _checked_text(value: Any) -> str:
+def _checked_text(value: object) -> str:
     if not isinstance(value, str):
         raise TypeError(f"{value!r} is not a str")
     return value
@@ -295,7 +295,7 @@ def _join(form: CsvRowFormat, texts: Sequence[str]) -> str:
     return form.array_delimiter.join(texts)
 
 
-def _array(element_type: Any, form: CsvRowFormat) -> Write:
+def _array(element_type: object, form: CsvRowFormat) -> Write:
     element, null = _text(element_type, form), form.null or ""
 
     def write(items: Sequence[Any]) -> str:

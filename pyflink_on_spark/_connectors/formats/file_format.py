@@ -94,7 +94,7 @@ class InputFileFormat(ABC):
     def read(self, split: FileSplit) -> Iterator[Bundle]:
         """Yield the records that begin in a split, in order."""
 
-    def resume(self, split: FileSplit, position: Any) -> Iterator[tuple[Bundle, Any]] | None:
+    def resume(self, split: FileSplit, position: Any) -> Iterator[tuple[Bundle, object]] | None:
         """Yield the records of a split from a position on.
 
         Args:
@@ -137,7 +137,7 @@ class OutputFileFormat(ABC):
     """Writes elements to files. Picklable."""
 
     @abstractmethod
-    def check_input(self, type_info: Any) -> None:
+    def check_input(self, type_info: object) -> None:
         """Check the type of the stream.
 
         Raises:
@@ -145,7 +145,7 @@ class OutputFileFormat(ABC):
         """
 
     @abstractmethod
-    def converter(self) -> Callable[[Any], Any]:
+    def converter(self) -> Callable[[Any], object]:
         """Return a function that converts an element when it arrives.
 
         The result must not share mutable parts with the element, which may change later.
@@ -156,7 +156,7 @@ class OutputFileFormat(ABC):
         """Begin a file."""
 
 
-def check_rows(type_info: Any) -> None:
+def check_rows(type_info: object) -> None:
     """Check that a stream consists of rows.
 
     Raises:
@@ -199,10 +199,10 @@ def excerpt(data: bytes) -> str:
     return text if len(data) <= _SHOWN else f"{text}... ({len(data)} bytes)"
 
 
-def null_if_corrupt(convert: Callable[[Any], Any]) -> Callable[[Any], Any]:
+def null_if_corrupt(convert: Callable[[Any], object]) -> Callable[[Any], object]:
     """Return a converter whose value is None where the other one raises a ValueError."""
 
-    def convert_or_null(value: Any) -> Any:
+    def convert_or_null(value: object) -> object:
         try:
             return convert(value)
         except ValueError:

@@ -71,7 +71,7 @@ _NULL = "null"
 
 def json_row_reader(
     row_type: RowTypeInfo, fail_on_missing_field: bool, ignore_errors: bool
-) -> Callable[[bytes], Any]:
+) -> Callable[[bytes], object]:
     """Return a function that makes a row of a JSON object, and None of ``null``.
 
     Args:
@@ -99,7 +99,7 @@ def json_row_reader(
     return read
 
 
-def _parse(decoder: json.JSONDecoder, data: bytes) -> Any:
+def _parse(decoder: json.JSONDecoder, data: bytes) -> object:
     """Return the first value of a message; as in Flink, the rest is ignored."""
     plain = data[:1] == b"{" and data[1:2] != b"\0"
     text = data.decode() if plain else data.decode(json.detect_encoding(data)).lstrip(_JSON_BLANK)
@@ -114,7 +114,7 @@ def _no_constant(name: str) -> NoReturn:
     raise ValueError(f"{name} is not valid JSON")
 
 
-def _has_decimal(type_info: Any) -> bool:
+def _has_decimal(type_info: object) -> bool:
     if isinstance(type_info, BasicTypeInfo):
         return basic_type_of(type_info) is BasicType.BIG_DEC
     if isinstance(type_info, (RowTypeInfo, TupleTypeInfo)):
@@ -125,7 +125,7 @@ def _has_decimal(type_info: Any) -> bool:
     return element_type is not None and _has_decimal(element_type)
 
 
-def _element_type(type_info: Any) -> Any:
+def _element_type(type_info: object) -> Any:
     if isinstance(type_info, ListTypeInfo):
         return type_info.elem_type
     return getattr(type_info, "_element_type", None)
@@ -143,7 +143,7 @@ class _Converters:
         fields = [(name, self._field(kind)) for name, kind in _fields(row_type)]
         strict = self._fail_on_missing_field
 
-        def convert(node: Any) -> Any:
+        def convert(node: object) -> Any:
             if type(node) is not dict:
                 raise ValueError(f"{_shown(node)} is not an object")
             values = []
@@ -166,7 +166,7 @@ class _Converters:
         convert = self._converter(type_info)
         return null_if_corrupt(convert) if self._ignore_errors else convert
 
-    def _converter(self, type_info: Any) -> Convert:
+    def _converter(self, type_info: object) -> Convert:
         if isinstance(type_info, RowTypeInfo):
             return self.row(type_info)
         if isinstance(type_info, TupleTypeInfo):
@@ -190,7 +190,7 @@ class _Converters:
             for index, kind in enumerate(type_info.get_field_types())
         ]
 
-        def convert(node: Any) -> tuple[Any, ...]:
+        def convert(node: object) -> tuple[Any, ...]:
             if type(node) is not dict:
                 raise ValueError(f"{_shown(node)} is not an object with f0, f1, ...")
             items = ((node.get(name), one) for name, one in fields)
@@ -202,7 +202,7 @@ class _Converters:
         key = self._field(key_type_of(type_info))
         value = self._field(value_type_of(type_info))
 
-        def convert(node: Any) -> dict[Any, Any]:
+        def convert(node: object) -> dict[Any, Any]:
             if type(node) is not dict:  # as in Flink, any other value is an empty map
                 return {}
             return {key(name): None if item is None else value(item) for name, item in node.items()}
@@ -212,7 +212,7 @@ class _Converters:
     def _list(self, element_type: TypeInformation) -> Convert:
         element = self._field(element_type)
 
-        def convert(node: Any) -> list[Any]:
+        def convert(node: object) -> list[Any]:
             if type(node) is not list:
                 raise ValueError(f"{_shown(node)} is not an array")
             return [None if item is None else element(item) for item in node]
@@ -229,7 +229,7 @@ class _Converters:
         of_nullable = self._list(element_type)
         zero = False if element_type == _BOOLEAN else 0
 
-        def convert(node: Any) -> list[Any]:
+        def convert(node: object) -> list[Any]:
             return [zero if item is None else item for item in of_nullable(node)]
 
         return convert
@@ -239,22 +239,22 @@ def _fields(row_type: RowTypeInfo) -> list[tuple[str, TypeInformation]]:
     return list(zip(row_type.get_field_names(), row_type.get_field_types()))
 
 
-def _shown(node: Any) -> str:
+def _shown(node: object) -> str:
     text = node_text(node)
     return text if len(text) <= 50 else f"{text[:50]}..."
 
 
-def _trimmed_text(node: Any) -> str:
+def _trimmed_text(node: object) -> str:
     return java_parsing.trimmed(scalar_text(node))
 
 
-def _string(node: Any) -> str:
+def _string(node: object) -> str:
     if type(node) is str:
         return node
     return node_text(node) if isinstance(node, (list, dict)) else scalar_text(node)
 
 
-def _boolean(node: Any) -> bool:
+def _boolean(node: object) -> bool:
     return node if type(node) is bool else java_parsing.is_true(_trimmed_text(node))
 
 
@@ -279,19 +279,19 @@ def _integer(bits: int) -> Convert:
     return convert
 
 
-def _double(node: Any) -> float:
+def _double(node: object) -> float:
     return node if type(node) is float else java_parsing.double(scalar_text(node))
 
 
-def _single(node: Any) -> float:
+def _single(node: object) -> float:
     return java_parsing.to_single(_double(node))
 
 
-def _decimal(node: Any) -> Decimal:
+def _decimal(node: object) -> Decimal:
     return node if type(node) is Decimal else java_parsing.decimal(_trimmed_text(node))
 
 
-def _character(node: Any) -> str | None:
+def _character(node: object) -> str | None:
     if type(node) is str and len(node) <= 1:
         return node or None
     if type(node) is int and 0 <= node <= 0xFFFF:
@@ -299,24 +299,24 @@ def _character(node: Any) -> str | None:
     raise ValueError(f"{_shown(node)} is not a character")
 
 
-def _bytes(node: Any) -> bytes | None:
+def _bytes(node: object) -> bytes | None:
     if type(node) is not str:
         return None  # as in Flink
     return base64.b64decode(node.rstrip(), validate=True)
 
 
-def _date(node: Any) -> datetime.date:
+def _date(node: object) -> datetime.date:
     return java_parsing.iso_date(scalar_text(node))
 
 
-def _without_zone(node: Any, form: str) -> str:
+def _without_zone(node: object, form: str) -> str:
     text = scalar_text(node)
     if not text.endswith("Z") or text.count(":") != 2:
         raise ValueError(f"{text!r} is not a time in UTC such as {form}")
     return text[:-1]
 
 
-def _time(node: Any) -> datetime.time:
+def _time(node: object) -> datetime.time:
     since_midnight, nanos = java_parsing.iso_time(_without_zone(node, "12:34:56Z"))
     if nanos:
         raise ValueError(
@@ -326,12 +326,12 @@ def _time(node: Any) -> datetime.time:
     return java_parsing.time_of_day(since_midnight)
 
 
-def _timestamp(node: Any) -> datetime.datetime:
+def _timestamp(node: object) -> datetime.datetime:
     moment, nanos = java_parsing.iso_timestamp(_without_zone(node, "2020-01-31T12:34:56Z"))
     return moment.replace(microsecond=nanos // 1_000_000 * 1000)
 
 
-def _instant(node: Any) -> Instant:
+def _instant(node: object) -> Instant:
     if type(node) is str:
         return java_parsing.iso_instant(node)
     if isinstance(node, (int, float, Decimal)) and not isinstance(node, bool):
@@ -376,7 +376,7 @@ def string_bytes_text(text: str) -> str:
     return written if written.isascii() else _ASTRAL.sub(_surrogates, written)
 
 
-def scalar_text(node: Any) -> str:
+def scalar_text(node: object) -> str:
     """Return the text of a scalar value, without quotes; an empty text for a container."""
     if isinstance(node, str):
         return node
@@ -420,7 +420,7 @@ def json_row_writer(row_type: RowTypeInfo) -> Callable[[Any], bytes]:
     """
     write = _row(row_type)
 
-    def write_row(row: Any) -> bytes:
+    def write_row(row: object) -> bytes:
         if not isinstance(row, Row):
             raise TypeError(f"JSON is written of rows, not of {type(row).__name__}: {row!r}")
         try:
@@ -434,18 +434,18 @@ def json_row_writer(row_type: RowTypeInfo) -> Callable[[Any], bytes]:
     return write_row
 
 
-def _writer(type_info: Any) -> Write:
+def _writer(type_info: object) -> Write:
     for kind, make in _MAKERS.items():
         if isinstance(type_info, kind):
             return make(type_info)
     return refuse_field(type_info, "JSON")
 
 
-def _object(names: Sequence[str], types: Sequence[Any]) -> Callable[[Sequence[Any]], str]:
+def _object(names: Sequence[str], types: Sequence[object]) -> Callable[[Sequence[Any]], str]:
     heads = [f"{string_bytes_text(name)}:" for name in names]
     writers = [_writer(kind) for kind in types]
 
-    def write(values: Sequence[Any]) -> str:
+    def write(values: Sequence[object]) -> str:
         fields = [
             f"{head}null" if value is None else head + one(value)
             for head, one, value in zip(heads, writers, values, strict=True)
@@ -482,7 +482,7 @@ def _map(type_info: MapTypeInfo) -> Write:
     return write
 
 
-def _array(element_type: Any) -> Write:
+def _array(element_type: object) -> Write:
     element = _writer(element_type)
 
     def write(items: Sequence[Any]) -> str:
@@ -514,7 +514,7 @@ def _basic(type_info: BasicTypeInfo) -> Write:
 
 
 def _fraction(text: Write) -> Write:
-    def write(value: Any) -> str:
+    def write(value: object) -> str:
         written = text(value)
         return written if written[-1] not in "Ny" else f'"{written}"'  # NaN and Infinity
 
@@ -574,10 +574,10 @@ def row_type_of_json_schema(text: str) -> RowTypeInfo:
 class _Schema:
     """The document of a schema, which may contain references into itself."""
 
-    def __init__(self, root: Any) -> None:
+    def __init__(self, root: object) -> None:
         self._root = root
 
-    def type_of(self, node: Any, place: str, seen: tuple[str, ...]) -> TypeInformation:
+    def type_of(self, node: object, place: str, seen: tuple[str, ...]) -> TypeInformation:
         """Return the type that a node describes; ``seen`` are the references on the way."""
         if not isinstance(node, dict):
             raise ValueError(f"No type could be found in node: {place}")
@@ -592,7 +592,7 @@ class _Schema:
         return _the_one(types, place)
 
     def _types(
-        self, node: dict[str, Any], place: str, seen: tuple[str, ...]
+        self, node: dict[str, object], place: str, seen: tuple[str, ...]
     ) -> Iterator[TypeInformation | None]:
         """Yield the types that a node allows; None for null."""
         target: dict[str, Any] = {}
@@ -615,7 +615,7 @@ class _Schema:
                     yield self.type_of(choice, f"{place}/oneOf[{index}]", seen)
 
     def _named(
-        self, name: str, node: dict[str, Any], place: str, seen: tuple[str, ...]
+        self, name: str, node: dict[str, object], place: str, seen: tuple[str, ...]
     ) -> TypeInformation | None:
         if name == _NULL:
             return None
@@ -631,14 +631,16 @@ class _Schema:
             return self._array(node, place, seen)
         raise ValueError(f"Unsupported type '{name}' in node: {place}")
 
-    def _object(self, node: dict[str, Any], place: str, seen: tuple[str, ...]) -> TypeInformation:
+    def _object(
+        self, node: dict[str, object], place: str, seen: tuple[str, ...]
+    ) -> TypeInformation:
         fields = node.get("properties", {})
         if not isinstance(fields, dict):
             raise ValueError(f"'properties' has to be an object in node: {place}")
         types = [self.type_of(field, f"{place}/{name}", seen) for name, field in fields.items()]
         return Types.ROW_NAMED(list(fields), types)
 
-    def _array(self, node: dict[str, Any], place: str, seen: tuple[str, ...]) -> TypeInformation:
+    def _array(self, node: dict[str, object], place: str, seen: tuple[str, ...]) -> TypeInformation:
         items = node.get("items")
         if isinstance(items, dict):
             element = self.type_of(items, f"{place}/items", seen)
@@ -653,7 +655,7 @@ class _Schema:
             [self.type_of(item, f"{place}/items[{i}]", seen) for i, item in enumerate(items)]
         )
 
-    def _resolve(self, reference: str, seen: tuple[str, ...]) -> dict[str, Any]:
+    def _resolve(self, reference: str, seen: tuple[str, ...]) -> dict[str, object]:
         if not reference.startswith("#"):
             raise ValueError(
                 "Only JSON schemes with simple references (one indirection in the same document) "

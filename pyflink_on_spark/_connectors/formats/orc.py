@@ -52,7 +52,7 @@ class OrcFileWriter(ArrowFileWriter):
         self,
         file: BinaryIO,
         schema: pa.Schema,
-        arguments: dict[str, Any],
+        arguments: dict[str, object],
         columns: Columns = record_batch,
     ) -> None:
         self._schema, self._columns = schema, columns
@@ -60,7 +60,7 @@ class OrcFileWriter(ArrowFileWriter):
         self._writer = orc.ORCWriter(file, **arguments)
         self._empty = True
 
-    def write(self, elements: Sequence[Any]) -> None:
+    def write(self, elements: Sequence[object]) -> None:
         self._rows += elements
         if len(self._rows) >= _CHUNK_ROWS:
             self._write_rows()
@@ -88,10 +88,10 @@ class OrcFileOutput(OutputFileFormat):
     row_type: RowType
     arguments: dict[str, Any]
 
-    def check_input(self, type_info: Any) -> None:
+    def check_input(self, type_info: object) -> None:
         check_rows(type_info)
 
-    def converter(self) -> Callable[[Any], Any]:
+    def converter(self) -> Callable[[Any], object]:
         return row_values(arrow_schema(self.row_type))
 
     def open(self, file: BinaryIO) -> OutputFileWriter:
@@ -124,7 +124,7 @@ def orc_batches(
             yield with_schema(batch.slice(skipped), schema, found)
 
 
-def orc_arguments(properties: dict[str, str]) -> dict[str, Any]:
+def orc_arguments(properties: dict[str, str]) -> dict[str, object]:
     """Return the arguments of Arrow's writer that correspond to options of ORC.
 
     Raises:

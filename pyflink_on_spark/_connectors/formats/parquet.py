@@ -94,7 +94,7 @@ class ParquetOptions:
                 refuse_option(name, "Parquet's writer")
         return cls(**given)
 
-    def writer_arguments(self) -> dict[str, Any]:
+    def writer_arguments(self) -> dict[str, object]:
         """Return the arguments of Arrow's writer."""
         return {
             "compression": self.compression,
@@ -156,7 +156,7 @@ class ParquetFileWriter(ArrowFileWriter):
         self._bytes = 0
         self._writer = pq.ParquetWriter(file, schema, **options.writer_arguments())
 
-    def write(self, elements: Sequence[Any]) -> None:
+    def write(self, elements: Sequence[object]) -> None:
         self._rows += elements
         if len(self._rows) >= _CHUNK_ROWS:
             self._make_batch()
@@ -197,10 +197,10 @@ class ParquetFileOutput(OutputFileFormat):
     utc_timestamps: bool
     options: ParquetOptions = field(default_factory=ParquetOptions)
 
-    def check_input(self, type_info: Any) -> None:
+    def check_input(self, type_info: object) -> None:
         check_rows(type_info)
 
-    def converter(self) -> Callable[[Any], Any]:
+    def converter(self) -> Callable[[Any], object]:
         schema = arrow_schema(self.row_type)
         convert = row_values(schema)
         moved = [] if self.utc_timestamps else _timestamp_columns(schema)
@@ -261,7 +261,7 @@ class ParquetFileInput(InputFileFormat):
                 read += len(rows)
                 yield Bundle(rows), read
 
-    def _columns(self, batch: pa.RecordBatch, schema: pa.Schema) -> list[list[Any]]:
+    def _columns(self, batch: pa.RecordBatch, schema: pa.Schema) -> list[list[object]]:
         columns = [column.to_pylist() for column in batch.columns]
         for index, convert in column_converters(schema, from_arrow):
             columns[index] = list(map(convert, columns[index]))

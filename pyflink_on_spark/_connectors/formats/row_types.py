@@ -160,7 +160,7 @@ _ARROW_TYPES: dict[str, Callable[[], pa.DataType]] = {
 }
 
 
-def whole_number_text(value: Any) -> str:
+def whole_number_text(value: object) -> str:
     """Return the text of an integer.
 
     Raises:
@@ -171,7 +171,7 @@ def whole_number_text(value: Any) -> str:
     return int.__repr__(value)
 
 
-def refuse_field(type_info: Any, format_name: str) -> NoReturn:
+def refuse_field(type_info: object, format_name: str) -> NoReturn:
     """Raise UnsupportedFlinkFeature for a type that a format does not support."""
     raise_unsupported(
         f"a field of type {type_info} in {format_name}",
@@ -181,7 +181,7 @@ def refuse_field(type_info: Any, format_name: str) -> NoReturn:
     )
 
 
-def check_written(schema: SerializationSchema, type_info: Any) -> None:
+def check_written(schema: SerializationSchema, type_info: object) -> None:
     """Check that a schema can write a stream.
 
     In PyFlink a schema gets an element in the form of the stream's type in the JVM. An element of a
@@ -346,7 +346,7 @@ def row_values(schema: pa.Schema) -> Callable[[Any], tuple[Any, ...]]:
     converters = column_converters(schema, to_arrow)
     size = len(schema)
 
-    def convert(row: Any) -> tuple[Any, ...]:
+    def convert(row: object) -> tuple[Any, ...]:
         if not isinstance(row, Row):
             raise TypeError(f"rows are written, not {type(row).__name__}: {row!r}")
         values = row._values
@@ -362,7 +362,7 @@ def row_values(schema: pa.Schema) -> Callable[[Any], tuple[Any, ...]]:
     return convert
 
 
-def record_batch(schema: pa.Schema, rows: Sequence[Sequence[Any]]) -> pa.RecordBatch:
+def record_batch(schema: pa.Schema, rows: Sequence[Sequence[object]]) -> pa.RecordBatch:
     """Return rows, converted by ``row_values``, as columns.
 
     Raises:

@@ -228,11 +228,11 @@ class FunctionSourceContext:
         self._put = queue.put
         self._idle = False
 
-    def collect(self, element: Any) -> None:
+    def collect(self, element: object) -> None:
         """Emit an element without a timestamp."""
         self._emit(element, None)
 
-    def collect_with_timestamp(self, element: Any, timestamp: int) -> None:
+    def collect_with_timestamp(self, element: object, timestamp: int) -> None:
         """Emit an element with its timestamp (ms)."""
         self._emit(element, timestamp)
 
@@ -259,7 +259,7 @@ class FunctionSourceContext:
         """Return the lock for ``with``; no snapshot is taken while a function holds it."""
         return self._lock
 
-    def _emit(self, element: Any, timestamp: int | None) -> None:
+    def _emit(self, element: object, timestamp: int | None) -> None:
         if type(element) not in IMMUTABLE_TYPES and not is_immutable(element):
             element = deserialize(serialize(element))
         with self._lock:

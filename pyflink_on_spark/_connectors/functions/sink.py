@@ -41,11 +41,11 @@ class FunctionWriter(SinkWriter):
     def advance_watermark(self, watermark: int) -> None:
         self._sink_context.watermark = watermark
 
-    def prepare_commit(self) -> list[Any]:
+    def prepare_commit(self) -> list[object]:
         self._function.finish()
         return []
 
-    def prepare_checkpoint(self, checkpoint_id: int) -> list[Any]:
+    def prepare_checkpoint(self, checkpoint_id: int) -> list[object]:
         self._checkpoints.snapshot(checkpoint_id)
         return []
 

@@ -64,7 +64,7 @@ class SealedPosition:
     def __init__(self, position: FunctionPosition) -> None:
         self._content = serialize(position)
 
-    def __reduce__(self) -> tuple[Any, ...]:
+    def __reduce__(self) -> tuple[object, ...]:
         return deserialize, (self._content,)
 
 
@@ -210,7 +210,7 @@ class FunctionReader(SourceReader):
                 if not self._cancelled:
                     self._cancel(function)
 
-    def _open(self, function: Any) -> None:
+    def _open(self, function: object) -> None:
         self._checkpoints = FunctionCheckpoints(function, self._context)
         self._checkpoints.initialize()
         self._function = function
@@ -283,7 +283,7 @@ class FunctionSource(Source):
 
     def reader(
         self,
-        splits: Sequence[Any],
+        splits: Sequence[object],
         restored: Sequence[Any] | None,
         context: OperatorContext,
     ) -> SourceReader:

@@ -13,7 +13,7 @@ import re
 import shutil
 import uuid
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import NoReturn
 from urllib.parse import unquote, urlparse
 
 from pyiceberg.catalog import MetastoreCatalog, PropertiesUpdateSummary
@@ -65,7 +65,7 @@ class FolderCatalog(MetastoreCatalog):
     def create_table(
         self,
         identifier: str | Identifier,
-        schema: Any,
+        schema: object,
         location: str | None = None,
         partition_spec: PartitionSpec = UNPARTITIONED_PARTITION_SPEC,
         sort_order: SortOrder = UNSORTED_SORT_ORDER,
@@ -243,7 +243,7 @@ class FolderCatalog(MetastoreCatalog):
     def load_view(self, identifier: str | Identifier) -> NoReturn:
         _refuse(_NO_VIEWS)
 
-    def create_view(self, *arguments: Any, **settings: Any) -> NoReturn:
+    def create_view(self, *arguments: object, **settings: object) -> NoReturn:
         _refuse(_NO_VIEWS)
 
     def drop_view(self, identifier: str | Identifier) -> NoReturn:

@@ -225,7 +225,7 @@ class SnapshotSource(_IcebergSource):
         super().__init__(config)
         self._snapshot = snapshot
 
-    def splits(self, parallelism: int) -> list[Any]:
+    def splits(self, parallelism: int) -> list[object]:
         """Return the files of the snapshot, with the files of their deleted rows.
 
         Raises:
@@ -259,7 +259,7 @@ class NewSnapshotsSource(_IcebergSource):
         super().__init__(config)
         self._snapshots = snapshots
 
-    def splits(self, parallelism: int) -> list[Any]:
+    def splits(self, parallelism: int) -> list[object]:
         """Return the one split.
 
         Raises:

@@ -128,7 +128,7 @@ def _replaced(table: Table, files: Sequence[Any]) -> Any:
         return of.AlwaysTrue()
     names = [str(table.schema().find_column_name(field.source_id)) for field in spec.fields]
 
-    def same(name: str, value: Any) -> Any:
+    def same(name: str, value: Any) -> object:
         return of.IsNull(name) if value is None else of.EqualTo(name, value)
 
     partitions = {tuple(file.partition[i] for i in range(len(names))) for file in files}
@@ -143,7 +143,7 @@ _FIELDS = (
 )  # fmt: skip
 
 
-def _fields(file: Any) -> dict[str, Any]:
+def _fields(file: Any) -> dict[str, object]:
     """Return the fields of a data file, in types that do not change with pyiceberg."""
     found = {name: getattr(file, name) for name in _FIELDS}
     found["content"] = int(found["content"])
@@ -181,7 +181,7 @@ class IcebergWriter(SinkWriter):
         self._bytes = 0
         self._files: list[dict[str, Any]] = []
 
-    def write(self, elements: Iterator[Any]) -> None:
+    def write(self, elements: Iterator[object]) -> None:
         while taken := list(islice(elements, _CHUNK - len(self._rows))):
             self._rows += taken
             if len(self._rows) == _CHUNK:

@@ -241,7 +241,9 @@ class Database(ABC):
         return found
 
 
-def _converter(known: Sequence[tuple[Any, Converter]], kind: TypeInformation) -> Converter | None:
+def _converter(
+    known: Sequence[tuple[object, Converter]], kind: TypeInformation
+) -> Converter | None:
     return next((convert for other, convert in known if other == kind), None)
 
 
@@ -280,7 +282,7 @@ def url_parameters(query: str) -> dict[str, str]:
     return dict(parse_qsl(query, keep_blank_values=True))
 
 
-def refuse_unknown(parameters: Mapping[str, str], known: Mapping[str, Any], name: str) -> None:
+def refuse_unknown(parameters: Mapping[str, str], known: Mapping[str, object], name: str) -> None:
     """Raise ValueError if a URL has a parameter that would have no effect."""
     unknown = sorted(parameters.keys() - known.keys())
     if unknown:

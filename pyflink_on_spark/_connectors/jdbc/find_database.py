@@ -192,7 +192,7 @@ def _timestamp(value: datetime.datetime) -> str:
     return value.isoformat(" ")
 
 
-def _instant(value: Any) -> str:
+def _instant(value: object) -> str:
     return instant_in_utc(value).replace(tzinfo=None).isoformat(" ")
 
 

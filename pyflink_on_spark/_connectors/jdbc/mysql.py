@@ -41,7 +41,7 @@ def _seconds(milliseconds: str) -> int | None:
 
 # The URL parameters of the Java drivers, each with PyMySQL's argument and a converter of its value.
 # None: PyMySQL does by default what the parameter asks for, or the parameter is about Java values.
-_PARAMETERS: dict[str, tuple[str, Callable[[str], Any]] | None] = {
+_PARAMETERS: dict[str, tuple[str, Callable[[str], object]] | None] = {
     "user": ("user", str),
     "password": ("password", str),
     "connectTimeout": ("connect_timeout", _seconds),
@@ -86,7 +86,7 @@ class MySql(Database):
             )
         parameters = url_parameters(found["query"] or "")
         refuse_unknown(parameters, _PARAMETERS, "MySQL")
-        self._settings: dict[str, Any] = {
+        self._settings: dict[str, object] = {
             "host": (found["host"] or "localhost").strip("[]"),
             "port": int(found["port"] or 3306),
             "database": unquote(found["path"] or "") or None,
@@ -147,5 +147,5 @@ def _context(tls: Tls) -> ssl.SSLContext | None:
     return context
 
 
-def _instant(value: Any) -> datetime.datetime:
+def _instant(value: object) -> datetime.datetime:
     return instant_in_utc(value).replace(tzinfo=None)

@@ -49,7 +49,7 @@ class BatchWriter(SinkWriter):
             self._flush()
             self._next_flush = now + self._interval
 
-    def prepare_commit(self) -> list[Any]:
+    def prepare_commit(self) -> list[object]:
         """Write the batch."""
         self._flush()
         return []
@@ -139,7 +139,7 @@ class StatementSink(Sink):
         self._database.translated(config.sql, fields)
         self._database.column_converters(config.row_type)
 
-    def with_input_type(self, type_info: Any) -> Sink:
+    def with_input_type(self, type_info: object) -> Sink:
         """Check that the stream consists of rows with the sink's number of fields.
 
         Raises:
@@ -223,7 +223,7 @@ class RowsOfCheckpointWriter(SinkWriter):
         self._frames: list[bytes] = []
         self._open: list[Parameters] = []
 
-    def write(self, elements: Iterator[Any]) -> None:
+    def write(self, elements: Iterator[object]) -> None:
         while taken := self._make.take(elements, _CHUNK - len(self._open)):
             self._open += taken
             if len(self._open) == _CHUNK:

@@ -111,7 +111,7 @@ class KafkaClient:
         kind: str,
         properties: Mapping[str, str],
         timeout: float,
-        settings: Mapping[str, Any],
+        settings: Mapping[str, object],
         note: Note = not_noted,
     ) -> None:
         self.servers = properties.get("bootstrap.servers", "")
@@ -124,7 +124,7 @@ class KafkaClient:
             note(unknown)
             del known[unknown]
 
-    def _create(self, kind: str, known: Mapping[str, Any]) -> str | None:
+    def _create(self, kind: str, known: Mapping[str, object]) -> str | None:
         """Create the client; return the name of a property that it does not know, if any."""
         module = confluent_kafka()
         try:
@@ -133,7 +133,7 @@ class KafkaClient:
             return _unknown_property(error.args[0], known)
         return None
 
-    def ask(self, call: Callable[..., Any], *arguments: Any) -> Any:
+    def ask(self, call: Callable[..., object], *arguments: object) -> Any:
         """Call a function that asks the cluster, again and again until the cluster answers.
 
         Raises:
@@ -233,7 +233,7 @@ def check_producer_properties(properties: Mapping[str, str], note: Note) -> None
             del known[name]
 
 
-def _unknown_property(error: Any, known: Mapping[str, Any]) -> str:
+def _unknown_property(error: Any, known: Mapping[str, object]) -> str:
     """Return the name of the property that librdkafka does not know."""
     unknown = _UNKNOWN_PROPERTY.search(error.str())
     if unknown is None or unknown[1] not in known:

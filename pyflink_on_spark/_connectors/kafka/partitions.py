@@ -71,7 +71,7 @@ def position_of_flink(data: DataInput, version: int) -> PartitionPosition:
     return PartitionPosition(topic, number, offset, stopping if stopping >= 0 else None)
 
 
-def position_of_function(element: Any) -> PartitionPosition:
+def position_of_function(element: object) -> PartitionPosition:
     """Read an element of the state of a FlinkKafkaConsumer, which has the last offset read.
 
     Raises:

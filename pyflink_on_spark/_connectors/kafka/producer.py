@@ -77,7 +77,7 @@ class RecordProducer:
         self,
         properties: Mapping[str, str],
         log_failures_only: bool = False,
-        settings: Mapping[str, Any] | None = None,
+        settings: Mapping[str, object] | None = None,
     ) -> None:
         self._log_failures_only = log_failures_only
         self._failure: Exception | None = None
@@ -337,7 +337,7 @@ class Transactions:
         self._persist(self._kafka.abort_transaction)
         self._producer.forget_failures()
 
-    def _persist(self, call: Callable[..., Any], *arguments: Any) -> None:
+    def _persist(self, call: Callable[..., object], *arguments: object) -> None:
         """Repeat a step of a transaction until the cluster has done it."""
         module, client = confluent_kafka(), self._producer.client
         deadline = time.monotonic() + client.timeout

@@ -165,7 +165,7 @@ class KafkaReader(SourceReader):
         self._timer = WatermarkTimer(config.watermarks.rhythm, now)
         self._events: deque[Bundle | Watermark | ChannelStatus] = deque()
         self._noted: dict[Partition, int] | None = {} if config.watermarks.noted else None
-        self._runs: deque[tuple[Partition, list[Any]]] = deque()
+        self._runs: deque[tuple[Partition, list[object]]] = deque()
         self._saved: list[PartitionPosition] = []
         self._checkpointed = False
         interval = config.auto_commit_interval
@@ -255,7 +255,7 @@ class KafkaReader(SourceReader):
         if not self._open and self._config.bounded and not self._events:
             self.ended = True
 
-    def _take_all(self, messages: list[Any], now: int) -> None:
+    def _take_all(self, messages: list[object], now: int) -> None:
         """Make one bundle of messages."""
         values: list[Any] = []
         timestamps: list[int | None] = []
@@ -301,7 +301,7 @@ class KafkaReader(SourceReader):
         key: Partition,
         records: list[Any],
         now: int,
-        values: list[Any],
+        values: list[object],
         timestamps: list[int | None],
     ) -> None:
         """Add the elements of consecutive messages of one partition."""
@@ -342,7 +342,7 @@ class KafkaReader(SourceReader):
                     ) from error
             raise
 
-    def _deserialized(self, records: list[Any]) -> Iterable[Any]:
+    def _deserialized(self, records: list[object]) -> Iterable[object]:
         """Return the deserializer's argument for each record."""
         return records if self._config.whole_records else map(_value, records)
 
@@ -414,7 +414,7 @@ class KafkaReader(SourceReader):
             _log.warning("offsets were not committed to the group: %s", error.args[0].str())
 
 
-def _times(records: list[Any]) -> list[int | None]:
+def _times(records: list[object]) -> list[int | None]:
     """Return the timestamps (ms) of messages; None where there is none."""
     stamps = list(map(_timestamp, records))
     if all(map(_kind, stamps)):
@@ -473,14 +473,14 @@ class KafkaSplitSource(Source):
             shares[owner(position.key, parallelism)].append(position)
         return shares
 
-    def positions_of_flink(self, found: FlinkSplits) -> list[Any]:
+    def positions_of_flink(self, found: FlinkSplits) -> list[object]:
         elements = found.of_function.get(FUNCTION_STATE, ())
         return [
             *(position_of_flink(data, version) for version, data in found.splits),
             *map(position_of_function, elements),
         ]
 
-    def positions_for_flink(self, positions: Sequence[Any]) -> tuple[int, bytes]:
+    def positions_for_flink(self, positions: Sequence[object]) -> tuple[int, bytes]:
         raise ValueError(
             "Flink's KafkaSource is not given positions: leave them out, and let the job of Flink "
             "begin at the offsets that the group has committed "

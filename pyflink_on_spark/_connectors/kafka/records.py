@@ -18,7 +18,7 @@ Record = tuple[str, bytes | None, bytes | None, int]
 class RecordMaker(Protocol):
     """Makes records of elements. Picklable."""
 
-    def check_input(self, type_info: Any) -> None:
+    def check_input(self, type_info: object) -> None:
         """Raise TypeError if no records can be made of the elements of a stream."""
         ...
 

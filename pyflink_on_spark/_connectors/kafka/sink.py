@@ -47,7 +47,7 @@ class KafkaRecordSink(Sink):
         self._config, self._job, self._operator = config, job, operator
         self._transactions: Transactions | None = None
 
-    def __getstate__(self) -> dict[str, Any]:
+    def __getstate__(self) -> dict[str, object]:
         return {**self.__dict__, "_transactions": None}
 
     def in_place(self, job: str, operator: str) -> Sink:
@@ -76,7 +76,7 @@ class KafkaRecordSink(Sink):
     def _exactly_once(self) -> bool:
         return self._config.guarantee is Guarantee.EXACTLY_ONCE
 
-    def with_input_type(self, type_info: Any) -> Sink:
+    def with_input_type(self, type_info: object) -> Sink:
         """Check in the driver that the client is installed and takes its properties.
 
         Raises:
@@ -167,7 +167,7 @@ class KafkaWriter(SinkWriter):
         self._producer.flush()
         return []
 
-    def prepare_checkpoint(self, checkpoint_id: int) -> list[Any]:
+    def prepare_checkpoint(self, checkpoint_id: int) -> list[object]:
         if self._waits:
             self._producer.flush()
         return []
@@ -202,7 +202,7 @@ class TransactionBatchWriter(SinkWriter):
         self._frames: list[bytes] = []
         self._open: list[Record] = []
 
-    def write(self, elements: Iterator[Any]) -> None:
+    def write(self, elements: Iterator[object]) -> None:
         serialize, cursor = self._serialize, self._cursor
         records = (serialize(element, cursor.timestamp) for element in elements)
         while True:

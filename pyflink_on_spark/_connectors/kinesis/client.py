@@ -85,7 +85,7 @@ class Credentials:
         """The credentials of the user that assumes the role."""
         return Credentials(self.properties, f"{self.prefix}.role.provider")
 
-    def _with_profile(self, region: str) -> Any:
+    def _with_profile(self, region: str) -> object:
         name = self._get("profile.name") or os.environ.get("AWS_PROFILE", "default")
         core = _module("botocore.session").Session(profile=name)
         path = self._get("profile.path")
@@ -95,7 +95,7 @@ class Credentials:
             core.set_config_variable("credentials_file", path)
         return _module("boto3.session").Session(botocore_session=core, region_name=region)
 
-    def _with_role(self, region: str) -> Any:
+    def _with_role(self, region: str) -> object:
         role = self._needed("role.arn")
         session = self._assuming.session(region)
         found = session.get_credentials()
@@ -139,10 +139,10 @@ class _Given:
     METHOD = "role-of-properties"
     CANONICAL_NAME = None
 
-    def __init__(self, credentials: Any) -> None:
+    def __init__(self, credentials: object) -> None:
         self._credentials = credentials
 
-    def load(self) -> Any:
+    def load(self) -> object:
         """Return the credentials."""
         return self._credentials
 
@@ -156,7 +156,7 @@ def _variable(name: str) -> str:
 
 def _session(
     region: str, key: str | None = None, secret: str | None = None, token: str | None = None
-) -> Any:
+) -> object:
     return _module("boto3.session").Session(
         aws_access_key_id=key,
         aws_secret_access_key=secret,

@@ -50,7 +50,7 @@ class KinesisSourceConfig:
     deserializer: Any
     properties: dict[str, str] = field(repr=False)
     assignment: ShardAssignment = ShardAssignment.BY_HASH
-    watermarks: Any = None
+    watermarks: object = None
     sharing: WatermarkSharing | None = None
     whole_records: bool = False
 

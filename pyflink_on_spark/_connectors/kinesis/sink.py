@@ -104,7 +104,7 @@ class _RequestWriter(SinkWriter):
         if self._due is not None and now >= self._due:
             self._flush()
 
-    def prepare_commit(self) -> list[Any]:
+    def prepare_commit(self) -> list[object]:
         self._flush()
         return []
 
@@ -169,7 +169,7 @@ class StreamsWriter(_RequestWriter):
         super().__init__("kinesis", config, context, pause)
         self._key_of = _key_of(config.keys, context.task.subtask_index)
 
-    def record(self, element: Any, data: bytes) -> Record:
+    def record(self, element: object, data: bytes) -> Record:
         return {"Data": data, "PartitionKey": self._key_of(element)}
 
     def request(self, records: list[Record]) -> list[Rejection | None]:
@@ -185,7 +185,7 @@ class FirehoseWriter(_RequestWriter):
     ) -> None:
         super().__init__("firehose", config, context, pause)
 
-    def record(self, element: Any, data: bytes) -> Record:
+    def record(self, element: object, data: bytes) -> Record:
         return {"Data": data}
 
     def request(self, records: list[Record]) -> list[Rejection | None]:
@@ -219,7 +219,7 @@ class _RequestSink(Sink):
     def __init__(self, config: RequestSinkConfig) -> None:
         self._config: Any = config
 
-    def with_input_type(self, type_info: Any) -> Sink:
+    def with_input_type(self, type_info: object) -> Sink:
         """Check that the schema can serialize the elements.
 
         Raises:

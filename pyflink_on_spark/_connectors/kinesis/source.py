@@ -248,7 +248,7 @@ def _single_record(data: bytes) -> bytes:
     return data
 
 
-def _place(position: ShardPosition, record: dict[str, Any]) -> str:
+def _place(position: ShardPosition, record: dict[str, object]) -> str:
     return (
         f"stream {position.stream!r}, shard {position.shard}, "
         f"sequence number {record['SequenceNumber']}"
@@ -283,7 +283,7 @@ class StreamsSource(Source):
         with closing(make_client("kinesis", self._config.properties)) as client:
             return [initial_positions(client, self._config)] * parallelism
 
-    def positions_of_flink(self, found: FlinkSplits) -> list[Any]:
+    def positions_of_flink(self, found: FlinkSplits) -> list[object]:
         if FUNCTION_STATE not in found.of_function:
             raise ValueError(
                 "only positions of a FlinkKinesisConsumer are known, not those of newer sources"
@@ -368,7 +368,7 @@ class ShardPosition:
         return iterator
 
 
-def position_of_function(element: Any, start: tuple[Start, float | None]) -> ShardPosition:
+def position_of_function(element: object, start: tuple[Start, float | None]) -> ShardPosition:
     """Read an element of the state of a FlinkKinesisConsumer.
 
     Args:
@@ -395,7 +395,7 @@ def position_of_function(element: Any, start: tuple[Start, float | None]) -> Sha
 
 def _start_of_function(
     stream: str, shard: str, number: str, in_aggregate: int, start: tuple[Start, float | None]
-) -> tuple[Start, Any]:
+) -> tuple[Start, object]:
     where = f"the shard {shard} of the Kinesis stream {stream!r}"
     if number == "AT_TIMESTAMP_SEQUENCE_NUM":
         if start[0] is not Start.AT_TIMESTAMP:
@@ -435,7 +435,7 @@ def initial_positions(client: Any, config: KinesisSourceConfig) -> list[ShardPos
 
 
 def new_positions(
-    client: Any, config: KinesisSourceConfig, known: Mapping[tuple[str, str], Any]
+    client: object, config: KinesisSourceConfig, known: Mapping[tuple[str, str], object]
 ) -> Iterator[ShardPosition]:
     """Yield the shards that are not known; they are read from their beginning."""
     for stream in config.streams:
@@ -450,7 +450,7 @@ def list_shards(client: Any, stream: str) -> list[dict[str, Any]]:
     Raises:
         KinesisError: a stream does not exist, or AWS does not answer.
     """
-    shards: list[dict[str, Any]] = []
+    shards: list[dict[str, object]] = []
     request = {"StreamName": stream}
     try:
         while True:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator
 from itertools import islice
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from pyflink_on_spark._connectors.formats.row_types import check_written
 from pyflink_on_spark._connectors.rabbitmq.config import (
@@ -44,7 +44,7 @@ class QueueWriter(SinkWriter):
             config.connection, config.queue, lambda channel: channel.tx_select()
         )
 
-    def write(self, elements: Iterator[Any]) -> None:
+    def write(self, elements: Iterator[object]) -> None:
         serialize = self._serialize
         bodies = (body for value in elements if (body := serialize(value)) is not None)
         while chunk := list(islice(bodies, _MESSAGES_PER_TRANSACTION)):
@@ -99,7 +99,7 @@ class QueueSink(Sink):
     def __init__(self, config: RMQSinkConfig) -> None:
         self._config = config
 
-    def with_input_type(self, type_info: Any) -> Sink:
+    def with_input_type(self, type_info: object) -> Sink:
         """Check that the schema can serialize the elements.
 
         Raises:

@@ -201,13 +201,13 @@ class QueueReader(SourceReader):
         channel.add_on_cancel_callback(self._cancel)
         channel.basic_consume(self._config.queue, self._receive)
 
-    def _receive(self, channel: Any, method: Any, properties: Any, body: bytes) -> None:
+    def _receive(self, channel: object, method: object, properties: object, body: bytes) -> None:
         self._waiting.append((method, properties, body))
 
-    def _cancel(self, method: Any) -> None:
+    def _cancel(self, method: object) -> None:
         self._cancelled = True
 
-    def _take(self) -> list[Any] | None:
+    def _take(self) -> list[object] | None:
         """Return the elements of waiting messages; None if no message waits."""
         if not self._waiting:
             return None
@@ -289,11 +289,11 @@ class QueueSource(Source):
         self._config = config
         self.produced_type = config.deserializer._produced_type()
 
-    def splits(self, parallelism: int) -> list[Any]:
+    def splits(self, parallelism: int) -> list[object]:
         """Return one split for each subtask, without content."""
         return list(range(parallelism))
 
     def reader(
-        self, splits: Sequence[Any], restored: Sequence[Any] | None, context: OperatorContext
+        self, splits: Sequence[object], restored: Sequence[Any] | None, context: OperatorContext
     ) -> SourceReader:
         return QueueReader(self._config, restored, context)

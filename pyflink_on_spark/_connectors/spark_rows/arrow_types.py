@@ -152,7 +152,7 @@ def _type_of(arrow: pa.DataType) -> TypeInformation:
     raise TypeError(f"PyFlink has no type for a column of {arrow}: cast it in the DataFrame first")
 
 
-def _element_type(type_info: Any) -> TypeInformation:
+def _element_type(type_info: object) -> TypeInformation:
     for name in ("elem_type", "_element_type"):
         if hasattr(type_info, name):
             return getattr(type_info, name)  # type: ignore[no-any-return]
@@ -171,5 +171,5 @@ def _instant(value: Any) -> datetime.datetime | None:
     return _EPOCH + datetime.timedelta(seconds=value.seconds, microseconds=value.nanos // 1000)
 
 
-def _as_it_is(value: Any) -> Any:
+def _as_it_is(value: object) -> object:
     return value

@@ -149,7 +149,7 @@ class StagedWriter(SinkWriter):
         self._open: Any = None
         self._ended: list[StagedFile] = []
 
-    def write(self, elements: Iterator[Any]) -> None:
+    def write(self, elements: Iterator[object]) -> None:
         import pyarrow as pa
 
         convert = self._convert
@@ -171,7 +171,7 @@ class StagedWriter(SinkWriter):
         self._ended.append(staged)
         return [staged]
 
-    def prepare_checkpoint(self, checkpoint_id: int) -> list[Any]:
+    def prepare_checkpoint(self, checkpoint_id: int) -> list[object]:
         prepared = self.prepare_commit()
         for file in self._ended:
             file.number = checkpoint_id
@@ -234,7 +234,7 @@ class StagedSink(Sink):
         self._type: TypeInformation | None = None
         self._in_savepoints: set[str] = set()
 
-    def __getstate__(self) -> dict[str, Any]:
+    def __getstate__(self) -> dict[str, object]:
         return {**self.__dict__, "_place": None, "_hand_over": None, "_in_savepoints": set()}
 
     def with_input_type(self, type_info: Any) -> Sink:

@@ -139,7 +139,7 @@ def rows_of_files(files: Sequence[str]) -> Iterator[Bundle]:
         yield from rows_of_file(file)
 
 
-def _value(value: Any) -> Any:
+def _value(value: object) -> object:
     if type(value) is dict:
         row = Row(*map(_value, value.values()))
         row.set_field_names(list(value))
@@ -168,7 +168,7 @@ class BatchReader(SourceReader):
     """
 
     def __init__(
-        self, folder: str, restored: Sequence[Any] | None, context: OperatorContext
+        self, folder: str, restored: Sequence[object] | None, context: OperatorContext
     ) -> None:
         self._folder = BatchFolder(folder)
         self._identity = _identity(self._folder)
@@ -243,7 +243,7 @@ class BatchReader(SourceReader):
         """Note the batches that the checkpoint needs, so that earlier ones can be removed."""
         self._folder.note_position(checkpoint_id, self._index, self._batch)
 
-    def snapshot(self) -> list[Any]:
+    def snapshot(self) -> list[object]:
         return [(self._index, self._batch, self._read, self._identity)]
 
 
@@ -310,7 +310,7 @@ class StagedRows(Source):
         self._clock, self._looked = clock, clock()
         self._oldest: int | None = None
 
-    def __getstate__(self) -> dict[str, Any]:
+    def __getstate__(self) -> dict[str, object]:
         return {**self.__dict__, "_stage": None, "_staging": None}
 
     def with_configuration(self, configuration: Mapping[str, str]) -> StagedRows:
@@ -374,7 +374,7 @@ class StagedRows(Source):
         return rows_of_file(split)
 
     def reader(
-        self, splits: Sequence[str], restored: Sequence[Any] | None, context: OperatorContext
+        self, splits: Sequence[str], restored: Sequence[object] | None, context: OperatorContext
     ) -> SourceReader:
         """Return a reader of a single batch, or of all batches.
 
@@ -388,7 +388,7 @@ class StagedRows(Source):
         return BatchReader(self._folder.path, restored, context)
 
 
-def _check_there(restored: Sequence[tuple[str, Any, int]]) -> None:
+def _check_there(restored: Sequence[tuple[str, object, int]]) -> None:
     for file, *_ in restored:
         if not Path(file).exists():
             raise FileNotFoundError(

@@ -111,7 +111,7 @@ def checkpoint_directory(uri: str) -> str:
     return f"{parts.scheme}:{authority}{path}"
 
 
-def write_storage(values: MutableMapping[str, Any], spec: StorageSpec) -> None:
+def write_storage(values: MutableMapping[str, object], spec: StorageSpec) -> None:
     """Set a storage in a configuration, in place of the one that it had."""
     for option in (checkpointing.STORAGE, checkpointing.DIRECTORY):
         option.remove(values)
@@ -131,7 +131,7 @@ def write_storage(values: MutableMapping[str, Any], spec: StorageSpec) -> None:
             size_option.write(values, size)
 
 
-def read_storage(values: Mapping[str, Any]) -> StorageSpec | None:
+def read_storage(values: Mapping[str, object]) -> StorageSpec | None:
     """Return the storage that a configuration describes, or None if it describes none.
 
     Raises:
@@ -157,7 +157,7 @@ def read_storage(values: Mapping[str, Any]) -> StorageSpec | None:
     )
 
 
-def backend_kind(values: Mapping[str, Any]) -> str | None:
+def backend_kind(values: Mapping[str, object]) -> str | None:
     """Return the kind of state backend that a configuration names; None if it names none.
 
     Raises:
@@ -175,7 +175,7 @@ def backend_kind(values: Mapping[str, Any]) -> str | None:
     return kind
 
 
-def keeps_state_on_disk(values: Mapping[str, Any]) -> bool:
+def keeps_state_on_disk(values: Mapping[str, object]) -> bool:
     """True if keyed state is kept in a database on disk, rather than in memory.
 
     Raises:

@@ -294,7 +294,7 @@ class CheckpointWriter:
         number: int,
         place: Folder,
         written: WrittenState,
-        committables: list[tuple[str, Any]],
+        committables: list[tuple[str, object]],
         *,
         savepoint: bool,
     ) -> Metadata:

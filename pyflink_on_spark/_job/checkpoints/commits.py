@@ -102,10 +102,10 @@ class Commits(Generic[Key]):
         self._note = note
         self.timed_out = False
         """True once a sink has not committed in time."""
-        self._completed: list[tuple[Key, Any]] = []
+        self._completed: list[tuple[Key, object]] = []
         self._checkpoint_id = 0
         self._final = False
-        self._held: list[tuple[Key, Any]] = []
+        self._held: list[tuple[Key, object]] = []
         self._resumed = False
 
     def check_durable(self) -> None:
@@ -117,7 +117,7 @@ class Commits(Generic[Key]):
         for sink in self._sinks.values():
             sink.check_durable()
 
-    def with_held(self, prepared: Iterable[tuple[Key, Any]]) -> list[tuple[Key, Any]]:
+    def with_held(self, prepared: Iterable[tuple[Key, object]]) -> list[tuple[Key, Any]]:
         """Return the committables of a checkpoint: first those held back, then the new ones."""
         return [*self._held, *prepared]
 
@@ -125,14 +125,14 @@ class Commits(Generic[Key]):
         """Return the sinks whose ``keep`` also takes what writers' snapshots contain."""
         return [key for key, sink in self._sinks.items() if sink.keeps_snapshots]
 
-    def keep(self, things: Iterable[tuple[Key, Any]]) -> None:
+    def keep(self, things: Iterable[tuple[Key, object]]) -> None:
         """Let sinks keep what a savepoint references, while the job continues."""
         for key, found in self._by_sink(things).items():
             self._sinks[key].keep(found)
 
     def checkpoint_complete(
         self,
-        things: Iterable[tuple[Key, Any]],
+        things: Iterable[tuple[Key, object]],
         checkpoint_id: int,
         *,
         final: bool = False,
@@ -199,7 +199,7 @@ class Commits(Generic[Key]):
                 ) from None
             done.result()
 
-    def abort(self, things: Iterable[tuple[Key, Any]]) -> None:
+    def abort(self, things: Iterable[tuple[Key, object]]) -> None:
         """Throw away what writers have prepared and no checkpoint has."""
         for key, found in self._by_sink(things).items():
             self._sinks[key].abort(found)
@@ -210,7 +210,7 @@ class Commits(Generic[Key]):
         self.abort(held)
 
     @staticmethod
-    def _by_sink(things: Iterable[tuple[Key, Any]]) -> dict[Key, list[Any]]:
+    def _by_sink(things: Iterable[tuple[Key, object]]) -> dict[Key, list[object]]:
         found: dict[Key, list[Any]] = {}
         for key, thing in things:
             found.setdefault(key, []).append(thing)
@@ -256,7 +256,7 @@ class SnapshotCommits(Commits[str]):
         named = {self._names[number]: sink for number, sink in sinks.items()}
         super().__init__(named, limit, note=note)
 
-    def named(self, prepared: Iterable[tuple[int, Any]]) -> Committables:
+    def named(self, prepared: Iterable[tuple[int, object]]) -> Committables:
         """Return the committables under the names of their sinks."""
         return [(self._names[sink], thing) for sink, thing in prepared]
 

@@ -9,7 +9,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import islice
-from typing import Any, Self
+from typing import Self
 
 from pyflink_on_spark._compat.errors import CheckpointError
 from pyflink_on_spark._job.checkpoints.checkpoint_settings import CheckpointSettings, layout_of
@@ -394,7 +394,7 @@ class CheckpointCoordinator:
         step("end without checkpoints: it is committed")
         return True
 
-    def abort(self, prepared: Iterable[tuple[int, Any]]) -> None:
+    def abort(self, prepared: Iterable[tuple[int, object]]) -> None:
         """Discard the committables of a failed attempt, if no checkpoint has them."""
         if not self._unacknowledged and not self.over and not self._ownership.lost:
             self._commits.abort(self._commits.named(prepared))

@@ -85,7 +85,7 @@ def _read_file(file: Path) -> dict[str, str]:
         raise ValueError(f"cannot read {file}: {error}") from error
 
 
-def _tree(text: str) -> Mapping[Any, Any]:
+def _tree(text: str) -> Mapping[object, object]:
     tree = parse_yaml(text)
     if tree is None:
         return {}
@@ -94,7 +94,7 @@ def _tree(text: str) -> Mapping[Any, Any]:
     return tree
 
 
-def _flat(prefix: str, tree: Mapping[Any, Any]) -> Iterator[tuple[str, str]]:
+def _flat(prefix: str, tree: Mapping[object, object]) -> Iterator[tuple[str, str]]:
     """Yield the options of a tree of maps; their keys have a dot for each step."""
     for name, value in tree.items():
         key = f"{prefix}{name}"
@@ -434,7 +434,7 @@ class JobHandle(Protocol):
 
     job_id: str
 
-    def collected(self) -> Iterator[Any]:
+    def collected(self) -> Iterator[object]:
         """Iterate over the collected elements as they arrive; closing the iterator ends the job."""
         ...
 
@@ -604,12 +604,12 @@ def _configure(
         node.operator = SinkOperator(node.sink, node.number)
 
 
-def _splits(step: PhysicalNode) -> tuple[tuple[Any, ...], ...]:
+def _splits(step: PhysicalNode) -> tuple[tuple[object, ...], ...]:
     source = step.origin.source
     assert source is not None
     splits = source.splits(step.parallelism)
     return tuple(tuple(splits[index :: step.parallelism]) for index in range(step.parallelism))
 
 
-def _no_splits(step: PhysicalNode) -> tuple[tuple[Any, ...], ...]:
+def _no_splits(step: PhysicalNode) -> tuple[tuple[object, ...], ...]:
     return ((),) * step.parallelism

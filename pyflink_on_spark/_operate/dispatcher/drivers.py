@@ -18,7 +18,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import IO, Any
+from typing import IO
 
 from pyflink_on_spark._operate.view.job_records import (
     VARIABLE,
@@ -115,7 +115,7 @@ class Driver:
         """The exit status; None while the process runs."""
         return self._process.poll()
 
-    def give(self, order: Mapping[str, Any]) -> None:
+    def give(self, order: Mapping[str, object]) -> None:
         """Say which script to run.
 
         Raises:
@@ -284,7 +284,7 @@ class Drivers:
         return Driver(process, log)
 
 
-def _order(submission: Submission, log: Path) -> dict[str, Any]:
+def _order(submission: Submission, log: Path) -> dict[str, object]:
     """The description of a script as a driver reads it."""
     environment = submission.environment
     return {

@@ -193,7 +193,7 @@ def _asked_one(socket: str, path: str) -> Reply | None:
 
 
 _STATES = {status.name for status in JobStatus}
-_UNKEPT: dict[str, Any] = {
+_UNKEPT: dict[str, object] = {
     "": {"vertices": [], "plan": {"nodes": []}, "timestamps": {}, "restarts": 0},
     "/accumulators": {"job-accumulators": [], "user-task-accumulators": []},
     "/checkpoints": {
@@ -221,7 +221,7 @@ def _times(record: JobRecord) -> dict[str, int]:
     return {"start-time": record.started, "end-time": ended, "duration": lasted}
 
 
-def _summary(record: JobRecord) -> dict[str, Any]:
+def _summary(record: JobRecord) -> dict[str, object]:
     state = _state(record)
     return {
         "jid": record.id,
@@ -234,7 +234,7 @@ def _summary(record: JobRecord) -> dict[str, Any]:
     }
 
 
-def _of_the_end(path: str, kept: Any, record: JobRecord) -> Any:
+def _of_the_end(path: str, kept: Any, record: JobRecord) -> object:
     """An answer that was kept, with the end of the job."""
     state = _state(record)
     if path == "/status":

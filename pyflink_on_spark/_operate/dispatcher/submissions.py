@@ -13,7 +13,6 @@ import zipfile
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 from pyflink_on_spark._operate.dispatcher.drivers import (
     PYTHON_DRIVER,
@@ -207,7 +206,7 @@ class SubmissionRoutes:
         """The log of a driver."""
         return part_of_log(self._known(driver_id).log, request.query.get("from"))
 
-    def _about(self, driver: Driver) -> dict[str, Any]:
+    def _about(self, driver: Driver) -> dict[str, object]:
         ended = driver.ended()  # before its jobs are looked for
         jobs = [{"id": r.id, "name": r.name} for r in self._records.of_process(driver.pid)]
         return {
@@ -257,7 +256,7 @@ class SubmissionRoutes:
         return masked_text("\n".join([head, f"The end of its log, {driver.log}:", *lines]))
 
 
-def _arguments(wished: Mapping[str, Any]) -> list[str]:
+def _arguments(wished: Mapping[str, object]) -> list[str]:
     """The arguments of a script as Flink's clients give them: a list, a text, or with commas."""
     listed = _texts(wished, "programArgsList")
     if listed:
@@ -322,7 +321,7 @@ _NAMES_MODULE = ("-pym", "--pyModule")
 _NAMES_SCRIPT = ("-py", "--python", *_NAMES_MODULE)
 
 
-def _options(wished: Mapping[str, Any]) -> dict[str, str]:
+def _options(wished: Mapping[str, object]) -> dict[str, str]:
     """The options of a run, by key.
 
     Raises:
@@ -349,21 +348,21 @@ def _options(wished: Mapping[str, Any]) -> dict[str, str]:
     return options
 
 
-def _text(told: Mapping[str, Any], name: str) -> str | None:
+def _text(told: Mapping[str, object], name: str) -> str | None:
     value = told.get(name)
     if value is not None and not isinstance(value, str):
         raise RestError(BAD_REQUEST, f"{name} has to be a text.")
     return value or None
 
 
-def _texts(told: Mapping[str, Any], name: str) -> list[str]:
+def _texts(told: Mapping[str, object], name: str) -> list[str]:
     value = told.get(name) or []
     if not isinstance(value, list) or not all(isinstance(each, str) for each in value):
         raise RestError(BAD_REQUEST, f"{name} has to be a list of texts.")
     return value
 
 
-def _map(told: Mapping[str, Any], name: str) -> dict[str, str]:
+def _map(told: Mapping[str, object], name: str) -> dict[str, str]:
     value = told.get(name) or {}
     if not isinstance(value, dict) or not all(isinstance(each, str) for each in value.values()):
         raise RestError(BAD_REQUEST, f"{name} has to be an object of texts.")

@@ -66,14 +66,14 @@ def _exporter(protocol: str) -> Any:
         raise EnvironmentSetupError(str(error)) from error
 
 
-def _resource(options: Any) -> Any:
+def _resource(options: Any) -> object:
     from opentelemetry.sdk.resources import Resource
 
     named = {name: options[name] for name in ("service.name", "service.version") if name in options}
     return Resource(named)
 
 
-def _metrics(samples: Iterable[Sample], resource: Any) -> Any:
+def _metrics(samples: Iterable[Sample], resource: Any) -> object:
     """Return samples as the exporter takes them; None if there are none."""
     from opentelemetry.sdk.metrics import export
     from opentelemetry.sdk.util.instrumentation import InstrumentationScope

@@ -26,7 +26,7 @@ class Families:
     def __init__(self, collect: Collect) -> None:
         self._collect = collect
 
-    def collect(self) -> Iterator[Any]:
+    def collect(self) -> Iterator[object]:
         """Yield the metrics by name; texts are none for Prometheus."""
         from prometheus_client.core import GaugeMetricFamily
 

@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from pyflink_on_spark._job.submission.job import (
     CheckpointRecord,
@@ -184,7 +184,7 @@ class JobRegistry:
                 else:
                     self._write(told)
 
-    def _finished(self, job_id: str, request: str, result: dict[str, Any]) -> None:
+    def _finished(self, job_id: str, request: str, result: dict[str, object]) -> None:
         """Note on disk the result of an operation: this process may end before anybody asks."""
         with self._lock:
             record = self._written.get(job_id)

@@ -81,7 +81,7 @@ class JobRecords:
         """
         self._write(f"{record.id}{_SUFFIX}", asdict(record))
 
-    def archive(self, job_id: str, answers: Mapping[str, Any]) -> None:
+    def archive(self, job_id: str, answers: Mapping[str, object]) -> None:
         """Keep what the driver tells of a job, for the time after the driver's end.
 
         Args:
@@ -93,7 +93,7 @@ class JobRecords:
         """
         self._write(f"{job_id}{_ARCHIVE}", answers)
 
-    def archived(self, job_id: str) -> dict[str, Any]:
+    def archived(self, job_id: str) -> dict[str, object]:
         """The answers that were last kept of a job; empty if there are none."""
         try:
             answers: dict[str, Any] = json.loads((self._folder / f"{job_id}{_ARCHIVE}").read_text())
@@ -145,7 +145,7 @@ class JobRecords:
             with contextlib.suppress(OSError):
                 (self._folder / f"{record.id}{suffix}").unlink()
 
-    def _write(self, name: str, content: Mapping[str, Any]) -> None:
+    def _write(self, name: str, content: Mapping[str, object]) -> None:
         """Write a file as a whole, in place of the one before."""
         hidden = self._folder / f".{name}.{os.getpid()}.{threading.get_ident()}"
         hidden.write_text(json.dumps(content, indent=1), encoding="utf-8")

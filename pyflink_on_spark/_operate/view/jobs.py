@@ -328,7 +328,7 @@ def _query_in(home: Folder) -> str | None:
     return home.uri if any(name.isdecimal() for name in commits) else None
 
 
-def with_loss(path: str, kept: Any, record: JobRecord, archived: Mapping[str, Any]) -> Any:
+def with_loss(path: str, kept: Any, record: JobRecord, archived: Mapping[str, object]) -> object:
     """An answer about a job that was kept; failures begin with the loss of the driver.
 
     Args:

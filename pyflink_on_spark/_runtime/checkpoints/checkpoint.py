@@ -76,7 +76,7 @@ class Metadata:
         """The files that hosts have written."""
         return self.files + self.frames
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, object]:
         """The content of ``_metadata``, without checksum and signature."""
         content = {"format": _FORMAT, **asdict(self)}
         for file in (*content["files"], *content["frames"], content["committables"]):
@@ -166,11 +166,11 @@ def check_visible(place: Folder, files: Iterable[StateFile]) -> None:
             raise file.damaged(place, size)
 
 
-def _checksum(content: Mapping[str, Any]) -> int:
+def _checksum(content: Mapping[str, object]) -> int:
     return zlib.crc32(_canonical(content))
 
 
-def _canonical(content: Mapping[str, Any]) -> bytes:
+def _canonical(content: Mapping[str, object]) -> bytes:
     return json.dumps(content, sort_keys=True).encode()
 
 
@@ -391,7 +391,7 @@ def restored_positions(
     restore: Restore | None,
     sources: Collection[str],
     configuration: Mapping[str, str],
-) -> dict[str, list[Any]]:
+) -> dict[str, list[object]]:
     """Return all that a checkpoint has of some sources, by their stable names.
 
     Args:

@@ -28,12 +28,12 @@ from pyflink_on_spark._runtime.state.moved_in import MAP, PIECES
 from pyflink_on_spark._runtime.state.operator_state import OperatorSnapshot
 from pyflink_on_spark._runtime.state.snapshot import KeyGroupState, Piece, StateMeta, Tables, Timer
 
-_UNSTAMPED: dict[str, Callable[[Any], Any]] = {
+_UNSTAMPED: dict[str, Callable[[Any], object]] = {
     "list": lambda entry: [value for _, value in entry],
     "map": lambda entry: {key: value for key, (_, value) in entry.items()},
 }
 _UNSTAMPED |= {PIECES: _UNSTAMPED["list"], MAP: _UNSTAMPED["map"]}
-_STAMPED: dict[str, Callable[[int, Any], Any]] = {
+_STAMPED: dict[str, Callable[[int, Any], object]] = {
     "list": lambda stamp, value: [(stamp, one) for one in value],
     "map": lambda stamp, value: {key: (stamp, one) for key, one in value.items()},
 }
@@ -102,7 +102,7 @@ def reader_of(meta: StateMeta) -> Reader:
     return _UNSTAMPED.get(meta.kind, lambda entry: entry[1])
 
 
-def rewritten(meta: StateMeta, entry: Any, value: Any) -> Any:
+def rewritten(meta: StateMeta, entry: Any, value: Any) -> object:
     """Return an entry with another value, which is as old as the entry.
 
     Args:
@@ -132,7 +132,7 @@ _PLAIN = {
 """The classes that a pickle may contain, by module: none of them runs other code."""
 
 _KEY = ("pyflink_on_spark._runtime.elements.immutability", "_restore")
-_CONTAINERS: dict[tuple[str, str], Callable[..., Any]] = {
+_CONTAINERS: dict[tuple[str, str], Callable[..., object]] = {
     ("builtins", "bytearray"): bytearray,
     ("builtins", "dict"): dict,
     ("builtins", "frozenset"): frozenset,
@@ -156,19 +156,19 @@ class Opaque:
 
     of = ""
 
-    def __init__(self, *arguments: Any, **named: Any) -> None:
+    def __init__(self, *arguments: object, **named: object) -> None:
         self.content: list[Any] = [*arguments, *([named] if named else [])]
 
-    def __new__(cls, *_: Any, **__: Any) -> Self:
+    def __new__(cls, *_: object, **__: object) -> Self:
         """Return one that has no content yet; pickles often make objects without ``__init__``."""
         made = super().__new__(cls)
         made.content = []
         return made
 
-    def __setstate__(self, state: Any) -> None:
+    def __setstate__(self, state: object) -> None:
         self.content.append(state)
 
-    def append(self, item: Any) -> None:
+    def append(self, item: object) -> None:
         """Take an item of a list."""
         self.content.append(item)
 
@@ -176,13 +176,13 @@ class Opaque:
         """Take items of a list."""
         self.content.extend(items)
 
-    def __setitem__(self, key: Any, value: Any) -> None:
+    def __setitem__(self, key: object, value: object) -> None:
         self.content.append((key, value))
 
-    def __call__(self, *arguments: Any, **named: Any) -> Opaque:
+    def __call__(self, *arguments: object, **named: object) -> Opaque:
         return type(self)(*arguments, **named)
 
-    def __reduce_ex__(self, protocol: Any) -> Any:
+    def __reduce_ex__(self, protocol: object) -> Any:
         raise CheckpointError(
             f"there is an object of the class {self.of}, which was not loaded: load the classes of "
             "the job to write the object (trusted=True, or --trusted)"
@@ -199,7 +199,7 @@ class Opaque:
 
 
 class _SafeUnpickler(pickle.Unpickler):
-    def find_class(self, module: str, name: str) -> Any:
+    def find_class(self, module: str, name: str) -> object:
         module = own_module(module)
         if (module, name) == _KEY:
             return _key
@@ -210,7 +210,7 @@ class _SafeUnpickler(pickle.Unpickler):
         return type("Opaque", (Opaque,), {"of": f"{module}.{name}"})
 
 
-def _container(kind: Callable[..., Any], *arguments: Any) -> Any:
+def _container(kind: Callable[..., object], *arguments: object) -> object:
     if arguments and not isinstance(arguments[0], _CONTENTS):
         raise ValueError(f"a {kind.__name__} of a {type(arguments[0]).__name__}")
     return kind(*arguments)
@@ -264,7 +264,7 @@ def _check_sizes(content: bytes) -> None:
             return
 
 
-def load_safely(content: bytes) -> Any:
+def load_safely(content: bytes) -> object:
     """Return the pickled object; objects of the job's own classes are ``Opaque``.
 
     Raises:
@@ -295,7 +295,7 @@ class StateEntry:
     """
 
     key: Any
-    namespace: Any
+    namespace: object
     value: Any
 
 
@@ -343,7 +343,7 @@ class OperatorSummary:
     key_groups: int
     size: int
     states: tuple[StateSummary, ...]
-    meaning: Mapping[str, Any] | None = None
+    meaning: Mapping[str, object] | None = None
 
 
 @dataclass(frozen=True)
@@ -356,7 +356,7 @@ class SourceSummary:
     """
 
     id: str
-    positions: tuple[Any, ...]
+    positions: tuple[object, ...]
 
 
 class CheckpointContents:
@@ -460,7 +460,7 @@ class CheckpointContents:
                 f"the operator {operator!r} has no state {state!r}, only: {names}"
             )
 
-    def placed_keys(self, part: OperatorPart) -> Iterator[tuple[int, Any]]:
+    def placed_keys(self, part: OperatorPart) -> Iterator[tuple[int, object]]:
         """Yield the keys of an operator in a subtask, as the engine has them, with their groups."""
         for group in sorted(part.keyed):
             contents = key_group_contents(part.keyed[group], self.load)
@@ -597,7 +597,7 @@ def _entries(contents: KeyGroupContents, state: str) -> Iterator[StateEntry]:
             yield StateEntry(unwrap_key(key), namespace, plain(entry))
 
 
-def without_keys(snapshot: OperatorSnapshot) -> Iterator[tuple[str, str, list[Any]]]:
+def without_keys(snapshot: OperatorSnapshot) -> Iterator[tuple[str, str, list[object]]]:
     """Yield kind, name and values of the states without keys."""
     for kind, lists in (("split", snapshot.split), ("union", snapshot.union)):
         for name, values in lists.items():

@@ -59,10 +59,10 @@ EVENT, PROCESSING = "event", "processing"
 
 
 def entries_by_key_group(
-    descriptor: Any,
-    entries: Iterable[tuple[Any, Hashable, Any]],
+    descriptor: object,
+    entries: Iterable[tuple[object, Hashable, object]],
     max_parallelism: int,
-    key_type: Any,
+    key_type: object,
 ) -> dict[int, KeyGroupState]:
     """Return the entries of a state as a checkpoint has them.
 
@@ -92,7 +92,7 @@ def entries_by_key_group(
 
 
 def timers_by_key_group(
-    timers: Iterable[tuple[Any, int]], queue: str, max_parallelism: int, key_type: Any
+    timers: Iterable[tuple[object, int]], queue: str, max_parallelism: int, key_type: object
 ) -> dict[int, KeyGroupState]:
     """Return timers as a checkpoint has them.
 
@@ -109,11 +109,11 @@ def timers_by_key_group(
     return backend.snapshot()
 
 
-def _backend(max_parallelism: int, key_type: Any) -> KeyedStateBackend:
+def _backend(max_parallelism: int, key_type: object) -> KeyedStateBackend:
     return KeyedStateBackend(SystemClock(), max_parallelism, key_type, converted=True)
 
 
-def _keys(key_type: Any) -> Callable[[Any], Any]:
+def _keys(key_type: object) -> Callable[[Any], Any]:
     convert = key_converter(key_type)
     return wrap_key if convert is None else lambda key: wrap_key(convert(key))
 
@@ -298,7 +298,7 @@ def _kinds(snapshot: OperatorSnapshot) -> tuple[dict[str, Any], ...]:
     return snapshot.split, snapshot.union, snapshot.broadcast
 
 
-def _is_nothing(meta: StateMeta, value: Any) -> bool:
+def _is_nothing(meta: StateMeta, value: object) -> bool:
     """True for a value that leaves no entry in the state."""
     return value is None or (meta.kind in {"list", "map", "sorted map"} and not value)
 
@@ -365,10 +365,10 @@ class SavepointWriter:
     def put(
         self,
         operator: str,
-        descriptor: Any,
-        entries: Iterable[Any],
+        descriptor: object,
+        entries: Iterable[object],
         *,
-        key_type: Any = None,
+        key_type: object = None,
     ) -> Self:
         """Set entries of a keyed state; other entries stay.
 
@@ -392,9 +392,9 @@ class SavepointWriter:
     def put_timers(
         self,
         operator: str,
-        timers: Iterable[tuple[Any, int]],
+        timers: Iterable[tuple[object, int]],
         *,
-        key_type: Any = None,
+        key_type: object = None,
         processing_time: bool = False,
     ) -> Self:
         """Add timers of a process function.
@@ -410,7 +410,7 @@ class SavepointWriter:
         return self._edit(operator, PutKeyed(groups))
 
     def put_list(
-        self, operator: str, state: str, values: Iterable[Any], *, union: bool = False
+        self, operator: str, state: str, values: Iterable[object], *, union: bool = False
     ) -> Self:
         """Replace a list state without keys.
 
@@ -422,7 +422,7 @@ class SavepointWriter:
         """
         return self._edit(operator, PutList(state, list(values), union))
 
-    def put_broadcast(self, operator: str, state: str, entries: Mapping[Any, Any]) -> Self:
+    def put_broadcast(self, operator: str, state: str, entries: Mapping[object, object]) -> Self:
         """Replace a broadcast state.
 
         Args:

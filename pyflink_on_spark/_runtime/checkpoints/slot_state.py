@@ -302,7 +302,7 @@ def _renamed(found: Mapping[str, T], names: Mapping[str, str | None]) -> dict[st
     return {name: what for name, what in named if name is not None}
 
 
-def positions_of(contents: Iterable[Content]) -> list[Any]:
+def positions_of(contents: Iterable[Content]) -> list[object]:
     """Return the positions that subtasks have written."""
     return [position for content in contents for position in deserialize(_bytes(content))]
 

@@ -38,7 +38,7 @@ _DELTAS = 100
 """How many deltas may follow a base. A hundredth of the state is then written with each checkpoint
 on average, beside its changes; and who restores a slot opens 101 files, where each may be a request
 to an object store."""
-_TAKEN: dict[str, Callable[[KeyedStateBackend], Any]] = {
+_TAKEN: dict[str, Callable[[KeyedStateBackend], object]] = {
     WHOLE: KeyedStateBackend.pieces,
     BASE: KeyedStateBackend.base_pieces,
     DELTA: KeyedStateBackend.change_pieces,
@@ -217,7 +217,7 @@ class SnapshotWriter:
         if self._abandoned is not None:
             raise self._abandoned
 
-    def finish_later(self, then: Callable[[], None], committables: Sequence[Any] = ()) -> None:
+    def finish_later(self, then: Callable[[], None], committables: Sequence[object] = ()) -> None:
         """Run ``finish`` in another thread; ``result`` has its result.
 
         Args:

@@ -40,7 +40,7 @@ class StoredFrames:
     end: int
     place: Folder | None = None
 
-    def __reduce__(self) -> tuple[Any, ...]:
+    def __reduce__(self) -> tuple[object, ...]:
         return StoredFrames, (self.file, self.begin, self.end)
 
     def __iter__(self) -> Iterator[bytes]:
@@ -94,7 +94,7 @@ def in_folder(committables: Sequence[Any], place: Folder) -> Committables:
     ]
 
 
-def files_of_frames(committables: Sequence[Any]) -> tuple[StateFile, ...]:
+def files_of_frames(committables: Sequence[object]) -> tuple[StateFile, ...]:
     """Return the files that committables read their frames in."""
     frames = (thing.frames for thing in _large(committables))
     return tuple(dict.fromkeys(each.file for each in frames if isinstance(each, StoredFrames)))
@@ -117,7 +117,7 @@ def _size(thing: LargeCommittable) -> int:
     return frames.end - frames.begin if isinstance(frames, StoredFrames) else sum(map(len, frames))
 
 
-def _in_memory(thing: Any) -> Any:
+def _in_memory(thing: object) -> object:
     if isinstance(thing, LargeCommittable) and isinstance(thing.frames, StoredFrames):
         return replace(thing, frames=tuple(thing.frames))
     return thing

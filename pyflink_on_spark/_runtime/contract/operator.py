@@ -59,7 +59,7 @@ class Operator:
     watermark_delay: int = 0
     """How much earlier (ms) than the watermark that it got the times of its elements may be."""
 
-    already_typed: Any = None
+    already_typed: object = None
     """The type that what it emits has been converted to, or None."""
 
     def for_job(self, rhythm: WatermarkRhythm) -> Operator:
@@ -77,23 +77,23 @@ class Operator:
         """Return the function that processes the elements of each input."""
         return (self.process,)
 
-    def process(self, elements: Iterator[Any]) -> Iterator[Any]:
+    def process(self, elements: Iterator[object]) -> Iterator[Any]:
         """Return an iterator over the results of some elements."""
         raise NotImplementedError
 
-    def advance_watermark(self, watermark: int) -> Iterable[Any]:
+    def advance_watermark(self, watermark: int) -> Iterable[object]:
         """Yield the elements that an advance of event time (ms) causes."""
         return ()
 
-    def advance_processing_time(self, now: int) -> Iterable[Any]:
+    def advance_processing_time(self, now: int) -> Iterable[object]:
         """Yield the elements that an advance of processing time (ms) causes."""
         return ()
 
-    def end_input(self) -> Iterable[Any]:
+    def end_input(self) -> Iterable[object]:
         """Yield the remaining elements at the end of all inputs, after the last watermark."""
         return ()
 
-    def prepare_barrier(self) -> Iterable[Any]:
+    def prepare_barrier(self) -> Iterable[object]:
         """Yield the elements that have to precede the barrier of a checkpoint, and its snapshot."""
         return ()
 
@@ -136,7 +136,7 @@ class SplitTimes:
 
     def __init__(self) -> None:
         self._split: Hashable = None
-        self._largest: dict[Any, int] = {None: MIN_TIMESTAMP}
+        self._largest: dict[object, int] = {None: MIN_TIMESTAMP}
 
     def begin(self, split: Hashable, largest: dict[Any, int]) -> None:
         """Let operators note the times of a bundle.
@@ -292,23 +292,23 @@ class RuntimeContext:
             self.metrics = OperatorMetrics(self._clock)
         return self.metrics.group
 
-    def get_state(self, state_descriptor: Any) -> Any:
+    def get_state(self, state_descriptor: object) -> object:
         """Return the current key's single value."""
         return _of_key(self._keyed().value_state(state_descriptor))
 
-    def get_list_state(self, state_descriptor: Any) -> Any:
+    def get_list_state(self, state_descriptor: object) -> object:
         """Return the current key's list."""
         return _of_key(self._keyed().list_state(state_descriptor))
 
-    def get_map_state(self, state_descriptor: Any) -> Any:
+    def get_map_state(self, state_descriptor: object) -> object:
         """Return the current key's map."""
         return _of_key(self._keyed().map_state(state_descriptor))
 
-    def get_reducing_state(self, state_descriptor: Any) -> Any:
+    def get_reducing_state(self, state_descriptor: object) -> object:
         """Return the current key's reduced value."""
         return _of_key(self._keyed().reducing_state(state_descriptor))
 
-    def get_aggregating_state(self, state_descriptor: Any) -> Any:
+    def get_aggregating_state(self, state_descriptor: object) -> object:
         """Return the current key's aggregate."""
         return _of_key(self._keyed().aggregating_state(state_descriptor))
 
@@ -321,7 +321,7 @@ class RuntimeContext:
         return self._keyed_state
 
 
-def _of_key(state: Any) -> Any:
+def _of_key(state: Any) -> object:
     """Return a state as that of the key alone, if it was used as that of a window before."""
     state.set_current_namespace(None)
     return state

@@ -45,10 +45,10 @@ class OperatorPlan:
     call_site: CallSite | None = None
     state_id: str | None = None
     chained: bool = False
-    key_type: Any = None
+    key_type: object = None
     meaning: StateMeaning | None = None
     task: int = 0
-    received_type: Any = None
+    received_type: object = None
 
 
 @dataclass(frozen=True)
@@ -306,7 +306,7 @@ class HashPartitioner(Partitioner):
     """
 
     strategy: ClassVar[str] = "HASH"
-    key_type: Any = None
+    key_type: object = None
 
 
 @dataclass(frozen=True)

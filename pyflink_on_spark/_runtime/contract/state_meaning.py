@@ -47,7 +47,7 @@ class StateMeaning:
         one, two = self.content, other.content
         return all(one[name] == two[name] for name in one.keys() & two.keys())
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, object]:
         """Return the meaning as the JSON object that a checkpoint contains."""
         return {"digest": self.digest, "tells_all": self.tells_all, "meaning": dict(self.content)}
 
@@ -92,7 +92,7 @@ class Heirs:
         """Return who takes over something, by its name in the checkpoint."""
         return self.names.get(stored, stored)
 
-    def of_sinks(self, things: Iterable[tuple[str, Any]]) -> list[tuple[str, Any]]:
+    def of_sinks(self, things: Iterable[tuple[str, object]]) -> list[tuple[str, object]]:
         """Return the committables of sinks, with the names of those that take them over."""
         named = ((self.name(stored), thing) for stored, thing in things)
         return [(name, thing) for name, thing in named if name is not None]

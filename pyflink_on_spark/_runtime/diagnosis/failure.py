@@ -47,7 +47,7 @@ class Culprit:
     """
 
     plan: OperatorPlan
-    subject: tuple[str, Any] | None = None
+    subject: tuple[str, object] | None = None
     key: tuple[Any, ...] = ()
     called: bool = False
     direct: bool = True
@@ -155,7 +155,7 @@ class _Search:
         return self._plans[id(chain.operators[-1])]
 
     def _take(
-        self, plan: OperatorPlan, subject: tuple[str, Any] | None, key: tuple[Any, ...]
+        self, plan: OperatorPlan, subject: tuple[str, object] | None, key: tuple[object, ...]
     ) -> None:
         before = None
         line = [] if self._chain is None else self._chain.operators
@@ -165,11 +165,11 @@ class _Search:
         self.found = Culprit(plan, subject, key, before=before)
 
 
-def _subject(variables: Mapping[str, Any]) -> tuple[str, Any] | None:
+def _subject(variables: Mapping[str, object]) -> tuple[str, object] | None:
     return next(((name, variables[name]) for name in _SUBJECTS if name in variables), None)
 
 
-def _key(plan: OperatorPlan, variables: Mapping[str, Any]) -> tuple[Any, ...]:
+def _key(plan: OperatorPlan, variables: Mapping[str, object]) -> tuple[object, ...]:
     if not plan.operator.keyed:
         return ()
     backend = getattr(variables.get("self"), "_backend", None)
@@ -226,7 +226,7 @@ REPR_LIMIT = 300
 class SubtaskFailure(PyFlinkOnSparkError, RuntimeError):
     """A subtask failed; the text says all about it: traceback, operator, place, record."""
 
-    def __reduce__(self) -> tuple[Any, ...]:
+    def __reduce__(self) -> tuple[object, ...]:
         return SubtaskFailure, self.args
 
 
@@ -261,7 +261,7 @@ class Explained:
             raise self._explain(error) from error
 
 
-def bounded_repr(value: Any, limit: int = REPR_LIMIT) -> str:
+def bounded_repr(value: object, limit: int = REPR_LIMIT) -> str:
     """Return a repr of at most ``limit`` characters, even of objects whose repr fails."""
     shortener = reprlib.Repr()
     shortener.maxstring = shortener.maxother = shortener.maxlong = limit

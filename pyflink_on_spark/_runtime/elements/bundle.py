@@ -50,7 +50,7 @@ class Watermark:
 
     timestamp: int
 
-    def __reduce__(self) -> tuple[Any, ...]:
+    def __reduce__(self) -> tuple[object, ...]:
         """Pickle it shortly: each of many channels gets one."""
         return Watermark, (self.timestamp,)
 
@@ -61,7 +61,7 @@ class ChannelStatus:
 
     idle: bool
 
-    def __reduce__(self) -> tuple[Any, ...]:
+    def __reduce__(self) -> tuple[object, ...]:
         """Pickle it shortly."""
         return ChannelStatus, (self.idle,)
 
@@ -70,7 +70,7 @@ class ChannelStatus:
 class EndOfInput:
     """Nothing follows on this channel."""
 
-    def __reduce__(self) -> tuple[Any, ...]:
+    def __reduce__(self) -> tuple[object, ...]:
         """Pickle it shortly."""
         return EndOfInput, ()
 
@@ -81,7 +81,7 @@ class Barrier:
 
     checkpoint_id: int
 
-    def __reduce__(self) -> tuple[Any, ...]:
+    def __reduce__(self) -> tuple[object, ...]:
         """Pickle it shortly."""
         return Barrier, (self.checkpoint_id,)
 
@@ -131,7 +131,9 @@ class _PartedCursor(Cursor):
         _OF_CURSOR.__get__(self).timestamp = timestamp
 
 
-def noting(elements: Iterable[Any], cursor: Cursor, timestamps: list[int | None]) -> Iterator[Any]:
+def noting(
+    elements: Iterable[object], cursor: Cursor, timestamps: list[int | None]
+) -> Iterator[object]:
     """Yield elements, and note the timestamp of each."""
     note = timestamps.append
     for value in elements:
@@ -140,7 +142,7 @@ def noting(elements: Iterable[Any], cursor: Cursor, timestamps: list[int | None]
 
 
 def timed(
-    elements: Iterable[Any], timestamps: Iterable[int | None], cursor: Cursor
+    elements: Iterable[object], timestamps: Iterable[int | None], cursor: Cursor
 ) -> Iterator[Any]:
     """Yield elements; set the cursor to the timestamp of each before."""
     for value, cursor.timestamp in zip(elements, timestamps, strict=True):

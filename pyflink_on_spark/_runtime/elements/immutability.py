@@ -38,7 +38,7 @@ def serialize(value: Any) -> bytes:
         raise _stopped(value) from error
 
 
-def _serialized_by_value(value: Any) -> bytes:
+def _serialized_by_value(value: object) -> bytes:
     try:
         return cloudpickle.dumps(value, 5)  # type: ignore[no-any-return]
     except (pickle.PicklingError, TypeError) as error:
@@ -47,7 +47,7 @@ def _serialized_by_value(value: Any) -> bytes:
         raise _stopped(value) from error
 
 
-def _stopped(value: Any) -> RuntimeError:
+def _stopped(value: object) -> RuntimeError:
     """Return an error in place of a StopIteration, at which those who pickle many values stop."""
     return RuntimeError(f"StopIteration while a {type(value).__qualname__} was pickled")
 
@@ -63,7 +63,7 @@ def is_immutable(value: Any) -> bool:
     return kind in IMMUTABLE_TYPES or (kind is tuple and all(map(is_immutable, value)))
 
 
-def copied(value: Any) -> Any:
+def copied(value: Any) -> object:
     """Return a copy of a value that may change."""
     kind = type(value)
     if kind is Row and all(map(is_immutable, value._values)):
@@ -123,7 +123,7 @@ def are_flat(values: list[Any]) -> bool:
     return kinds <= IMMUTABLE_TYPES
 
 
-def are_immutable(values: list[Any]) -> bool:
+def are_immutable(values: list[object]) -> bool:
     """True if all values are immutable, at any depth."""
     return are_flat(values) or all(map(is_immutable, values))
 
@@ -169,7 +169,7 @@ class ImmutabilityGuard:
                 return [*map(serialize, values), serialize(value), *map(serialize, elements)]
         return values
 
-    def collect_copies(self, elements: Iterator[Any]) -> list[Any]:
+    def collect_copies(self, elements: Iterator[object]) -> list[object]:
         """Return all elements of an iterator, those that may change as copies of their own."""
         values = self.collect(elements)
         return deserialize_all(values) if self.sealed else values
@@ -180,7 +180,7 @@ class Key:
 
     __slots__ = ("_hash", "identity", "untyped_code", "value")
 
-    def __init__(self, value: Any, identity: Hashable) -> None:
+    def __init__(self, value: object, identity: Hashable) -> None:
         self.value = value
         self.identity = identity
         self._hash = hash(identity)
@@ -193,7 +193,7 @@ class Key:
     def __eq__(self, other: object) -> bool:
         return type(other) is Key and self.identity == other.identity
 
-    def __reduce__(self) -> tuple[Any, ...]:
+    def __reduce__(self) -> tuple[object, ...]:
         return _restore, (pickle.dumps(self.value, 5), self.identity)
 
     def __repr__(self) -> str:
@@ -204,14 +204,14 @@ def _restore(value: bytes, identity: Hashable) -> Key:
     return Key(pickle.loads(value), identity)
 
 
-def wrap_key(value: Any) -> Any:
+def wrap_key(value: object) -> Any:
     """Return the engine's form of a user's key: the key itself, or a ``Key``."""
     if type(value) in PLAIN_KEY_TYPES:
         return value
     return Key(value, _identity(value))
 
 
-def unwrap_key(key: Any) -> Any:
+def unwrap_key(key: object) -> object:
     """Return the user's key."""
     return key.value if type(key) is Key else key
 
@@ -234,7 +234,7 @@ def _identity(value: Any) -> Hashable:
     return ("object", canonical_pickle(value))
 
 
-def canonical_pickle(value: Any) -> bytes:
+def canonical_pickle(value: object) -> bytes:
     """Return a pickle that does not depend on which of the parts are one and the same object."""
     buffer = io.BytesIO()
     pickler = pickle.Pickler(buffer, 5)

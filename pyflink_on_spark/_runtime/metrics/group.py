@@ -122,7 +122,7 @@ class DistributionValue(Distribution):
         self._count += 1
         self._sum += value
 
-    def report(self) -> tuple[int, Any, Any, Any]:
+    def report(self) -> tuple[int, object, object, object]:
         """Return number, sum, smallest and largest."""
         return self._count, self._sum, self._min, self._max
 
@@ -281,7 +281,7 @@ class Accumulators:
         with self._lock:
             return [report for _, report in sorted(self._latest.items())]
 
-    def results(self) -> dict[str, Any]:
+    def results(self) -> dict[str, object]:
         """Return the accumulators by name.
 
         Metrics of one name and kind are one accumulator, over all subtasks and operators. A name
@@ -299,7 +299,7 @@ class Accumulators:
         }
 
 
-def _meter(found: list[Any]) -> dict[str, Any]:
+def _meter(found: list[Any]) -> dict[str, object]:
     return {"count": sum(v[0] for v in found), "rate": sum(v[1] for v in found)}
 
 

@@ -223,7 +223,7 @@ Read = Callable[[DataInput], Any]
 
 
 class _Unpickler(pickle.Unpickler):
-    def find_class(self, module: str, name: str) -> Any:
+    def find_class(self, module: str, name: str) -> object:
         return super().find_class(own_module(module), name)
 
 
@@ -237,7 +237,7 @@ def load(content: bytes) -> Any:
     return _Unpickler(io.BytesIO(content)).load()
 
 
-def reader_of(type_info: Any, load: Load = load) -> Read:
+def reader_of(type_info: object, load: Load = load) -> Read:
     """Make what reads values of a declared type.
 
     Args:
@@ -282,14 +282,14 @@ def _instant(data: DataInput) -> Instant | None:
     return None if (seconds, nanos) == (_NO_LONG, _NO_INT) else Instant(seconds, nanos)
 
 
-def _made(data: DataInput, begin: int, make: Callable[[], Any]) -> Any:
+def _made(data: DataInput, begin: int, make: Callable[[], object]) -> object:
     try:
         return make()
     except (ValueError, OverflowError) as error:
         raise data.refused(f"a time is damaged: {error}", begin) from None
 
 
-def _date(data: DataInput) -> Any:
+def _date(data: DataInput) -> object:
     begin = data.position
     days = data.integer()
     return _made(data, begin, lambda: _EPOCH + datetime.timedelta(days))
@@ -305,7 +305,7 @@ def _time(data: DataInput) -> Any:
     return _made(data, begin, lambda: _at(milliseconds).time())
 
 
-def _timestamp(data: DataInput) -> Any:
+def _timestamp(data: DataInput) -> object:
     begin = data.position
     milliseconds = data.long()
     return _made(data, begin, lambda: _at(milliseconds))
@@ -336,13 +336,13 @@ def _rows(type_info: Any, load: Load) -> Read:
     return read_row
 
 
-def _arrays(element: Any, load: Load, nullable: bool) -> Read:
+def _arrays(element: object, load: Load, nullable: bool) -> Read:
     basic = basic_type_of(element) if isinstance(element, BasicTypeInfo) else None
     if not nullable and basic is BasicType.BYTE:
         return _bytes
     read = reader_of(element, load)
 
-    def read_array(data: DataInput) -> list[Any]:
+    def read_array(data: DataInput) -> list[object]:
         size = data.count("elements")
         if not nullable:
             return [read(data) for _ in range(size)]
@@ -355,7 +355,7 @@ def _maps(type_info: Any, load: Load) -> Read:
     read_key = reader_of(key_type_of(type_info), load)
     read_value = reader_of(value_type_of(type_info), load)
 
-    def read_map(data: DataInput) -> dict[Any, Any]:
+    def read_map(data: DataInput) -> dict[object, object]:
         found = {}
         for _ in range(data.count("entries")):
             key = read_key(data)

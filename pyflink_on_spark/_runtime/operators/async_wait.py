@@ -112,7 +112,7 @@ class Call:
             self._timer = loop.call_later(self._timeout / 1000, self._time_out)
         self._attempt()
 
-    def results(self) -> Iterable[Any]:
+    def results(self) -> Iterable[object]:
         """Return the results of the element, or raise the function's exception."""
         if self._error is not None:
             raise self._error
@@ -170,7 +170,7 @@ class Call:
         except BaseException as error:  # noqa: BLE001 - it fails the job, not the loop
             self._finish(None, error)
 
-    def _finish(self, result: Any, error: BaseException | None) -> None:
+    def _finish(self, result: object, error: BaseException | None) -> None:
         if self._timer is not None:
             self._timer.cancel()
         if error is None and not isinstance(result, Iterable):
@@ -287,7 +287,7 @@ class AsyncWaitOperator(RichFunctionOperator):
         self._calls = CallsInOrder() if self._ordered else CallsAsReady()
         self._event_loop = EventLoop(f"async of {context.task.task_name_with_subtasks}")
 
-    def process(self, elements: Iterator[Any]) -> Iterator[Any]:
+    def process(self, elements: Iterator[object]) -> Iterator[Any]:
         """Yield the results for the elements."""
         if self.keyed:
             elements = keyed_rows(elements)
@@ -306,11 +306,11 @@ class AsyncWaitOperator(RichFunctionOperator):
         """Yield the results that have come meanwhile."""
         return self._ready() if self._calls else ()
 
-    def advance_watermark(self, watermark: int) -> Iterable[Any]:
+    def advance_watermark(self, watermark: int) -> Iterable[object]:
         """Yield the results of all elements before the watermark."""
         return self.prepare_barrier()
 
-    def prepare_barrier(self) -> Iterable[Any]:
+    def prepare_barrier(self) -> Iterable[object]:
         """Yield the results of all elements before the barrier."""
         return self._all() if self._calls else ()
 
@@ -320,21 +320,23 @@ class AsyncWaitOperator(RichFunctionOperator):
             self._event_loop.stop()
         super().close()
 
-    def _ready(self) -> Iterator[Any]:
+    def _ready(self) -> Iterator[object]:
         while (call := self._calls.ready()) is not None:
             yield from self._results(call)
 
-    def _all(self) -> Iterator[Any]:
+    def _all(self) -> Iterator[object]:
         while self._calls:
             yield from self._results(self._calls.wait())
 
-    def _start(self, value: Any, timestamp: int | None, calls: CallsInOrder | CallsAsReady) -> None:
+    def _start(
+        self, value: object, timestamp: int | None, calls: CallsInOrder | CallsAsReady
+    ) -> None:
         assert self._event_loop is not None
         call = Call(self._loaded, value, timestamp, self._timeout, self._strategy, calls.finished)
         calls.add(call)
         self._event_loop.run(call.start)
 
-    def _results(self, call: Call) -> Iterator[Any]:
+    def _results(self, call: Call) -> Iterator[object]:
         cursor, value = self._cursor, call.value  # noqa: F841 - a failure is traced to the value
         for result in call.results():
             cursor.timestamp = call.timestamp

@@ -49,19 +49,21 @@ class _CoFunctionOperator(RichFunctionOperator):
         """Return the functions that process the two inputs."""
         return self._first, self._second
 
-    def _first(self, elements: Iterator[Any]) -> Iterator[Any]:
+    def _first(self, elements: Iterator[object]) -> Iterator[Any]:
         return self._called(elements, getattr(self._loaded, self.methods[0]))
 
-    def _second(self, elements: Iterator[Any]) -> Iterator[Any]:
+    def _second(self, elements: Iterator[object]) -> Iterator[object]:
         return self._called(elements, getattr(self._loaded, self.methods[1]))
 
-    def _called(self, elements: Iterator[Any], call: Callable[[Any], Any]) -> Iterator[Any]:
+    def _called(
+        self, elements: Iterator[object], call: Callable[[Any], object]
+    ) -> Iterator[object]:
         raise NotImplementedError
 
-    def _values(self, elements: Iterator[Any]) -> Iterator[Any]:
+    def _values(self, elements: Iterator[object]) -> Iterator[object]:
         return elements if self._backend is None else self._values_of_pairs(elements)
 
-    def _values_of_pairs(self, pairs: Iterator[Any]) -> Iterator[Any]:
+    def _values_of_pairs(self, pairs: Iterator[Any]) -> Iterator[object]:
         backend = self._backend
         assert backend is not None
         pairs = backend.observed(pairs)
@@ -74,7 +76,9 @@ class CoMapOperator(_CoFunctionOperator):
 
     methods = ("map1", "map2")
 
-    def _called(self, elements: Iterator[Any], call: Callable[[Any], Any]) -> Iterator[Any]:
+    def _called(
+        self, elements: Iterator[object], call: Callable[[Any], object]
+    ) -> Iterator[object]:
         for value in self._values(elements):
             result = call(value)
             if result is not None:
@@ -111,7 +115,7 @@ class CoProcessOperator(TimerDrivenOperator):
     def _make_contexts(self, context: OperatorContext) -> None:
         cursor, service = context.cursor, self._timer_service
         if self.keyed:
-            self._element_context: Any = KeyedElementContext(cursor, service, self._backend)
+            self._element_context: object = KeyedElementContext(cursor, service, self._backend)
             self._timer_context = TimerContext(cursor, service, self._backend)
         else:
             self._element_context = ElementContext(cursor, service)
@@ -119,10 +123,12 @@ class CoProcessOperator(TimerDrivenOperator):
     def _first(self, elements: Iterator[Any]) -> Iterator[Any]:
         return self._called(elements, self._loaded.process_element1)
 
-    def _second(self, elements: Iterator[Any]) -> Iterator[Any]:
+    def _second(self, elements: Iterator[Any]) -> Iterator[object]:
         return self._called(elements, self._loaded.process_element2)
 
-    def _called(self, elements: Iterator[Any], call: Callable[[Any, Any], Any]) -> Iterator[Any]:
+    def _called(
+        self, elements: Iterator[object], call: Callable[[Any, Any], object]
+    ) -> Iterator[object]:
         for_each = self._for_each_pair if self.keyed else self._for_each
         return for_each(elements, call, self._element_context)
 
@@ -170,7 +176,7 @@ class BroadcastProcessOperator(TimerDrivenOperator):
         """Return the functions that process the other input and the broadcast input."""
         return self._other, self._broadcast
 
-    def advance_watermark(self, watermark: int) -> Iterable[Any]:
+    def advance_watermark(self, watermark: int) -> Iterable[object]:
         """Yield the results of due timers; in BATCH also the elements held until the end."""
         if self._holds and watermark == MAX_WATERMARK:
             return chain(self._released(), super().advance_watermark(watermark))
@@ -187,7 +193,7 @@ class BroadcastProcessOperator(TimerDrivenOperator):
         else:
             self._other_context = ReadOnlyContext(state, cursor, service)
 
-    def _other(self, elements: Iterator[Any]) -> Iterator[Any]:
+    def _other(self, elements: Iterator[object]) -> Iterator[object]:
         call = self._loaded.process_element
         if self.keyed:
             return self._for_each_pair(elements, call, self._other_context)
@@ -196,18 +202,18 @@ class BroadcastProcessOperator(TimerDrivenOperator):
             return iter(())
         return self._for_each(elements, call, self._other_context)
 
-    def _broadcast(self, elements: Iterator[Any]) -> Iterator[Any]:
+    def _broadcast(self, elements: Iterator[object]) -> Iterator[Any]:
         call = self._loaded.process_broadcast_element
         if self.keyed:
             elements = self._without_key(elements)
         return self._for_each(elements, call, self._broadcast_context)
 
-    def _without_key(self, elements: Iterator[Any]) -> Iterator[Any]:
+    def _without_key(self, elements: Iterator[object]) -> Iterator[object]:
         for value in elements:
             self._backend.key = NO_KEY
             yield value
 
-    def _released(self) -> Iterator[Any]:
+    def _released(self) -> Iterator[object]:
         held = timed(self._held, self._held_timestamps, self._cursor)
         self._held, self._held_timestamps = [], []
         return self._for_each(held, self._loaded.process_element, self._other_context)

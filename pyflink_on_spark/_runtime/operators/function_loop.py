@@ -45,7 +45,7 @@ _STEPS = "STEPS"
 _IN_LINE = "IN_LINE"
 _NAME = re.compile(r"[A-Za-z_]\w*")
 _VARIABLE = re.compile(r"\bvalue\d")
-_NAMES: dict[str, Any] = {
+_NAMES: dict[str, object] = {
     each.__name__: each for each in (copied, is_immutable, wrap_key, with_users_frame)
 } | {
     "IMMUTABLE_TYPES": IMMUTABLE_TYPES,
@@ -73,7 +73,7 @@ class Step(NamedTuple):
     key: str | None
     parts: tuple[str, ...]
 
-    def element(self, variables: Mapping[str, Any]) -> Any:
+    def element(self, variables: Mapping[str, object]) -> Any:
         """Return the element."""
         return tuple(map(variables.get, self.parts)) if self.parts else variables[self.value]
 
@@ -98,7 +98,7 @@ class LoopCode:
         self.lines: list[str] = []
         self.steps: dict[int, Step] = {}
         """The operator of each line, by its index."""
-        self.bound: dict[str, Any] = {}
+        self.bound: dict[str, object] = {}
         """The objects that the lines use, by name."""
         self.bind = named_in(self.bound)
         self.in_line: list[Inlined] = []
@@ -111,7 +111,7 @@ class LoopCode:
         """The expressions that such variables were assigned."""
         self.facts: dict[str, Certainty] = {}
         """The certainties of variables, and of their items."""
-        self.module: dict[str, Any] | None = {} if plain else None
+        self.module: dict[str, object] | None = {} if plain else None
         """The globals that lines name."""
         self.globals: set[str] = set()
         """The names of those that lines use."""
@@ -121,7 +121,7 @@ class LoopCode:
         self._tested: dict[str, tuple[str, str]] = {}
         self._same_as: dict[str, str] = {}
         self._results: dict[str, str] = {}
-        self.places: dict[int, tuple[Any, int]] = {}
+        self.places: dict[int, tuple[object, int]] = {}
         """The function of each line that is a part of one, and its line there."""
         self._indent = "  "
         self._operator: Operator | None = None
@@ -192,7 +192,7 @@ class LoopCode:
             self._same_as[result] = last.expression
         return parts
 
-    def leave_out_unless(self, name: str, function: Any) -> None:
+    def leave_out_unless(self, name: str, function: object) -> None:
         """Continue only with elements for which a function is true.
 
         Args:
@@ -216,7 +216,7 @@ class LoopCode:
             self.facts[result] = known
         return known
 
-    def learn_type(self, type_info: Any, value: str) -> None:
+    def learn_type(self, type_info: object, value: str) -> None:
         """Note what is known of a variable that has been converted to its declared type.
 
         Args:
@@ -271,7 +271,7 @@ class LoopCode:
         self._tested[item] = written, passed
         return passed
 
-    def assign_call(self, name: str, function: Any) -> None:
+    def assign_call(self, name: str, function: object) -> None:
         """Continue with the result of a function in place of the element."""
         result = self.new_value()
         self.parts[result] = self.call(result, name, function, self.value)
@@ -307,7 +307,7 @@ class LoopCode:
         else:
             self.assign(f"{self.value} if {test} else {expression}")
 
-    def global_variable(self, module: dict[str, Any], name: str) -> str:
+    def global_variable(self, module: dict[str, object], name: str) -> str:
         """The expression of a global variable of a user's function."""
         if self.module is None:
             self.module = module
@@ -377,7 +377,7 @@ class FusableOperator(Operator):
     nests = False
     """True if the next lines stand in an inner loop."""
 
-    received_type: Any = None
+    received_type: object = None
     """The declared type to which the elements that come have been converted for sure, or None."""
 
     emits_itself = False
@@ -394,7 +394,7 @@ class FusableOperator(Operator):
         """Write the lines; the operator is open."""
         raise NotImplementedError
 
-    def process(self, elements: Iterator[Any]) -> Iterator[Any]:
+    def process(self, elements: Iterator[object]) -> Iterator[Any]:
         """Run the lines for each element."""
         if self._alone is None:
             self._alone = _loop([self], None)
@@ -425,7 +425,7 @@ def _is_fusable(operator: Operator) -> bool:
     return isinstance(operator, FusableOperator) and operator.fusable
 
 
-def step_of(frame: FrameType, line: int) -> tuple[Operator, Any, tuple[Any, ...]] | None:
+def step_of(frame: FrameType, line: int) -> tuple[Operator, object, tuple[object, ...]] | None:
     """Return which operator a loop was at, with which element and key; None for another frame.
 
     The key is the only one of a tuple, which is empty where elements have no key.

@@ -75,7 +75,7 @@ class Inlined(NamedTuple):
 
 
 def inlined(
-    function: Any,
+    function: object,
     arguments: Sequence[str],
     bind: Callable[[str, Any], str],
     new_name: Callable[[], str],
@@ -329,7 +329,7 @@ def _code_in(code: CodeType) -> CodeType:
     return next(each for each in code.co_consts if isinstance(each, CodeType))
 
 
-def _instructions(code: CodeType) -> list[Any]:
+def _instructions(code: CodeType) -> list[object]:
     return [
         (each.opname, each.arg if each.opname != "LOAD_CONST" else None, repr(each.argval))
         for each in dis.get_instructions(code)
@@ -353,7 +353,7 @@ class _Placed(ast.NodeTransformer):
         self,
         function: FunctionType,
         parameters: dict[str, str],
-        names: dict[str, Any],
+        names: dict[str, object],
         bind: Callable[[str, Any], str],
         known_parts: Mapping[str, Sequence[str]],
         global_variable: Callable[[dict[str, Any], str], str] | None,
@@ -405,7 +405,7 @@ class _Placed(ast.NodeTransformer):
         expression = self._global_variable(self._function.__globals__, name)
         return ast.parse(expression, mode="eval").body
 
-    def _item_of_globals(self, module: dict[str, Any], name: str) -> str:
+    def _item_of_globals(self, module: dict[str, object], name: str) -> str:
         return f"{self._bind('globals', module)}[{name!r}]"
 
     def _argument(self, expression: str) -> ast.expr:

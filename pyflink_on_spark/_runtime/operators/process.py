@@ -44,7 +44,7 @@ class ElementContext:
         self._cursor = cursor
         self._timer_service = timer_service
 
-    def __getattr__(self, name: str) -> Any:
+    def __getattr__(self, name: str) -> object:
         if name == "get_current_key":
             raise AttributeError(
                 "there is no get_current_key() here: the element has no key. Call key_by() before "
@@ -79,7 +79,7 @@ class KeyedElementContext(ElementContext):
         super().__init__(cursor, timer_service)
         self._backend = backend
 
-    def get_current_key(self) -> Any:
+    def get_current_key(self) -> object:
         """Return the element's key."""
         return unwrap_key(self._backend.key)
 
@@ -90,13 +90,13 @@ class TimerContext(KeyedElementContext):
     __slots__ = ("domain", "time")
 
     time: int
-    domain: Any
+    domain: object
 
     def timestamp(self) -> int:
         """Return the timer's time in ms."""
         return self.time
 
-    def time_domain(self) -> Any:
+    def time_domain(self) -> object:
         """Return whether it is an event-time or a processing-time timer."""
         return self.domain
 
@@ -111,7 +111,7 @@ class _WithBroadcastState:
 
     _timer_service: TimerService
 
-    def __init__(self, operator_state: OperatorState, *context: Any) -> None:
+    def __init__(self, operator_state: OperatorState, *context: object) -> None:
         super().__init__(*context)
         self._operator_state = operator_state
 
@@ -125,7 +125,7 @@ class _WithBroadcastState:
 
 
 class _ReadingBroadcastState(_WithBroadcastState):
-    def get_broadcast_state(self, state_descriptor: Any) -> Any:
+    def get_broadcast_state(self, state_descriptor: object) -> object:
         """Return a broadcast state for reading."""
         return self._operator_state.broadcast_state(state_descriptor).read_only()
 
@@ -133,7 +133,7 @@ class _ReadingBroadcastState(_WithBroadcastState):
 class BroadcastElementContext(_WithBroadcastState, ElementContext):
     """For an element of the broadcast stream."""
 
-    def get_broadcast_state(self, state_descriptor: Any) -> Any:
+    def get_broadcast_state(self, state_descriptor: object) -> object:
         """Return a broadcast state for reading and writing."""
         return self._operator_state.broadcast_state(state_descriptor)
 
@@ -170,7 +170,7 @@ class AnyProcessOperator(RichFunctionOperator):
     A result ``(tag, value)`` goes to a side output.
     """
 
-    def _for_each(self, elements: Iterator[Any], call: Call, context: Any) -> Iterator[Any]:
+    def _for_each(self, elements: Iterator[object], call: Call, context: object) -> Iterator[Any]:
         side_output = self._context.side_output
         for value in elements:
             results = call(value, context)
@@ -203,7 +203,7 @@ class ProcessOperator(AnyProcessOperator):
         """Yield the results for each element."""
         return self._for_each(elements, self._loaded.process_element, self._element_context)
 
-    def advance_watermark(self, watermark: int) -> Iterable[Any]:
+    def advance_watermark(self, watermark: int) -> Iterable[object]:
         """Note the event time."""
         self._timer_service.watermark = watermark
         return ()
@@ -249,7 +249,7 @@ class TimerDrivenOperator(AnyProcessOperator):
         self._make_contexts(context)
         super().open(context)
 
-    def advance_watermark(self, watermark: int) -> Iterable[Any]:
+    def advance_watermark(self, watermark: int) -> Iterable[object]:
         """Yield the results of the timers that are due."""
         if isinstance(self._timer_service, NonKeyedTimerService):
             self._timer_service.watermark = watermark
@@ -260,7 +260,7 @@ class TimerDrivenOperator(AnyProcessOperator):
             return ()
         return self._for_each_timer(self._timers.due_by_watermark(watermark), self._event_domain)
 
-    def advance_processing_time(self, now: int) -> Iterable[Any]:
+    def advance_processing_time(self, now: int) -> Iterable[object]:
         """Yield the results of the timers that are due."""
         if not self.keyed:
             return ()
@@ -273,7 +273,7 @@ class TimerDrivenOperator(AnyProcessOperator):
         """Make the contexts of the function's methods; the timer service exists."""
         raise NotImplementedError
 
-    def _for_each_pair(self, pairs: Iterator[Any], call: Call, context: Any) -> Iterator[Any]:
+    def _for_each_pair(self, pairs: Iterator[Any], call: Call, context: Any) -> Iterator[object]:
         backend: KeyedStateBackend = self._backend
         side_output, waiting = self._context.side_output, self._waiting
         pairs = backend.observed(pairs)

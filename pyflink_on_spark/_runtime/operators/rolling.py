@@ -44,7 +44,7 @@ Held = tuple[int, int | None, int, Any]
 
 
 def aggregation(
-    kind: str, position: int | str, example: Any, fit: Callable[[Any], Any] | None = None
+    kind: str, position: int | str, example: object, fit: Callable[[Any], object] | None = None
 ) -> Combine:
     """Return the function that combines two elements.
 
@@ -68,7 +68,7 @@ def aggregation(
     return _of_field(type(example), combined, position)
 
 
-def field_type(type_info: Any, position: int | str) -> Any:
+def field_type(type_info: object, position: int | str) -> object:
     """Return the type of what an aggregation combines; None if that is not declared.
 
     Args:
@@ -86,11 +86,11 @@ def field_type(type_info: Any, position: int | str) -> Any:
     return fields[position] if -len(fields) <= position < len(fields) else None
 
 
-def _fitting(combined: Combine, fit: Callable[[Any], Any]) -> Combine:
+def _fitting(combined: Combine, fit: Callable[[Any], object]) -> Combine:
     return lambda first, second: fit(combined(first, second))
 
 
-def _check_whole(kind: str, position: Any) -> None:
+def _check_whole(kind: str, position: object) -> None:
     if position != 0 and kind in ("sum", "min", "max"):
         raise TypeError(
             f"The {position} field selected on a basic type. A field expression on a basic type "
@@ -101,14 +101,14 @@ def _check_whole(kind: str, position: Any) -> None:
 def _of_field(kind_of_element: type, combined: Combine, position: Any) -> Combine:
     if issubclass(kind_of_element, tuple):
 
-        def of_tuples(first: Any, second: Any) -> Any:
+        def of_tuples(first: Any, second: Any) -> object:
             fields = list(first)
             fields[position] = combined(first[position], second[position])
             return tuple(fields)
 
         return of_tuples
 
-    def of_others(first: Any, second: Any) -> Any:
+    def of_others(first: Any, second: Any) -> object:
         result = copy(first)
         result[position] = combined(first[position], second[position])
         return result
@@ -131,7 +131,7 @@ class RollingOperator(FusableOperator):
     uses_state: bool = False
     """True if the combining function may use other state of the key."""
 
-    def __init__(self, type_info: Any = None) -> None:
+    def __init__(self, type_info: object = None) -> None:
         self._type_info = type_info
 
     def open(self, context: OperatorContext) -> None:
@@ -152,7 +152,7 @@ class RollingOperator(FusableOperator):
         """Return the name of the combination, and the type of the results."""
         return {"kind": "rolling results", "by": self.name, "of": str(self._type_info)}
 
-    def fit(self, type_info: Any) -> Coercion | None:
+    def fit(self, type_info: object) -> Coercion | None:
         """Return the conversion of a result, or of a part of one, to its declared type."""
         return coercion("rolling result", type_info, self._converted)
 
@@ -180,17 +180,17 @@ class RollingOperator(FusableOperator):
         code.add("else:")
         code.call(current, "combine", self._combine, current, code.value, indent=" ")
 
-    def process(self, pairs: Iterator[Any]) -> Iterator[Any]:
+    def process(self, pairs: Iterator[object]) -> Iterator[Any]:
         """Yield the new value for each element; in BATCH nothing."""
         return self._absorbed(pairs) if self._batch else self._combined(pairs)
 
-    def advance_watermark(self, watermark: int) -> Iterable[Any]:
+    def advance_watermark(self, watermark: int) -> Iterable[object]:
         """Yield the last values in BATCH, at the end."""
         if self._batch and watermark == MAX_WATERMARK:
             return self._final()
         return ()
 
-    def _combined(self, pairs: Iterator[Any]) -> Iterator[Any]:
+    def _combined(self, pairs: Iterator[object]) -> Iterator[object]:
         return self._with_state(pairs) if self.uses_state else super().process(pairs)
 
     def _with_state(self, pairs: Iterator[Any]) -> Iterator[Any]:
@@ -207,12 +207,12 @@ class RollingOperator(FusableOperator):
                 note(key)
             yield result
 
-    def _absorbed(self, pairs: Iterator[Any]) -> Iterator[Any]:
+    def _absorbed(self, pairs: Iterator[object]) -> Iterator[object]:
         deque(self._combined(pairs), maxlen=0)
         return
         yield
 
-    def _final(self) -> Iterator[Any]:
+    def _final(self) -> Iterator[object]:
         values, cursor = self._table.current, self._cursor
         self._backend.timers.watermark = MAX_WATERMARK
         for value in values.values():
@@ -230,7 +230,7 @@ class RollingReduceOperator(RollingOperator, UdfOperator):
         type_info: the type of the stream.
     """
 
-    def __init__(self, function: UserFunction, type_info: Any = None) -> None:
+    def __init__(self, function: UserFunction, type_info: object = None) -> None:
         super().__init__(type_info)
         self._function = function
         self._loaded: Any = None
@@ -273,7 +273,7 @@ class RollingAggregateOperator(RollingOperator):
         type_info: the type of the stream.
     """
 
-    def __init__(self, kind: str, position: int | str, type_info: Any = None) -> None:
+    def __init__(self, kind: str, position: int | str, type_info: object = None) -> None:
         super().__init__(type_info)
         self._kind = kind
         self._position = position
@@ -286,7 +286,7 @@ class RollingAggregateOperator(RollingOperator):
         summed = field_type(self._type_info, self._position) if self._kind == "sum" else None
         fit = self.fit(summed)
 
-        def choose(first: Any, second: Any) -> Any:
+        def choose(first: object, second: object) -> object:
             nonlocal chosen
             if chosen is None:
                 chosen = aggregation(self._kind, self._position, second, fit)
@@ -322,7 +322,7 @@ class RollingAggregateOperator(RollingOperator):
 def write_fit(
     code: LoopCode,
     fit: Coercion | None,
-    type_info: Any,
+    type_info: object,
     value: str,
     indent: str = "",
     parts: Sequence[str] = (),
@@ -348,7 +348,7 @@ def write_fit(
             code.add(indent + (whole if test is None else f"if not ({test}): {whole}"))
 
 
-def _as_it_is(value: Any) -> Any:
+def _as_it_is(value: object) -> object:
     return value
 
 
@@ -384,15 +384,15 @@ class BatchKeyedInput(Operator):
             for port, process in enumerate(self._operator.inputs())
         )
 
-    def process(self, elements: Iterator[Any]) -> Iterator[Any]:
+    def process(self, elements: Iterator[object]) -> Iterator[Any]:
         """Collect the elements of the only input."""
         return self._collector(0)(elements)
 
-    def advance_watermark(self, watermark: int) -> Iterable[Any]:
+    def advance_watermark(self, watermark: int) -> Iterable[object]:
         """Yield everything, once all elements are there."""
         return self._all_keys() if watermark == MAX_WATERMARK else ()
 
-    def end_input(self) -> Iterable[Any]:
+    def end_input(self) -> Iterable[object]:
         """Yield the results of all keys, and the operator's own at the end of input."""
         yield from self._all_keys()
         yield from self._operator.end_input()
@@ -409,8 +409,8 @@ class BatchKeyedInput(Operator):
         """Return the operator and its parts."""
         return (self._operator, *self._operator.parts())
 
-    def _collector(self, port: int) -> Callable[[Iterator[Any]], Iterator[Any]]:
-        def collect(pairs: Iterator[Any]) -> Iterator[Any]:
+    def _collector(self, port: int) -> Callable[[Iterator[Any]], Iterator[object]]:
+        def collect(pairs: Iterator[Any]) -> Iterator[object]:
             keys, cursor = self._keys, self._cursor
             for key, value in pairs:
                 timestamp = cursor.timestamp
@@ -423,7 +423,7 @@ class BatchKeyedInput(Operator):
 
         return collect
 
-    def _all_keys(self) -> Iterator[Any]:
+    def _all_keys(self) -> Iterator[object]:
         heads = self._operator.inputs()
         while self._keys:
             key = next(iter(self._keys))
@@ -433,12 +433,12 @@ class BatchKeyedInput(Operator):
                 yield from heads[port](self._pairs(key, elements))
             yield from self._end_of_key(key)
 
-    def _pairs(self, key: Any, elements: Iterable[Held]) -> Iterator[Any]:
+    def _pairs(self, key: object, elements: Iterable[Held]) -> Iterator[object]:
         cursor = self._cursor
         for _, cursor.timestamp, _, value in elements:
             yield key, value
 
-    def _end_of_key(self, key: Any) -> Iterator[Any]:
+    def _end_of_key(self, key: object) -> Iterator[object]:
         backend = self._backend
         timers = backend.timers
         while True:

@@ -71,7 +71,7 @@ class UdfOperator(Operator):
         if self._checkpoints is not None:
             self._checkpoints.aborted(checkpoint_id)
 
-    def _open_function(self, function: Any, context: OperatorContext) -> None:
+    def _open_function(self, function: object, context: OperatorContext) -> None:
         """Give a function its state, then open it."""
         if not context.opens_functions:
             return
@@ -81,7 +81,7 @@ class UdfOperator(Operator):
         open_function(function, context.runtime_context)
         self._checkpoints, self._opened = checkpoints, True
 
-    def _close_function(self, function: Any) -> None:
+    def _close_function(self, function: object) -> None:
         """Close a function; as in PyFlink no job fails because that fails."""
         try:
             close_function(function)
@@ -261,14 +261,14 @@ class TextOperator(Operator):
         type_info: the declared type of the stream.
     """
 
-    def __init__(self, type_info: Any) -> None:
+    def __init__(self, type_info: object) -> None:
         self._type_info = type_info
 
     def open(self, context: OperatorContext) -> None:
         """Compile the rendering."""
         self._text = print_text(self._type_info)
 
-    def process(self, elements: Iterator[Any]) -> Iterator[Any]:
+    def process(self, elements: Iterator[object]) -> Iterator[Any]:
         """Yield the texts."""
         text = self._text
         for value in elements:
@@ -282,17 +282,17 @@ class _ConvertedKeys(dict[Any, Any]):
         convert: makes a key what its declared type says.
     """
 
-    def __init__(self, convert: Callable[[Any], Any]) -> None:
+    def __init__(self, convert: Callable[[Any], object]) -> None:
         super().__init__()
         self._convert = convert
 
-    def __missing__(self, found: Any) -> Any:
+    def __missing__(self, found: object) -> object:
         if len(self) >= KEYS_KEPT:
             self.clear()
         key = self[found] = self.convert(found)
         return key
 
-    def convert(self, found: Any) -> Any:
+    def convert(self, found: object) -> Any:
         """Return the engine's form of a key of any type."""
         return wrap_key(self._convert(found))
 
@@ -311,7 +311,7 @@ class SelectKeyOperator(FunctionOperator, FusableOperator):
     preserves_elements = True
 
     def __init__(
-        self, function: UserFunction, key_type: Any = None, selects: str | None = None
+        self, function: UserFunction, key_type: object = None, selects: str | None = None
     ) -> None:
         super().__init__(function)
         self.key_type, self.selects = key_type, selects
@@ -357,7 +357,7 @@ class DropKeyOperator(Operator):
 class KeyedRowsOperator(Operator):
     """Makes of each pair of key and element a row of both."""
 
-    def process(self, elements: Iterator[Any]) -> Iterator[Any]:
+    def process(self, elements: Iterator[object]) -> Iterator[Any]:
         """Yield the rows."""
         return keyed_rows(elements)
 
@@ -395,7 +395,7 @@ class PartitionOperator(SelectKeyOperator):
         self._open_function(self._loaded_partitioner, context)
         super().open(context)
 
-    def process(self, elements: Iterator[Any]) -> Iterator[Any]:
+    def process(self, elements: Iterator[object]) -> Iterator[Any]:
         """Yield the pairs."""
         select, partition = self.call, self._loaded_partitioner.partition
         count = self._receivers
@@ -428,7 +428,7 @@ class ConvertOperator(FusableOperator):
 
     def __init__(
         self,
-        type_info: Any,
+        type_info: object,
         pairs: bool = False,
         collected: bool = False,
         timestamped: bool = True,
@@ -468,7 +468,7 @@ class ConvertOperator(FusableOperator):
         code.replace_unless(test or "False", f"{convert}({value})")
         code.learn_type(kind, code.value)
 
-    def process(self, elements: Iterator[Any]) -> Iterator[Any]:
+    def process(self, elements: Iterator[object]) -> Iterator[Any]:
         """Yield the converted elements."""
         if self._convert is None:
             return elements
@@ -480,7 +480,7 @@ class ConvertOperator(FusableOperator):
             return self._convert(elements)
         return _with_timestamps(self._convert, elements, self._cursor)
 
-    def parts(self) -> Iterable[Any]:
+    def parts(self) -> Iterable[object]:
         """Return the conversion of a stream, and the conversion of a value."""
         return () if self._convert is None else (self._convert, self._convert.codec)
 
@@ -505,7 +505,7 @@ class IdentityOperator(Operator):
 
     preserves_elements = True
 
-    def process(self, elements: Iterator[Any]) -> Iterator[Any]:
+    def process(self, elements: Iterator[object]) -> Iterator[Any]:
         """Return the elements."""
         return elements
 
@@ -537,8 +537,8 @@ def _write_row(code: LoopCode, type_info: RowTypeInfo, converted: str) -> None:
 
 
 def _with_timestamps(
-    convert: StreamConverter, elements: Iterator[Any], cursor: Cursor
-) -> Iterator[Any]:
+    convert: StreamConverter, elements: Iterator[object], cursor: Cursor
+) -> Iterator[object]:
     """Convert elements; a conversion reads ahead, so each gets its own timestamp back."""
     timestamps: deque[int | None] = deque()
     next_timestamp = timestamps.popleft
@@ -548,8 +548,8 @@ def _with_timestamps(
 
 
 def _noting(
-    elements: Iterator[Any], cursor: Cursor, note: Callable[[int | None], None]
-) -> Iterator[Any]:
+    elements: Iterator[object], cursor: Cursor, note: Callable[[int | None], None]
+) -> Iterator[object]:
     for value in elements:
         timestamp = cursor.timestamp
         note(timestamp)
@@ -557,7 +557,9 @@ def _noting(
         cursor.timestamp = timestamp
 
 
-def _in_pairs(convert: StreamConverter, pairs: Iterator[Any], cursor: Cursor) -> Iterator[Any]:
+def _in_pairs(
+    convert: StreamConverter, pairs: Iterator[object], cursor: Cursor
+) -> Iterator[object]:
     keys: deque[tuple[Any, int | None]] = deque()
     for value in convert(_values(pairs, cursor, keys.append)):
         key, cursor.timestamp = keys.popleft()
@@ -574,7 +576,7 @@ def _values(
         cursor.timestamp = timestamp
 
 
-def writer_snapshots(states: Iterable[OperatorSnapshot]) -> list[Any]:
+def writer_snapshots(states: Iterable[OperatorSnapshot]) -> list[object]:
     """Return the writers' snapshots among the operator snapshots of a checkpoint."""
     return [thing for state in states for thing in state.split.get(WRITER, ())]
 
@@ -591,7 +593,7 @@ class SinkOperator(Operator):
         self._sink = sink
         self.sink_id = sink_id
         self._writer: SinkWriter | None = None
-        self._prepared: list[Any] = []
+        self._prepared: list[object] = []
 
     def place(self, job: str, operator: str) -> Sink:
         """Place the sink in its job; for the arguments see ``Sink.in_place``."""
@@ -604,25 +606,25 @@ class SinkOperator(Operator):
         self._in_progress = context.operator_state.list_state(WRITER)
         self._writer.restore(self._in_progress.get())
 
-    def process(self, elements: Iterator[Any]) -> Iterator[Any]:
+    def process(self, elements: Iterator[object]) -> Iterator[Any]:
         """Write everything; nothing comes out."""
         assert self._writer is not None
         self._writer.write(elements)
         return iter(())
 
-    def advance_watermark(self, watermark: int) -> Iterable[Any]:
+    def advance_watermark(self, watermark: int) -> Iterable[object]:
         """Advance the watermark of the writer."""
         assert self._writer is not None
         self._writer.advance_watermark(watermark)
         return ()
 
-    def advance_processing_time(self, now: int) -> Iterable[Any]:
+    def advance_processing_time(self, now: int) -> Iterable[object]:
         """Advance the processing time of the writer."""
         assert self._writer is not None
         self._writer.advance_processing_time(now)
         return ()
 
-    def end_input(self) -> Iterable[Any]:
+    def end_input(self) -> Iterable[object]:
         """Prepare the last committables."""
         assert self._writer is not None
         self._prepared += self._writer.prepare_commit()
@@ -654,6 +656,6 @@ class SinkOperator(Operator):
         if self._writer is not None:
             self._writer.close()
 
-    def parts(self) -> Iterable[Any]:
+    def parts(self) -> Iterable[object]:
         """Return the writer."""
         return () if self._writer is None else (self._writer,)

@@ -87,7 +87,7 @@ class AssignTimestamps(FusableOperator):
             code.add(f"{note}({time})")
         code.isolate()
 
-    def timestamps_of(self, values: list[Any]) -> list[int | None] | None:
+    def timestamps_of(self, values: list[object]) -> list[int | None] | None:
         """Return the timestamps of elements that had none, as ``process`` would give them."""
         extract = self._extract
         if extract is None:
@@ -103,7 +103,7 @@ class AssignTimestamps(FusableOperator):
             self._largest = max(self._largest, time_in_ms(max(timestamps)))  # type: ignore[type-var]
         return timestamps
 
-    def advances(self, values: list[Any], emitted: int, most: int) -> Iterator[int]:
+    def advances(self, values: list[object], emitted: int, most: int) -> Iterator[int]:
         """Note the timestamps of elements; yield after how many of them a watermark is due.
 
         It is due where it is further from the last one than the rhythm says.

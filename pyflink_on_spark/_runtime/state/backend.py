@@ -47,7 +47,7 @@ _FLINKS: dict[str, type[KeyedState]] = {
     state.kind: state
     for state in (ValueState, ListState, MapState, ReducingState, AggregatingState)
 }
-_EXPIRING: dict[str, Any] = {
+_EXPIRING: dict[str, object] = {
     "value": ExpiringValueState,
     "list": ExpiringListState,
     "map": ExpiringMapState,
@@ -106,7 +106,7 @@ class KeyedStateBackend:
         self,
         clock: Clock,
         max_parallelism: int = 128,
-        key_type: Any = None,
+        key_type: object = None,
         track_changes: bool = False,
         converted: bool = False,
         disk: DiskStore | None = None,
@@ -127,23 +127,23 @@ class KeyedStateBackend:
         self.checked_per_record: list[Expiring] = []
         """The states that look for expired entries whenever a record comes."""
 
-    def value_state(self, descriptor: Any) -> ValueState:
+    def value_state(self, descriptor: object) -> ValueState:
         """Return the state that a ValueStateDescriptor describes."""
         return self._state(descriptor, ValueState)
 
-    def list_state(self, descriptor: Any) -> ListState:
+    def list_state(self, descriptor: object) -> ListState:
         """Return the state that a ListStateDescriptor describes."""
         return self.state(descriptor, ListState)
 
-    def map_state(self, descriptor: Any) -> MapState:
+    def map_state(self, descriptor: object) -> MapState:
         """Return the state that a MapStateDescriptor describes."""
         return self.state(descriptor, MapState)
 
-    def reducing_state(self, descriptor: Any) -> ReducingState:
+    def reducing_state(self, descriptor: object) -> ReducingState:
         """Return the state that a ReducingStateDescriptor describes."""
         return self.state(descriptor, ReducingState)
 
-    def aggregating_state(self, descriptor: Any) -> AggregatingState:
+    def aggregating_state(self, descriptor: object) -> AggregatingState:
         """Return the state that an AggregatingStateDescriptor describes."""
         return self.state(descriptor, AggregatingState)
 
@@ -161,7 +161,7 @@ class KeyedStateBackend:
             raise TypeError(f"{descriptor!r} does not describe a {state.kind} state")
         return self._state(descriptor, state)
 
-    def described(self, descriptor: Any) -> KeyedState:
+    def described(self, descriptor: object) -> KeyedState:
         """Return the state of whatever kind that a descriptor describes.
 
         A descriptor of a kind that Flink's Python API does not have names the class of the kind.
@@ -201,7 +201,7 @@ class KeyedStateBackend:
         self._interpret(name, kind, type_info)
         return self.table(name, kind)
 
-    def read_windows(self, serializer: Any, merging: str) -> None:
+    def read_windows(self, serializer: object, merging: str) -> None:
         """Make windows of what PyFlink has written of them.
 
         Args:
@@ -223,7 +223,7 @@ class KeyedStateBackend:
         set_stamped(table, bool(time_to_live), self._clock.now())
         return KeyedRows(table, TimeToLive(time_to_live, self._clock) if time_to_live else None)
 
-    def observed(self, pairs: Iterator[Any]) -> Iterator[Any]:
+    def observed(self, pairs: Iterator[object]) -> Iterator[Any]:
         """Return pairs of key and value as they are; states that want so do a little for each."""
         return self._checking(pairs) if self.checked_per_record else pairs
 
@@ -231,7 +231,7 @@ class KeyedStateBackend:
         """Return how many entries each state has in memory."""
         return {name: table.size() for name, table in self._tables.items()}
 
-    def drop_key(self, key: Any) -> None:
+    def drop_key(self, key: object) -> None:
         """Forget all state of a key."""
         for table in self._tables.values():
             table.drop_key(key)
@@ -365,7 +365,7 @@ class KeyedStateBackend:
             self._states[name] = self._new_state(descriptor, state, table)
         return self._states[name]  # type: ignore[no-any-return]
 
-    def _interpret(self, name: str, kind: str, type_info: Any) -> None:
+    def _interpret(self, name: str, kind: str, type_info: object) -> None:
         table = self._tables.get(name)
         if table is not None and is_moved_in(table):
             interpret(table, name, kind, type_info)
@@ -396,7 +396,7 @@ class KeyedStateBackend:
             for key in list(entries):
                 table.remove(namespace, key)
 
-    def _new_state(self, descriptor: Any, state: type[KeyedState], table: StateTable) -> Any:
+    def _new_state(self, descriptor: Any, state: type[KeyedState], table: StateTable) -> object:
         config = getattr(descriptor, "_ttl_config", None)
         expires = config is not None and config.is_enabled()
         set_stamped(table, expires, self._clock.now() if expires else 0)
@@ -409,7 +409,7 @@ class KeyedStateBackend:
                 self.checked_per_record.append(made)
         return made
 
-    def _checking(self, pairs: Iterator[Any]) -> Iterator[Any]:
+    def _checking(self, pairs: Iterator[object]) -> Iterator[object]:
         for pair in pairs:
             self.check_record()
             yield pair
@@ -441,10 +441,10 @@ class KeyGroupPartitioner:
         self.count = 0
         self._states, self._key_groups = states, key_groups
         self._groups: dict[int, KeyGroupState] = {}
-        self._unsorted: list[tuple[str, Hashable, dict[Any, Any]]] = []
+        self._unsorted: list[tuple[str, Hashable, dict[object, object]]] = []
         self._unsorted_count = 0
 
-    def add(self, name: str, namespace: Hashable, entries: dict[Any, Any]) -> None:
+    def add(self, name: str, namespace: Hashable, entries: dict[object, object]) -> None:
         """Take in entries of a state, which must not change before they are taken."""
         self.count += len(entries)
         self._unsorted.append((name, namespace, entries))
@@ -485,7 +485,9 @@ class KeyGroupPartitioner:
         return found
 
 
-def _by_group(of_keys: Iterable[int], entries: dict[Any, Any]) -> dict[int, dict[Any, Any]]:
+def _by_group(
+    of_keys: Iterable[int], entries: dict[object, object]
+) -> dict[int, dict[object, object]]:
     groups: dict[int, dict[Any, Any]] = {}
     find = groups.get
     for group, (key, value) in zip(of_keys, entries.items(), strict=True):

@@ -47,7 +47,7 @@ class Expiring(Base):
             self.sweep.some(rules.checked_per_access)
         return rules
 
-    def _left(self, entry: Any) -> Any:
+    def _left(self, entry: object) -> Any:
         """Return the unexpired part of an entry, or None; the same entry if nothing expired."""
         return self._stamps.left(entry, self.time_to_live.latest_expired())
 
@@ -68,7 +68,7 @@ class ExpiringSingle(Expiring):
             super()._store(rules.stamp(value))
         return value
 
-    def _store(self, entry: Any) -> None:
+    def _store(self, entry: object) -> None:
         super()._store(self._accessed().stamp(entry))
 
 
@@ -116,7 +116,7 @@ class ExpiringListState(Expiring, ListState):
         """Append an element."""
         self._append(self._fitting([value]))
 
-    def _append(self, elements: list[Any]) -> None:
+    def _append(self, elements: list[object]) -> None:
         now = self._accessed().now()
         super()._append([(now, value) for value in elements])
 
@@ -141,12 +141,12 @@ class ExpiringMapState(Expiring, MapState):
             self._store(entries)
         return value
 
-    def put(self, key: Any, value: Any) -> None:
+    def put(self, key: object, value: object) -> None:
         """Set an entry."""
         key, value = self._fitting(key, value)
         self._writable()[key] = self._accessed().stamp(value)
 
-    def put_all(self, dict_value: Iterable[tuple[Any, Any]]) -> None:
+    def put_all(self, dict_value: Iterable[tuple[object, object]]) -> None:
         """Set entries, given as pairs: ``d.items()``, not ``d``."""
         now = self._accessed().now()
         entries = self._writable()
@@ -170,7 +170,7 @@ class ExpiringMapState(Expiring, MapState):
             self._store(entries)
         return visible
 
-    def _visible(self, rules: TimeToLive) -> dict[Any, Any]:
+    def _visible(self, rules: TimeToLive) -> dict[object, object]:
         """Return the entries that a reader sees, without stamps; remove expired ones."""
         entries = self._load()
         if entries is None:
@@ -182,7 +182,7 @@ class ExpiringMapState(Expiring, MapState):
         self._remove_expired(entries, expired)
         return visible
 
-    def _remove_expired(self, entries: dict[Any, Any], expired: list[Any]) -> None:
+    def _remove_expired(self, entries: dict[object, object], expired: list[object]) -> None:
         for key in expired:
             del entries[key]
         if expired:

@@ -111,7 +111,7 @@ class _StampedEntries:
         self._duration, self._time = time_to_live.duration, time_to_live.now
         self._now = self._time()
 
-    def get(self, key: Any, default: Any = None) -> Any:
+    def get(self, key: object, default: object = None) -> Any:
         """Return an entry that has not expired."""
         now = self._now = self._time()
         stamped = self._entries.get(key)
@@ -126,7 +126,7 @@ class _StampedEntries:
     def __setitem__(self, key: Any, entry: Any) -> None:
         self._entries[key] = self._time(), entry
 
-    def __delitem__(self, key: Any) -> None:
+    def __delitem__(self, key: object) -> None:
         del self._entries[key]
 
     def pop(self, key: Any, default: Any = None) -> Any:
@@ -137,7 +137,7 @@ class _StampedEntries:
         del self._entries[key]
         return entry
 
-    def note(self, key: Any) -> None:
+    def note(self, key: object) -> None:
         """Note that an entry changed, which prolongs its life."""
         stamped = self._entries.get(key)
         if stamped is not None and stamped[0] != self._now:

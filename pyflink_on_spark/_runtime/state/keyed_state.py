@@ -58,11 +58,11 @@ class KeyedState:
         self._fit: Coercion | None = None
 
     @classmethod
-    def arguments(cls, descriptor: Any) -> tuple[Any, ...]:
+    def arguments(cls, descriptor: object) -> tuple[object, ...]:
         """Return the constructor's arguments from a descriptor, besides backend and table."""
         return ()
 
-    def declare(self, name: str, type_info: Any, converted: bool) -> None:
+    def declare(self, name: str, type_info: object, converted: bool) -> None:
         """Declare the type of values; without a declaration a value may have any type."""
         self._fit = coercion(name, type_info, converted)
 
@@ -79,11 +79,11 @@ class KeyedState:
             if table.changed is not None:
                 table.changed[table.namespace].add(key)
 
-    def put_whole(self, value: Any) -> None:
+    def put_whole(self, value: object) -> None:
         """Set the current key's entry to a value as tools show and take it."""
         self._store(value if self._fit is None else self._fit(value))
 
-    def _keep(self, value: Any) -> None:
+    def _keep(self, value: object) -> None:
         """Set the current key's entry to a value of the declared type; None removes the entry."""
         if self._fit is not None:
             value = self._fit(value)
@@ -155,7 +155,7 @@ class ValueState(KeyedState):
         """Return the value, or None."""
         return self._table.current.get(self._backend.key)
 
-    def update(self, value: Any) -> None:
+    def update(self, value: object) -> None:
         """Set the value; None removes an untyped one, and has no declared type."""
         if type(value) is not int or not self._low <= value <= self._high:
             if self._fit is not None:
@@ -169,7 +169,7 @@ class ValueState(KeyedState):
         if table.changed is not None:
             table.changed[table.namespace].add(key)
 
-    def put_whole(self, value: Any) -> None:
+    def put_whole(self, value: object) -> None:
         """Replace the content of the current key."""
         self.update(value)
 
@@ -186,7 +186,7 @@ class Elements:
     def __init__(self, elements: Iterable[Any]) -> None:
         self._elements = elements
 
-    def __iter__(self) -> Iterator[Any]:
+    def __iter__(self) -> Iterator[object]:
         """Iterate over the elements."""
         return iter(self._elements)
 
@@ -215,7 +215,7 @@ class ListState(MergingState):
         if table.changed is not None:
             table.changed[table.namespace].add(key)
 
-    def add_all(self, values: Iterable[Any]) -> None:
+    def add_all(self, values: Iterable[object]) -> None:
         """Append elements."""
         self._append(self._fitting(values))
 
@@ -229,7 +229,7 @@ class ListState(MergingState):
         """Replace the content of the current key."""
         self.update(value)
 
-    def __iter__(self) -> Iterator[Any]:
+    def __iter__(self) -> Iterator[object]:
         """Iterate over the elements."""
         return iter(self.get())
 
@@ -279,7 +279,7 @@ class ReducingState(MergingState):
         """Return the value, or None."""
         return self._load()
 
-    def add(self, value: Any) -> None:
+    def add(self, value: object) -> None:
         """Reduce the value and another one to the new value."""
         current = self._load()
         self._keep(value if current is None else self._reduce(current, value))
@@ -370,7 +370,7 @@ class FoldingState(KeyedState):
 
 
 def coercion(
-    name: str, type_info: Any, converted: bool, what: str = "was put into"
+    name: str, type_info: object, converted: bool, what: str = "was put into"
 ) -> Coercion | None:
     """Return the coercion for the values of a state, or None if there is none.
 
@@ -402,7 +402,7 @@ def _compiled(type_info: Any, convert: Coercion) -> Coercion:
     return fit
 
 
-def fitting_ints(type_info: Any) -> tuple[int, int]:
+def fitting_ints(type_info: object) -> tuple[int, int]:
     """Return the least and the greatest int that a state surely keeps as it is.
 
     If the first is greater, it keeps no int so. This spares the most frequent values a call of what
@@ -420,7 +420,7 @@ def element_coercion(name: str, type_info: Any, converted: bool) -> Coercion | N
 
 
 def entry_coercions(
-    name: str, type_info: Any, converted: bool
+    name: str, type_info: object, converted: bool
 ) -> tuple[Coercion | None, Coercion | None]:
     """Return the same for the keys and for the values of a map state; a value may be None."""
     if not isinstance(type_info, MapTypeInfo):

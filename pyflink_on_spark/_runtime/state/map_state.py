@@ -33,11 +33,11 @@ class MapIterator:
     __slots__ = ("_detached", "_items", "_last", "_pick", "_version", "_view")
 
     def __init__(
-        self, view: ReadableMap, items: Iterable[Any], pick: Callable[[Any], Any] | None
+        self, view: ReadableMap, items: Iterable[object], pick: Callable[[Any], object] | None
     ) -> None:
         self._view = view
         self._version = view._version
-        self._items: Iterator[Any] = iter(items)
+        self._items: Iterator[object] = iter(items)
         self._pick = pick
         self._last: Any = None
         self._detached = False
@@ -74,11 +74,11 @@ def _modified() -> Exception:
     )
 
 
-def _key(item: tuple[Any, Any]) -> Any:
+def _key(item: tuple[object, object]) -> object:
     return item[0]
 
 
-def _value(item: tuple[Any, Any]) -> Any:
+def _value(item: tuple[object, object]) -> object:
     return item[1]
 
 
@@ -94,15 +94,15 @@ class ReadableMap:
         """Return the map as it is now; not for writing."""
         raise NotImplementedError
 
-    def _discard(self, key: Any) -> None:
+    def _discard(self, key: object) -> None:
         """Remove an entry, if it is there."""
         raise NotImplementedError
 
-    def get(self, key: Any) -> Any:
+    def get(self, key: object) -> Any:
         """Return a value, or None."""
         return self._entries().get(key)
 
-    def contains(self, key: Any) -> bool:
+    def contains(self, key: object) -> bool:
         """True for a key with a value that is not None."""
         return self.get(key) is not None
 
@@ -122,13 +122,13 @@ class ReadableMap:
         """True if there are no entries."""
         return not self._entries()
 
-    def __getitem__(self, key: Any) -> Any:
+    def __getitem__(self, key: object) -> object:
         return self.get(key)
 
-    def __contains__(self, key: Any) -> bool:
+    def __contains__(self, key: object) -> bool:
         return self.contains(key)
 
-    def __iter__(self) -> Iterator[Any]:
+    def __iter__(self) -> Iterator[object]:
         return self.keys()
 
 
@@ -137,22 +137,22 @@ class WritableMap(ReadableMap):
 
     __slots__ = ()
 
-    def put(self, key: Any, value: Any) -> None:
+    def put(self, key: object, value: object) -> None:
         """Set an entry."""
         self.put_all(((key, value),))
 
-    def put_all(self, dict_value: Iterable[tuple[Any, Any]]) -> None:
+    def put_all(self, dict_value: Iterable[tuple[object, object]]) -> None:
         """Set entries, given as pairs: ``d.items()``, not ``d``."""
         raise NotImplementedError
 
-    def remove(self, key: Any) -> None:
+    def remove(self, key: object) -> None:
         """Remove an entry, if it is there."""
         self._discard(key)
 
-    def __setitem__(self, key: Any, value: Any) -> None:
+    def __setitem__(self, key: object, value: object) -> None:
         self.put(key, value)
 
-    def __delitem__(self, key: Any) -> None:
+    def __delitem__(self, key: object) -> None:
         self.remove(key)
 
 
@@ -166,13 +166,13 @@ class MapState(KeyedState, WritableMap):
         super().__init__(backend, table)
         self._version = 0
         self._fit_key: Coercion | None = None
-        self._forgotten: dict[Any, Any] | None = None
+        self._forgotten: dict[object, object] | None = None
 
-    def declare(self, name: str, type_info: Any, converted: bool) -> None:
+    def declare(self, name: str, type_info: object, converted: bool) -> None:
         """Say of which type the map has to be."""
         self._fit_key, self._fit = entry_coercions(name, type_info, converted)
 
-    def get(self, key: Any) -> Any:
+    def get(self, key: object) -> Any:
         """Return a value, or None.
 
         Raises:
@@ -193,7 +193,7 @@ class MapState(KeyedState, WritableMap):
         fitted = self._fit_key(key)
         return None if entries is None else entries.get(fitted)
 
-    def put(self, key: Any, value: Any) -> None:
+    def put(self, key: object, value: object) -> None:
         """Set an entry."""
         if self._fit_key is not None:
             key = self._fit_key(key)
@@ -201,7 +201,7 @@ class MapState(KeyedState, WritableMap):
             value = self._fit(value)
         self._writable()[key] = value
 
-    def put_all(self, dict_value: Iterable[tuple[Any, Any]]) -> None:
+    def put_all(self, dict_value: Iterable[tuple[object, object]]) -> None:
         """Set entries, given as pairs: ``d.items()``, not ``d``."""
         entries = self._writable()
         for key, value in dict_value:
@@ -226,7 +226,7 @@ class MapState(KeyedState, WritableMap):
         except NoKeyYetError:
             self._forgotten_entries().clear()
 
-    def _forgotten_entries(self) -> dict[Any, Any]:
+    def _forgotten_entries(self) -> dict[object, object]:
         """Return the entries that ``open()`` has put, and that belong to no key, as in PyFlink."""
         if self._forgotten is None:
             _log.warning(
@@ -236,18 +236,18 @@ class MapState(KeyedState, WritableMap):
             self._forgotten = {}
         return self._forgotten
 
-    def _fitting(self, key: Any, value: Any) -> tuple[Any, Any]:
+    def _fitting(self, key: object, value: object) -> tuple[object, object]:
         if self._fit_key is not None:
             key = self._fit_key(key)
         if self._fit is not None:
             value = self._fit(value)
         return key, value
 
-    def _entries(self) -> dict[Any, Any]:
+    def _entries(self) -> dict[object, object]:
         entries: dict[Any, Any] = self._table.current.get(self._backend.key, {})
         return entries
 
-    def _writable(self) -> dict[Any, Any]:
+    def _writable(self) -> dict[object, object]:
         table = self._table
         key = self._backend.key
         try:
@@ -261,7 +261,7 @@ class MapState(KeyedState, WritableMap):
             table.changed[table.namespace].add(key)
         return entries
 
-    def _kept(self, entries: dict[Any, Any], key: Any) -> Any:
+    def _kept(self, entries: dict[object, object], key: object) -> object:
         """Return the key under which an entry is kept."""
         return key if self._fit_key is None or key in entries else self._fit_key(key)
 
@@ -299,12 +299,12 @@ class SortedEntries:
 
     __slots__ = ("_keys", "_new", "values")
 
-    def __init__(self, values: dict[Any, Any] | None = None) -> None:
+    def __init__(self, values: dict[object, object] | None = None) -> None:
         self.values = {} if values is None else values
         self._keys: list[Any] = []
-        self._new: list[Any] = list(self.values)
+        self._new: list[object] = list(self.values)
 
-    def __reduce__(self) -> tuple[Any, ...]:
+    def __reduce__(self) -> tuple[object, ...]:
         return SortedEntries, (self.values,)
 
     def __eq__(self, other: object) -> bool:
@@ -315,7 +315,7 @@ class SortedEntries:
     def __bool__(self) -> bool:
         return bool(self.values)
 
-    def put(self, key: Any, value: Any) -> None:
+    def put(self, key: object, value: object) -> None:
         """Set an entry.
 
         Raises:
@@ -381,7 +381,7 @@ class SortedMapState(KeyedState, WritableMap):
         super().__init__(backend, table)
         self._version = 0
 
-    def put(self, key: Any, value: Any) -> None:
+    def put(self, key: object, value: object) -> None:
         """Set an entry."""
         self._writable().put(key, value)
 
@@ -407,17 +407,17 @@ class SortedMapState(KeyedState, WritableMap):
         """Return the entry with the largest key, or None."""
         return self._at(-1)
 
-    def head_map(self, to_key: Any) -> Iterator[Pair]:
+    def head_map(self, to_key: object) -> Iterator[Pair]:
         """Iterate over the entries with smaller keys, in order."""
         entries = self._sorted()
         return self._iterate(entries.items(0, entries.position(to_key)))
 
-    def tail_map(self, from_key: Any) -> Iterator[Pair]:
+    def tail_map(self, from_key: object) -> Iterator[Pair]:
         """Iterate over the entries with this key and larger ones, in order."""
         entries = self._sorted()
         return self._iterate(entries.items(entries.position(from_key)))
 
-    def sub_map(self, from_key: Any, to_key: Any) -> Iterator[Pair]:
+    def sub_map(self, from_key: object, to_key: object) -> Iterator[Pair]:
         """Iterate over the entries from a key to one that is not included, in order."""
         entries = self._sorted()
         return self._iterate(entries.items(entries.position(from_key), entries.position(to_key)))
@@ -438,7 +438,7 @@ class SortedMapState(KeyedState, WritableMap):
         entries: SortedEntries = self._table.current.get(self._backend.key, _NO_ENTRIES)
         return entries
 
-    def _entries(self) -> dict[Any, Any]:
+    def _entries(self) -> dict[object, object]:
         return self._sorted().values
 
     def _at(self, position: int) -> Pair | None:
@@ -449,7 +449,7 @@ class SortedMapState(KeyedState, WritableMap):
         return key, entries.values[key]
 
     def _iterate(
-        self, items: Iterator[Pair], pick: Callable[[Any], Any] | None = None
+        self, items: Iterator[Pair], pick: Callable[[Any], object] | None = None
     ) -> Iterator[Any]:
         return MapIterator(self, items, pick)
 

@@ -30,7 +30,7 @@ def is_moved_in(table: StateTable) -> bool:
     return table.kind in (PIECES, MAP)
 
 
-def interpret(table: StateTable, name: str, kind: str, type_info: Any) -> None:
+def interpret(table: StateTable, name: str, kind: str, type_info: object) -> None:
     """Convert the entries of a table to the form of a state's kind and type.
 
     Args:
@@ -53,7 +53,7 @@ def interpret(table: StateTable, name: str, kind: str, type_info: Any) -> None:
     table.kind = kind
 
 
-def decoder(name: str, kind: str, type_info: Any, stamped: bool, load: Load = load) -> Decode:
+def decoder(name: str, kind: str, type_info: object, stamped: bool, load: Load = load) -> Decode:
     """Make what decodes the entries of a state.
 
     Args:
@@ -78,7 +78,7 @@ def decoder(name: str, kind: str, type_info: Any, stamped: bool, load: Load = lo
 def _single_decoder(where: str, read: Read, stamped: bool) -> Decode:
     """Make what decodes the first value; PyFlink does not look at others either."""
 
-    def decode(pieces: Any) -> Any:
+    def decode(pieces: Any) -> object:
         if not pieces:
             return None
         if stamped:
@@ -117,7 +117,7 @@ def _all(where: str, read: Read, content: bytes) -> list[Any]:
 
 
 def _map_decoder(where: str, read_key: Read, read_value: Read, stamped: bool) -> Decode:
-    def value_of(encoded: Any) -> Any:
+    def value_of(encoded: Any) -> object:
         if encoded is None:
             return None
         if stamped:
@@ -125,13 +125,13 @@ def _map_decoder(where: str, read_key: Read, read_value: Read, stamped: bool) ->
             return stamp, None if piece is None else _first(where, read_value, piece)
         return _first(where, read_value, encoded)
 
-    def decode(entries: Any) -> Any:
+    def decode(entries: Any) -> object:
         return {_first(where, read_key, key): value_of(value) for key, value in entries.items()}
 
     return decode
 
 
-def unpickled(entry: Any, load: Load) -> Any:
+def unpickled(entry: object, load: Load) -> object:
     """Load what is pickled in an entry, without stamps; other bytes stay as they are."""
     if isinstance(entry, dict):
         return {_one(key, load): _one(value, load) for key, value in entry.items()}
@@ -140,12 +140,12 @@ def unpickled(entry: Any, load: Load) -> Any:
     return entry
 
 
-def _one(content: Any, load: Load) -> Any:
+def _one(content: object, load: Load) -> object:
     found = _loaded(content, load)
     return found[0] if isinstance(found, list) and len(found) == 1 else found
 
 
-def _loaded(content: Any, load: Load) -> Any:
+def _loaded(content: object, load: Load) -> Any:
     """Load pickles that follow each other; return the bytes themselves if they are none."""
     if not isinstance(content, bytes):
         return content

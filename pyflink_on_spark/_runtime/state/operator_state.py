@@ -24,7 +24,7 @@ class BroadcastState(WritableMap):
 
     def __init__(
         self,
-        entries: dict[Any, Any],
+        entries: dict[object, object],
         fit_key: Coercion | None = None,
         fit_value: Coercion | None = None,
     ) -> None:
@@ -32,7 +32,7 @@ class BroadcastState(WritableMap):
         self._fit_key, self._fit_value = fit_key, fit_value
         self._version = 0
 
-    def put(self, key: Any, value: Any) -> None:
+    def put(self, key: object, value: object) -> None:
         """Set an entry."""
         if self._fit_key is not None:
             key = self._fit_key(key)
@@ -41,7 +41,7 @@ class BroadcastState(WritableMap):
         self._content[key] = value
         self._version += 1
 
-    def put_all(self, dict_value: Iterable[tuple[Any, Any]]) -> None:
+    def put_all(self, dict_value: Iterable[tuple[object, object]]) -> None:
         """Set entries, given as pairs: ``d.items()``, not ``d``."""
         for key, value in dict_value:
             self.put(key, value)
@@ -58,7 +58,7 @@ class BroadcastState(WritableMap):
     def _entries(self) -> dict[Any, Any]:
         return self._content
 
-    def _discard(self, key: Any) -> None:
+    def _discard(self, key: object) -> None:
         self._version += 1
         self._content.pop(key, None)
 
@@ -86,7 +86,7 @@ class ReadOnlyBroadcastState(ReadableMap):
     def _entries(self) -> dict[Any, Any]:
         return self._state._entries()
 
-    def _discard(self, key: Any) -> None:
+    def _discard(self, key: object) -> None:
         self._state._discard(key)
 
 
@@ -99,18 +99,18 @@ class OperatorListState:
 
     __slots__ = ("_elements",)
 
-    def __init__(self, elements: list[Any]) -> None:
+    def __init__(self, elements: list[object]) -> None:
         self._elements = elements
 
     def get(self) -> list[Any]:
         """Return a copy of the elements."""
         return list(self._elements)
 
-    def add(self, value: Any) -> None:
+    def add(self, value: object) -> None:
         """Append an element."""
         self._elements.append(value)
 
-    def add_all(self, values: Iterable[Any]) -> None:
+    def add_all(self, values: Iterable[object]) -> None:
         """Append elements."""
         self._elements.extend(values)
 
@@ -122,7 +122,7 @@ class OperatorListState:
         """Remove all elements."""
         self._elements.clear()
 
-    def __iter__(self) -> Iterator[Any]:
+    def __iter__(self) -> Iterator[object]:
         """Iterate over the elements."""
         return iter(self.get())
 
@@ -214,7 +214,7 @@ class OperatorState:
             self._content.broadcast.setdefault(name, {}).update(entries)
 
 
-def _refuse(name: str, others: dict[str, list[Any]], kind: str) -> None:
+def _refuse(name: str, others: dict[str, list[object]], kind: str) -> None:
     if name in others:
         raise RuntimeError(f"The state name '{name}' is already in use for a list that is {kind}.")
 
@@ -245,22 +245,22 @@ def redistribute(snapshots: Sequence[OperatorSnapshot], parallelism: int) -> lis
     ]
 
 
-def _joined(parts: Iterable[dict[str, list[Any]]]) -> dict[str, list[Any]]:
-    joined: dict[str, list[Any]] = {}
+def _joined(parts: Iterable[dict[str, list[object]]]) -> dict[str, list[object]]:
+    joined: dict[str, list[object]] = {}
     for part in parts:
         for name, elements in part.items():
             joined.setdefault(name, []).extend(elements)
     return joined
 
 
-def _dealt_out(lists: dict[str, list[Any]], parallelism: int) -> list[dict[str, list[Any]]]:
+def _dealt_out(lists: dict[str, list[object]], parallelism: int) -> list[dict[str, list[object]]]:
     return [
         {name: _share(elements, index, parallelism) for name, elements in lists.items()}
         for index in range(parallelism)
     ]
 
 
-def _share(elements: list[Any], index: int, parallelism: int) -> list[Any]:
+def _share(elements: list[object], index: int, parallelism: int) -> list[object]:
     """Return a subtask's part: the first ones get one more if it does not come out even."""
     size, more = divmod(len(elements), parallelism)
     start = index * size + min(index, more)

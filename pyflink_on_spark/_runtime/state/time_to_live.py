@@ -59,7 +59,7 @@ class TimeToLive:
         """Return the latest stamp (ms) that has expired."""
         return self._clock.now() - self.duration
 
-    def stamp(self, value: Any) -> tuple[int, Any]:
+    def stamp(self, value: object) -> tuple[int, Any]:
         """Return a value with the time of now."""
         return self._clock.now(), value
 
@@ -102,7 +102,7 @@ class Sweep:
         for namespace, key, entry in self._table.entries():
             self._check(namespace, key, entry)
 
-    def _check(self, namespace: Hashable, key: Any, seen: Any) -> None:
+    def _check(self, namespace: Hashable, key: object, seen: object) -> None:
         if self._purge(seen) is seen:
             return
         table = self._table
@@ -127,11 +127,11 @@ class Stamps(Protocol):
         """Return an entry with stamps."""
         ...
 
-    def unstamped(self, entry: Any) -> Any:
+    def unstamped(self, entry: object) -> object:
         """Return an entry without its stamps."""
         ...
 
-    def left(self, entry: Any, latest: int) -> Any:
+    def left(self, entry: object, latest: int) -> Any:
         """Return the unexpired part of an entry, or None; the same entry if nothing expired.
 
         Args:
@@ -147,7 +147,7 @@ class _OfEntries:
     def stamped(self, entry: Any, now: int) -> Any:
         return now, entry
 
-    def unstamped(self, entry: Any) -> Any:
+    def unstamped(self, entry: Any) -> object:
         return entry[1]
 
     def left(self, entry: Any, latest: int) -> Any:
@@ -157,10 +157,10 @@ class _OfEntries:
 class _OfElements:
     """A stamp for each element of a list."""
 
-    def stamped(self, entry: Any, now: int) -> Any:
+    def stamped(self, entry: Any, now: int) -> object:
         return [(now, value) for value in entry]
 
-    def unstamped(self, entry: Any) -> Any:
+    def unstamped(self, entry: Any) -> object:
         return [value for _, value in entry]
 
     def left(self, entry: Any, latest: int) -> Any:
@@ -176,7 +176,7 @@ class _OfValues:
     def stamped(self, entry: Any, now: int) -> Any:
         return {key: (now, value) for key, value in entry.items()}
 
-    def unstamped(self, entry: Any) -> Any:
+    def unstamped(self, entry: Any) -> object:
         return {key: value for key, (_, value) in entry.items()}
 
     def left(self, entry: Any, latest: int) -> Any:
@@ -249,7 +249,7 @@ class StateTable:
         self.namespace = namespace
         self.current = self.namespaces.setdefault(namespace, {})
 
-    def all_entries(self) -> Iterator[tuple[Hashable, dict[Any, Any]]]:
+    def all_entries(self) -> Iterator[tuple[Hashable, dict[object, object]]]:
         """Yield namespaces and entries by key; none of it for changing, and nothing may change."""
         yield from self.namespaces.items()
 
@@ -301,15 +301,15 @@ class StateTable:
         table = self.namespaces.get(namespace)
         return None if table is None else table.get(key)
 
-    def put(self, namespace: Hashable, key: Any, value: Any) -> None:
+    def put(self, namespace: Hashable, key: object, value: object) -> None:
         """Set an entry of any namespace; this is not noted as a change."""
         self.namespaces.setdefault(namespace, {})[key] = value
 
-    def put_all(self, namespace: Hashable, entries: dict[Any, Any]) -> None:
+    def put_all(self, namespace: Hashable, entries: dict[object, object]) -> None:
         """Set entries of any namespace; this is not noted as a change."""
         self.namespaces.setdefault(namespace, {}).update(entries)
 
-    def remove(self, namespace: Hashable, key: Any) -> None:
+    def remove(self, namespace: Hashable, key: object) -> None:
         """Remove an entry of any namespace, if it is there; this is not noted as a change."""
         table = self.namespaces.get(namespace)
         if table is None:
@@ -318,7 +318,7 @@ class StateTable:
         if not table and namespace != self.namespace and namespace is not None:
             del self.namespaces[namespace]
 
-    def drop_key(self, key: Any) -> None:
+    def drop_key(self, key: object) -> None:
         """Remove a key's entries in all namespaces."""
         for namespace in [space for space, table in self.namespaces.items() if key in table]:
             self.remove(namespace, key)

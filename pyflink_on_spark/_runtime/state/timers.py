@@ -56,7 +56,7 @@ class TimerQueue:
         """
         return self._times
 
-    def register(self, time: int, key: Any, namespace: Hashable) -> None:
+    def register(self, time: int, key: object, namespace: Hashable) -> None:
         """Add a timer; nothing happens if it is there already."""
         owner = key, namespace
         if time < self._horizon:
@@ -75,7 +75,7 @@ class TimerQueue:
         if self.changed is not None:
             self.changed[time, key, namespace] = None
 
-    def delete(self, time: int, key: Any, namespace: Hashable) -> None:
+    def delete(self, time: int, key: object, namespace: Hashable) -> None:
         """Remove a timer; nothing happens if it is not there."""
         owner = key, namespace
         timers = self._timers_around(time)
@@ -159,7 +159,7 @@ class TimerQueue:
             self._soon = self._later.pop(interval)
             self._times += sorted(self._soon)
 
-    def __contains__(self, timer: tuple[int, Any, Hashable]) -> bool:
+    def __contains__(self, timer: tuple[int, object, Hashable]) -> bool:
         return timer[1:] in _each(self._timers_around(timer[0]).get(timer[0], {}))
 
     def __iter__(self) -> Iterator[tuple[int, Any, Hashable]]:
@@ -400,7 +400,7 @@ class KeyedTimers:
         self.register = queue.register
         """``register(time, key, namespace)`` adds a timer; twice is once."""
 
-    def until(self, time: int) -> Iterator[tuple[int, Any, Hashable]]:
+    def until(self, time: int) -> Iterator[tuple[int, object, Hashable]]:
         """Remove and yield the timers due at a time (ms), in order; more may be registered."""
         return chain.from_iterable(iter(partial(self._queue.pop_due, time), []))
 

@@ -75,7 +75,7 @@ class KeyRoutes(Generic[Receiver]):
             receivers[subtask_of_key_group(group, count, len(receivers))] for group in range(count)
         ]
 
-    def find(self, key: Any) -> Receiver:
+    def find(self, key: object) -> Receiver:
         """Return the receiver of a key that is not known."""
         if len(self.known) >= ROUTES_KEPT:
             self.known.clear()
@@ -137,13 +137,13 @@ class ExchangeWriter:
         self._broadcast = isinstance(plan.partitioner, BroadcastPartitioner)
         self.by_key = isinstance(plan.partitioner, HashPartitioner)
         """True if the key of an element determines its receiver."""
-        self._unrouted: list[tuple[Any, Any]] = []
+        self._unrouted: list[tuple[object, object]] = []
         self._unrouted_times: list[int | None] = []
         self._one_by_one = NEW_KEYS_ONE_BY_ONE
         self._next = 0
         self._spread = self._spread_method(plan.partitioner, sender)
 
-    def write(self, elements: Iterator[Any], cursor: Cursor) -> None:
+    def write(self, elements: Iterator[object], cursor: Cursor) -> None:
         """Take over all elements of a lazy iterator; ``cursor`` has the timestamp of each."""
         self._spread(elements, cursor)
         self._written()
@@ -172,7 +172,7 @@ class ExchangeWriter:
         if self._writes % self._check_every == 0:
             self._flush_full()
 
-    def _write_keyed(self, bundle: Bundle, keys: list[Any]) -> None:
+    def _write_keyed(self, bundle: Bundle, keys: list[object]) -> None:
         self._route()
         values = bundle.values
         if self._plan.isolate:
@@ -299,7 +299,7 @@ class ExchangeWriter:
             if plan.timestamped:
                 buffer.timestamps.append(cursor.timestamp)
 
-    def _at_random(self, elements: Iterator[Any], cursor: Cursor) -> None:
+    def _at_random(self, elements: Iterator[object], cursor: Cursor) -> None:
         values, timestamps = self._collect(elements, cursor)
         picked = self._random.choices(self._buffers, k=len(values))
         for value, buffer in zip(values, picked, strict=True):
@@ -308,13 +308,13 @@ class ExchangeWriter:
             for timestamp, buffer in zip(timestamps, picked, strict=True):
                 buffer.timestamps.append(timestamp)
 
-    def _to_first(self, elements: Iterator[Any], cursor: Cursor) -> None:
+    def _to_first(self, elements: Iterator[object], cursor: Cursor) -> None:
         values, timestamps = self._collect(elements, cursor)
         self._buffers[0].values += values
         if timestamps is not None:
             self._buffers[0].timestamps += timestamps
 
-    def _round_robin(self, elements: Iterator[Any], cursor: Cursor) -> None:
+    def _round_robin(self, elements: Iterator[object], cursor: Cursor) -> None:
         values, timestamps = self._collect(elements, cursor)
         count = len(self._buffers)
         for offset in range(count):
@@ -325,8 +325,8 @@ class ExchangeWriter:
         self._next = (self._next + len(values)) % count
 
     def _collect(
-        self, elements: Iterator[Any], cursor: Cursor
-    ) -> tuple[list[Any], list[int | None] | None]:
+        self, elements: Iterator[object], cursor: Cursor
+    ) -> tuple[list[object], list[int | None] | None]:
         timestamps: list[int | None] | None = None
         if self._plan.timestamped:
             timestamps = []
@@ -404,7 +404,7 @@ def _take(items: list[Any], count: int) -> list[Any]:
 class Output(Protocol):
     """One edge, or several, that leave a chain."""
 
-    def write(self, elements: Iterator[Any], cursor: Cursor) -> None:
+    def write(self, elements: Iterator[object], cursor: Cursor) -> None:
         """Take over all elements of a lazy iterator; ``cursor`` has the timestamp of each."""
         ...
 
@@ -443,7 +443,7 @@ class LocalOutput:
         self._timestamped = timestamped
         self._guard = ImmutabilityGuard() if isolate else None
 
-    def write(self, elements: Iterator[Any], cursor: Cursor) -> None:
+    def write(self, elements: Iterator[object], cursor: Cursor) -> None:
         """Collect the elements, a bundle at a time, and hand them over."""
         while True:
             timestamps: list[int | None] | None = [] if self._timestamped else None
@@ -496,7 +496,7 @@ class ForkOutput:
 class NoOutput:
     """Draws the elements of a chain that no edge leaves."""
 
-    def write(self, elements: Iterator[Any], cursor: Cursor) -> None:
+    def write(self, elements: Iterator[object], cursor: Cursor) -> None:
         """Draw all elements."""
         for _ in elements:
             pass

@@ -72,7 +72,7 @@ class GroupCheckpoints:
             request.aborted = True
         self.halted = False
 
-    def take_prepared(self) -> list[Any]:
+    def take_prepared(self) -> list[object]:
         """Return, once, the committables for the driver."""
         prepared, self.prepared = self.prepared, []
         return prepared

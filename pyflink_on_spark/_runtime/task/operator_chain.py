@@ -201,7 +201,7 @@ class OperatorChain(OperatorLine):
             end = output.output if isinstance(output, WatermarkOutput) else output
             yield from ends_of(end)
 
-    def side_output(self, tag: str, value: Any) -> None:
+    def side_output(self, tag: str, value: object) -> None:
         """Emit to a side output; without a consumer nothing happens."""
         side = self._all_sides.get(tag)
         if side is not None:
@@ -231,7 +231,7 @@ class OperatorChain(OperatorLine):
         if done < len(event.values):
             self.inbox.appendleft((where, event.after(done)))
 
-    def feed(self, port: int, elements: Iterator[Any]) -> None:
+    def feed(self, port: int, elements: Iterator[object]) -> None:
         """Process elements; the cursor gets their timestamps as they are drawn."""
         if len(self._heads) > 1:
             self._run(self._heads[port](elements), 1)
@@ -250,7 +250,7 @@ class OperatorChain(OperatorLine):
         for index, operator in self._overriding("prepare_barrier"):
             self._emit(operator.prepare_barrier(), index)
 
-    def save_time(self) -> tuple[Any, ...]:
+    def save_time(self) -> tuple[object, ...]:
         """Return the event time of the chain and of its channels, as plain data."""
         output = None if self._watermarks is None else self._watermarks.save()
         return self._valve.save(), output
@@ -334,12 +334,12 @@ class OperatorChain(OperatorLine):
             if getattr(type(operator), method) is not getattr(Operator, method)
         ]
 
-    def _emit(self, produced: Iterable[Any], index: int) -> None:
+    def _emit(self, produced: Iterable[object], index: int) -> None:
         """Pass an operator's results to the outputs."""
         if produced != ():
             self._run(iter(produced), index + 1)
 
-    def _run(self, elements: Iterator[Any], start: int, timed: bool = False) -> None:
+    def _run(self, elements: Iterator[object], start: int, timed: bool = False) -> None:
         for process in self._line(start, timed):
             elements = process(elements)
         self._main.write(elements, self.cursor)
@@ -375,7 +375,7 @@ def _parts(bundle: Bundle, slices: Iterator[slice]) -> Iterator[Iterable[Any]]:
             yield zip(keys[part], values[part], strict=True)
 
 
-def _timed_parts(bundle: Bundle, slices: Iterator[slice], cursor: Cursor) -> Iterator[Any]:
+def _timed_parts(bundle: Bundle, slices: Iterator[slice], cursor: Cursor) -> Iterator[object]:
     """Yield elements, or pairs of key and element; set the cursor to each timestamp before."""
     timestamps = bundle.timestamps
     assert timestamps is not None
@@ -405,7 +405,7 @@ def in_their_key_groups(
         yield piece
 
 
-def misplaced(plan: OperatorPlan, key: Any) -> str:
+def misplaced(plan: OperatorPlan, key: object) -> str:
     """Return a sentence about an operator's key that the job would not find."""
     typed = "no key_type" if plan.key_type is None else f"the key_type {plan.key_type}"
     return (
@@ -415,7 +415,7 @@ def misplaced(plan: OperatorPlan, key: Any) -> str:
     )
 
 
-def is_in(key_groups: KeyGroups, key: Any, group: int) -> bool:
+def is_in(key_groups: KeyGroups, key: object, group: int) -> bool:
     """True if a key, in the engine's form, belongs to a key group."""
     try:
         return key_groups.of(key) == group
@@ -423,7 +423,7 @@ def is_in(key_groups: KeyGroups, key: Any, group: int) -> bool:
         return False  # a key that does not even have the declared type
 
 
-def _first_key(piece: Piece) -> Iterator[Any]:
+def _first_key(piece: Piece) -> Iterator[object]:
     if isinstance(piece, KeyGroupState):
         for namespaces in piece.tables.values():
             for entries in namespaces.values():

@@ -266,7 +266,7 @@ class SourceInput:
         self._begun: float | None = None
         self._allowance, self._left = allowance, allowance
         self._stopped = self._closed = False
-        self._last_position: list[Any] = []
+        self._last_position: list[object] = []
         self._ended_in: int | None = None
         self.reading = True
         """True until the source has ended."""

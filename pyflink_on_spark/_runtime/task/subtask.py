@@ -246,7 +246,7 @@ class Subtask(LogPlace):
         self._ship = ship
         self._parts: list[Subtask] = []
         self._places: tuple[int, ...] = tuple(range(len(parts.chains)))
-        self._runs: dict[int, Run[Any]] = {}
+        self._runs: dict[int, Run[object]] = {}
         self.run: Run[Any] = at_once
         """Calls something where its functions run."""
         self.depths = parts.depths
@@ -522,7 +522,7 @@ class Subtask(LogPlace):
         for writer in self._writers:
             writer.ship_to(ship)
 
-    def run_in(self, run: Run[Any]) -> None:
+    def run_in(self, run: Run[object]) -> None:
         """Call all functions by something that calls them in a thread."""
         self.run = run
         self._runs.update(dict.fromkeys((id(plan.operator) for plan, _ in self._contexts), run))
@@ -537,7 +537,7 @@ class Subtask(LogPlace):
         """Return its operators."""
         return [plan.operator for plan, _ in self._contexts]
 
-    def _run_of(self, operator: Operator) -> Run[Any]:
+    def _run_of(self, operator: Operator) -> Run[object]:
         return self._runs.get(id(operator), at_once)
 
     # -- checkpoints -----------------------------------------------------------------------------
@@ -582,11 +582,11 @@ class Subtask(LogPlace):
             self.report_metrics()
         return state
 
-    def save_time(self) -> list[tuple[Any, ...]]:
+    def save_time(self) -> list[tuple[object, ...]]:
         """Return the event time of each chain, which a checkpoint of Flink's does not have."""
         return [chain.save_time() for chain in self._chains]
 
-    def load_time(self, saved: list[tuple[Any, ...]]) -> None:
+    def load_time(self, saved: list[tuple[object, ...]]) -> None:
         """Take over what ``save_time`` returned, after ``open``."""
         with self._explained:
             for chain, state in zip(self._chains, saved, strict=True):

@@ -221,7 +221,7 @@ class SubtaskBuilder:
             return WatermarkOutput(last, main, self._identity.clock)
         return main
 
-    def _channel_names(self, index: int) -> list[Any]:
+    def _channel_names(self, index: int) -> list[object]:
         names: list[Any] = [c for c, (chain, _) in self._channels.items() if chain == index]
         names += [
             output.edge.channel
@@ -320,7 +320,7 @@ def _copied(vertex: VertexPlan) -> VertexPlan:
     return replace(vertex, chains=chains)
 
 
-def _unpickled(thing: Any) -> Any:
+def _unpickled(thing: object) -> Any:
     return pickle.loads(pickle.dumps(thing, 5))
 
 
@@ -333,5 +333,5 @@ def _side_output(
     return lambda tag, value: chain.side_output(f"{node}/{tag}", value)
 
 
-def _no_side_output(tag: str, _: Any) -> None:
+def _no_side_output(tag: str, _: object) -> None:
     raise AssertionError(f"no side output {tag} here")

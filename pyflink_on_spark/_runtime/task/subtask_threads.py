@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from queue import Empty, SimpleQueue
 from types import FunctionType
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from pyflink_on_spark._runtime.elements.bundle import MIN_TIMESTAMP
 
@@ -194,7 +194,7 @@ class _Wanted:
         self._close()
 
 
-def bound_to_thread(functions: Iterable[Any]) -> object | None:
+def bound_to_thread(functions: Iterable[object]) -> object | None:
     """Return something in functions that only the thread which made it can use, or None."""
     seen: set[int] = set()
     left = [(function, 0) for function in functions]
@@ -208,7 +208,7 @@ def bound_to_thread(functions: Iterable[Any]) -> object | None:
     return None
 
 
-def _inside(thing: Any) -> Iterator[Any]:
+def _inside(thing: object) -> Iterator[object]:
     """Yield the objects that an object refers to; nothing of large collections."""
     if isinstance(thing, dict):
         if len(thing) <= _MOST_ITEMS:

@@ -54,7 +54,7 @@ class WatermarkOutput:
         self._allowed: float = _MOST_WATERMARKS
         self.at_once = assigner.at_once
 
-    def write(self, elements: Iterator[Any], cursor: Cursor) -> None:
+    def write(self, elements: Iterator[object], cursor: Cursor) -> None:
         """Hand elements on; the assigner at the end of the chain has noted their timestamps."""
         if self.at_once:
             while values := list(islice(elements, self._timer.room(BUNDLE_SIZE))):
@@ -64,7 +64,7 @@ class WatermarkOutput:
         while values := list(islice(elements, self._timer.room(BUNDLE_SIZE))):
             self._hand_on(values, self._assigner.take_timestamps())
 
-    def _parts(self, values: list[Any]) -> Iterator[list[Any]]:
+    def _parts(self, values: list[object]) -> Iterator[list[Any]]:
         """Yield elements in parts, and emit a watermark after each part but the last one.
 
         A part ends where event time has advanced far enough. After many watermarks there is one for
@@ -82,7 +82,7 @@ class WatermarkOutput:
         if start < len(values):
             yield values[start:] if start else values
 
-    def assign(self, elements: Iterator[Any]) -> None:
+    def assign(self, elements: Iterator[object]) -> None:
         """Do what ``write`` does for elements that the assigner has not seen, a chunk at a time."""
         while values := list(islice(elements, self._timer.room(BUNDLE_SIZE))):
             if not are_flat(values):
@@ -124,7 +124,7 @@ class WatermarkOutput:
         """Take over what ``save`` returned."""
         self.emitted, self._idle, self._ended = saved
 
-    def _hand_on(self, values: list[Any], timestamps: list[int | None] | None) -> None:
+    def _hand_on(self, values: list[object], timestamps: list[int | None] | None) -> None:
         now = self._clock.now()
         if self._timer.due_by_clock(now):
             self._emit(now)

@@ -37,11 +37,11 @@ __all__ = [
 ]
 
 
-def _is_untyped(type_info: Any) -> bool:
+def _is_untyped(type_info: object) -> bool:
     return type_info is None or isinstance(type_info, PickledBytesTypeInfo)
 
 
-def source_converter(type_info: Any) -> Callable[[Any], Any]:
+def source_converter(type_info: object) -> Callable[[Any], object]:
     """Return the conversion that ``from_collection`` applies to a value.
 
     As in Flink a number that is no exact match for its field becomes None where None is possible.
@@ -53,7 +53,7 @@ def source_converter(type_info: Any) -> Callable[[Any], Any]:
         return lambda value: value
     codec = codec_of(type_info)
 
-    def convert(value: Any) -> Any:
+    def convert(value: object) -> Any:
         try:
             return codec.source(value)
         except Exception as cause:  # noqa: BLE001 - of whatever kind, it becomes ours
@@ -62,7 +62,7 @@ def source_converter(type_info: Any) -> Callable[[Any], Any]:
     return convert
 
 
-def boundary_converter(type_info: Any) -> StreamConverter | None:
+def boundary_converter(type_info: object) -> StreamConverter | None:
     """Return the conversion of a function's results for the next function; None when untyped.
 
     Values that cannot be changed are taken in chunks, so the input may be read ahead.
@@ -73,7 +73,7 @@ def boundary_converter(type_info: Any) -> StreamConverter | None:
     return None if _is_untyped(type_info) else StreamConverter(codec_of(type_info))
 
 
-def collect_converter(type_info: Any) -> StreamConverter | None:
+def collect_converter(type_info: object) -> StreamConverter | None:
     """Return the conversion of results for ``execute_and_collect``; None when untyped.
 
     Raises:
@@ -82,7 +82,7 @@ def collect_converter(type_info: Any) -> StreamConverter | None:
     return None if _is_untyped(type_info) else StreamConverter(codec_of(type_info), collected=True)
 
 
-def key_converter(type_info: Any) -> Callable[[Any], Any] | None:
+def key_converter(type_info: object) -> Callable[[Any], object] | None:
     """Return the conversion of a key, which may be None, to its declared type; None when untyped.
 
     Raises:
@@ -94,7 +94,7 @@ def key_converter(type_info: Any) -> Callable[[Any], Any] | None:
     return lambda key: None if key is None else convert(key)
 
 
-def print_text(type_info: Any) -> Callable[[Any], str]:
+def print_text(type_info: object) -> Callable[[Any], str]:
     """Return how ``print()`` writes a value: rows and untyped ones as Python does, else as Java."""
     if _is_untyped(type_info):
         return _python_text
@@ -103,7 +103,7 @@ def print_text(type_info: Any) -> Callable[[Any], str]:
     return java_text(type_info)
 
 
-def java_text(type_info: Any) -> Callable[[Any], str]:
+def java_text(type_info: object) -> Callable[[Any], str]:
     """Return how Java writes a converted value.
 
     On Spark: an untyped value has Python's text, where Flink writes the address of its pickle;
@@ -114,7 +114,7 @@ def java_text(type_info: Any) -> Callable[[Any], str]:
         return str
     name, text = str(type_info), codec_of(type_info).text
 
-    def text_of(value: Any) -> str:
+    def text_of(value: object) -> str:
         if value is None:
             raise NullValueError(f"None in a stream of {name} cannot be written: it has no text")
         return text(value)
@@ -122,7 +122,7 @@ def java_text(type_info: Any) -> Callable[[Any], str]:
     return text_of
 
 
-def _python_text(value: Any) -> str:
+def _python_text(value: object) -> str:
     if isinstance(value, bytes):
         raise AttributeError(
             "'bytes' object has no attribute 'encode': a stream of bytes cannot be printed, "
@@ -131,7 +131,7 @@ def _python_text(value: Any) -> str:
     return str(value)
 
 
-def _row_text(value: Any) -> str:
+def _row_text(value: object) -> str:
     if not isinstance(value, Row):
         raise AssertionError(
             f"a stream declared as ROW can only print rows, "

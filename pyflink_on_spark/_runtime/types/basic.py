@@ -44,7 +44,7 @@ def integer(name: str, code: str) -> Codec:
     bits = array(code).itemsize * 8
     low, high = -(1 << (bits - 1)), (1 << (bits - 1)) - 1
 
-    def convert(value: Any) -> int:
+    def convert(value: object) -> int:
         if type(value) is not int:
             value = _as_int(value)
         if low <= value <= high:
@@ -57,7 +57,7 @@ def integer(name: str, code: str) -> Codec:
             return values
         return list(map(convert, values))
 
-    def source(value: Any) -> int:
+    def source(value: object) -> int:
         # Flink reads a collection through a 64-bit integer and keeps its low bits.
         if type(value) is not int or value not in _LONG_RANGE:
             raise unfit(value, name)
@@ -69,7 +69,7 @@ def integer(name: str, code: str) -> Codec:
 def big_integer() -> Codec:
     """Make the codec of integers of any size."""
 
-    def source(value: Any) -> int:
+    def source(value: object) -> int:
         if type(value) is not int:
             raise TypeError("only an int becomes a BigInteger")
         return value
@@ -81,7 +81,7 @@ def big_integer() -> Codec:
 def boolean() -> Codec:
     """Make the codec of booleans: any number from 0 to 255 is one."""
 
-    def convert(value: Any) -> bool:
+    def convert(value: object) -> bool:
         if type(value) is bool:
             return value
         number = _as_int(value)
@@ -89,7 +89,7 @@ def boolean() -> Codec:
             return bool(number)
         raise OverflowError("as a Boolean it has to lie between 0 and 255")
 
-    def source(value: Any) -> bool:
+    def source(value: object) -> bool:
         if type(value) is not bool:
             raise unfit(value, "Boolean")
         return value
@@ -110,7 +110,7 @@ def double() -> Codec:
     def convert_column(values: Sequence[Any]) -> Sequence[Any]:
         return values if set(map(type, values)) == _FLOAT else array("d", values).tolist()
 
-    def source(value: Any) -> float:
+    def source(value: object) -> float:
         if type(value) is not float:
             raise unfit(value, "Double")
         return value
@@ -129,7 +129,7 @@ def single() -> Codec:
         rounded = array("f", values).tolist()
         return values if rounded == list(values) and set(map(type, values)) == _FLOAT else rounded
 
-    def source(value: Any) -> float:
+    def source(value: object) -> float:
         if type(value) is not float:
             raise unfit(value, "Float")
         return convert(value)
@@ -143,13 +143,13 @@ def single() -> Codec:
 def decimal() -> Codec:
     """Make the codec of decimals, which keep their scale."""
 
-    def convert(value: Any) -> Decimal:
+    def convert(value: object) -> Decimal:
         number = Decimal(str(value))
         if not number.is_finite():
             raise ValueError("it is not a finite number")
         return number or abs(number)  # Java has no negative zero
 
-    def source(value: Any) -> Decimal:
+    def source(value: object) -> Decimal:
         if not isinstance(value, Decimal):
             raise unfit(value, "BigDecimal")
         return convert(value)
@@ -187,7 +187,7 @@ def _as_str(value: Any) -> str:
 def string() -> Codec:
     """Make the codec of text."""
 
-    def source(value: Any) -> str:
+    def source(value: object) -> str:
         if type(value) is str:
             return value
         if isinstance(value, bool):
@@ -211,7 +211,7 @@ def string() -> Codec:
 def character() -> Codec:
     """Make the codec of single characters."""
 
-    def convert(value: Any) -> str:
+    def convert(value: object) -> str:
         text = _as_str(value)
         if len(text) != 1:
             raise ValueError("it has to be exactly one character")
@@ -220,7 +220,7 @@ def character() -> Codec:
     def convert_column(values: Any) -> Any:
         return list(map(convert, values))
 
-    def source(value: Any) -> str:
+    def source(value: object) -> str:
         if type(value) is not str:
             raise TypeError("only a str becomes a Char")
         return convert(value)

@@ -117,7 +117,7 @@ def whole(value: Any) -> int:
     return int(value)
 
 
-def time_in_ms(value: Any) -> int:
+def time_in_ms(value: object) -> int:
     """Return a time (ms) as an int of 64 bits.
 
     Raises:
@@ -339,7 +339,7 @@ class Part(NamedTuple):
     unfit_is_null: bool = False
 
 
-def _no_parts(_: Any) -> Iterable[Part]:
+def _no_parts(_: object) -> Iterable[Part]:
     return ()
 
 
@@ -387,7 +387,7 @@ class Codec:
 def accept_null(convert: Convert) -> Convert:
     """Return a converter that also takes None, and returns it."""
 
-    def convert_or_null(value: Any) -> Any:
+    def convert_or_null(value: object) -> object:
         return None if value is None else convert(value)
 
     return convert_or_null
@@ -396,7 +396,7 @@ def accept_null(convert: Convert) -> Convert:
 def null_if_unfit(source: Convert) -> Convert:
     """Return a source converter that makes None of what Flink turns into null."""
 
-    def convert_or_null(value: Any) -> Any:
+    def convert_or_null(value: object) -> object:
         if value is None:
             return None
         try:
@@ -407,7 +407,7 @@ def null_if_unfit(source: Convert) -> Convert:
     return convert_or_null
 
 
-def unfit(value: Any, name: str) -> TypeError:
+def unfit(value: object, name: str) -> TypeError:
     """Return the error for a value of ``from_collection`` that has the wrong Python type.
 
     Flink reads such a value as null when it knows its Python type at all.
@@ -424,7 +424,7 @@ def column_of_type(exact_type: type, convert: Convert) -> ConvertColumn:
     """Return a column converter for types whose values are fine when they have one exact type."""
     expected = {exact_type}
 
-    def convert_column(values: Sequence[Any]) -> Sequence[Any]:
+    def convert_column(values: Sequence[object]) -> Sequence[Any]:
         return values if set(map(type, values)) == expected else list(map(convert, values))
 
     return convert_column

@@ -69,7 +69,7 @@ _PRIMITIVES = frozenset(
 )
 
 
-def codec_of(type_info: Any) -> Codec:
+def codec_of(type_info: object) -> Codec:
     """Return the codec of a declared type.
 
     Raises:
@@ -86,7 +86,7 @@ def _basic(type_info: BasicTypeInfo) -> Codec:
     return _BASIC[basic_type_of(type_info)]()
 
 
-def _is_byte(type_info: Any) -> bool:
+def _is_byte(type_info: object) -> bool:
     return isinstance(type_info, BasicTypeInfo) and basic_type_of(type_info) is BasicType.BYTE
 
 

@@ -44,7 +44,7 @@ def tuples(name: str, fields: list[Codec]) -> Codec:
     ]
     write_fields = _write_fields(fields)
 
-    def source(value: Any) -> tuple[Any, ...]:
+    def source(value: object) -> tuple[Any, ...]:
         if value is None:
             raise NullPart("None is no tuple")
         if not isinstance(value, (tuple, list, Row)):
@@ -52,10 +52,10 @@ def tuples(name: str, fields: list[Codec]) -> Codec:
         _require_size("tuple", size, len(value))
         return tuple([one(item) for one, item in zip(from_source, value)])
 
-    def text(value: tuple[Any, ...]) -> str:
+    def text(value: tuple[object, ...]) -> str:
         return f"({','.join(write_fields(value))})"
 
-    def parts(value: Any) -> Iterable[Part]:
+    def parts(value: object) -> Iterable[Part]:
         if not isinstance(value, (tuple, list, Row)) or len(value) < size:
             return ()
         return (
@@ -63,7 +63,7 @@ def tuples(name: str, fields: list[Codec]) -> Codec:
             for index, (field, item) in enumerate(zip(fields, value))
         )
 
-    def source_parts(value: Any) -> Iterable[Part]:
+    def source_parts(value: object) -> Iterable[Part]:
         return (part._replace(nullable=part.codec.nullable) for part in parts(value))
 
     return Codec(
@@ -81,7 +81,7 @@ def tuples(name: str, fields: list[Codec]) -> Codec:
 def _write_fields(fields: list[Codec]) -> Callable[[Iterable[Any]], list[str]]:
     texts = [field.text for field in fields]
 
-    def write(values: Iterable[Any]) -> list[str]:
+    def write(values: Iterable[object]) -> list[str]:
         return ["null" if value is None else text(value) for text, value in zip(texts, values)]
 
     return write
@@ -93,7 +93,7 @@ def _tuple_convert(fields: list[Codec]) -> Convert:
         accept_null(field.convert) if field.null_in_tuple else field.convert for field in fields
     ]
 
-    def convert(value: Any) -> tuple[Any, ...]:
+    def convert(value: object) -> tuple[Any, ...]:
         if type(value) is not tuple:
             raise TypeError("a tuple is required, exactly")
         if len(value) < size:
@@ -117,7 +117,7 @@ def _tuple_column(fields: list[Codec], convert: Convert) -> ConvertColumn | None
     if len(columns) < size:
         return None
 
-    def convert_column(values: Sequence[Any]) -> Sequence[Any]:
+    def convert_column(values: Sequence[Any]) -> Sequence[object]:
         if set(map(type, values)) != _TUPLE or set(map(len, values)) != {size} or not size:
             return list(map(convert, values))
         changed = False
@@ -138,7 +138,7 @@ def _collect_tuple(fields: list[Codec]) -> Convert | None:
     return lambda value: tuple([collect(item) for collect, item in zip(collectors, value)])
 
 
-def _same(value: Any) -> Any:
+def _same(value: object) -> Any:
     return value
 
 
@@ -166,7 +166,7 @@ def rows(name: str, names: list[str], fields: list[Codec]) -> Codec:
     def parts(value: Any) -> Iterable[Part]:
         return _named_parts(names, fields, _row_values(value, names))
 
-    def source_parts(value: Any) -> Iterable[Part]:
+    def source_parts(value: object) -> Iterable[Part]:
         return _named_parts(names, fields, _source_row_values(value, names)[1])
 
     return Codec(
@@ -223,13 +223,13 @@ def _snapshot_column(fields: list[Codec]) -> ConvertColumn | None:
 def _nullable_column(field: Codec, column: ConvertColumn) -> ConvertColumn:
     one_or_null = accept_null(field.convert)
 
-    def convert_column(values: Sequence[Any]) -> Sequence[Any]:
+    def convert_column(values: Sequence[object]) -> Sequence[Any]:
         return list(map(one_or_null, values)) if None in values else column(values)
 
     return convert_column
 
 
-def new_row(names: list[str], values: list[Any], kind: RowKind) -> Row:
+def new_row(names: list[str], values: list[object], kind: RowKind) -> Row:
     """Make a row from its parts, as they are."""
     row = Row.__new__(Row)
     row._names = names
@@ -238,14 +238,14 @@ def new_row(names: list[str], values: list[Any], kind: RowKind) -> Row:
     return row
 
 
-def _named_parts(names: list[str], fields: list[Codec], values: Sequence[Any]) -> Iterable[Part]:
+def _named_parts(names: list[str], fields: list[Codec], values: Sequence[object]) -> Iterable[Part]:
     return (
         Part(f"[{name!r}]", field, item, True, True)
         for name, field, item in zip(names, fields, values)
     )
 
 
-def _row_values(value: Any, names: list[str]) -> Sequence[Any]:
+def _row_values(value: object, names: list[str]) -> Sequence[object]:
     """Return a row's values in the type's order, and no more of them than it has names."""
     if not isinstance(value, Row):
         raise AttributeError("a Row is required")
@@ -266,7 +266,7 @@ class MissingFieldsError(ConversionError):
     """A row has names, but not all those of its declared type."""
 
 
-def _source_row_values(value: Any, names: list[str]) -> tuple[RowKind, Sequence[Any]]:
+def _source_row_values(value: object, names: list[str]) -> tuple[RowKind, Sequence[object]]:
     if value is None:
         raise NullPart("None is no row")
     if isinstance(value, dict):
@@ -285,7 +285,7 @@ def _source_row_values(value: Any, names: list[str]) -> tuple[RowKind, Sequence[
 def _row_source(names: list[str], fields: list[Codec]) -> Convert:
     from_source = [null_if_unfit(field.source) for field in fields]
 
-    def source(value: Any) -> Row:
+    def source(value: object) -> Row:
         kind, values = _source_row_values(value, names)
         _require_size("row", len(names), len(values))
         return new_row(names, [one(item) for one, item in zip(from_source, values)], kind)
@@ -296,7 +296,7 @@ def _row_source(names: list[str], fields: list[Codec]) -> Convert:
 def _collect_row(names: list[str], fields: list[Codec]) -> Convert | None:
     if all(field.collect is None for field in fields):
         return None
-    collectors: list[Callable[[Any], Any]] = [
+    collectors: list[Callable[[Any], object]] = [
         accept_null(field.collect or _same) for field in fields
     ]
 
@@ -307,7 +307,7 @@ def _collect_row(names: list[str], fields: list[Codec]) -> Convert | None:
     return collect
 
 
-def in_java_order(keys: Iterable[Any], key_hash: Callable[[Any], int]) -> list[Any]:
+def in_java_order(keys: Iterable[object], key_hash: Callable[[Any], int]) -> list[object]:
     """Sort keys as a HashMap that was made for that many lists them.
 
     Args:
@@ -330,7 +330,7 @@ def in_java_order(keys: Iterable[Any], key_hash: Callable[[Any], int]) -> list[A
 def pickled(name: str) -> Codec:
     """Make the codec of any object inside a typed value; it is copied."""
 
-    def convert(value: Any) -> Any:
+    def convert(value: object) -> Any:
         if type(value) in _ATOMS:
             return value
         return pickle.loads(cloudpickle.dumps(value, protocol=5))
@@ -348,7 +348,7 @@ def array(name: str, element: Codec, *, element_nullable: bool) -> Codec:
     """
     from_source = null_if_unfit(element.source) if element_nullable else element.source
 
-    def source(value: Any) -> list[Any]:
+    def source(value: object) -> list[Any]:
         if not isinstance(value, (list, tuple, bytes, bytearray)):
             raise unfit(value, name)
         return [from_source(item) for item in value]
@@ -364,13 +364,13 @@ def plain_list(name: str, element: Codec) -> Codec:
         element: the codec of its elements.
     """
 
-    def from_source(item: Any) -> Any:
+    def from_source(item: object) -> object:
         converted = element.source(item)
         if type(item) is int and type(converted) is int and converted != item:
             raise OverflowError(f"{item} is too large for {element.name}")
         return converted
 
-    def source(value: Any) -> list[Any]:
+    def source(value: object) -> list[Any]:
         if not isinstance(value, list):
             raise unfit(value, name)
         return [from_source(item) for item in value]
@@ -382,12 +382,12 @@ def _sequence(name: str, element: Codec, source: Convert, element_nullable: bool
     convert_all = _convert_all(element, element_nullable)
     element_text = null_or(element.text)
 
-    def convert(value: Any) -> list[Any]:
+    def convert(value: object) -> list[Any]:
         if type(value) is not list:
             raise TypeError("a list is required")
         return convert_all(value)
 
-    def text(value: list[Any]) -> str:
+    def text(value: list[object]) -> str:
         return f"[{', '.join(map(element_text, value))}]"
 
     def parts(value: Any) -> Iterable[Part]:
@@ -402,13 +402,13 @@ def _sequence(name: str, element: Codec, source: Convert, element_nullable: bool
     return Codec(name, convert, text, source, collect=collect, parts=parts, source_parts=parts)
 
 
-def _convert_all(element: Codec, nullable: bool) -> Callable[[list[Any]], list[Any]]:
+def _convert_all(element: Codec, nullable: bool) -> Callable[[list[Any]], list[object]]:
     column, one = element.column, element.convert
     one_or_null = accept_null(one) if nullable else one
     if column is None:
         return lambda values: [one_or_null(value) for value in values]
 
-    def convert_all(values: list[Any]) -> list[Any]:
+    def convert_all(values: list[object]) -> list[object]:
         if not values:
             return []
         if nullable and None in values:
@@ -428,12 +428,12 @@ def _collect_all(element: Codec) -> Convert | None:
 def byte_string(name: str) -> Codec:
     """Make the codec of byte arrays: ``bytes`` for functions, signed integers when collected."""
 
-    def convert(value: Any) -> bytes:
+    def convert(value: object) -> bytes:
         if not isinstance(value, (bytes, bytearray)):
             raise TypeError("bytes are required")
         return bytes(value)
 
-    def source(value: Any) -> bytes:
+    def source(value: object) -> bytes:
         if isinstance(value, str):
             return value.encode("utf-8")
         if not isinstance(value, (bytes, bytearray)):
@@ -443,7 +443,7 @@ def byte_string(name: str) -> Codec:
     def text(value: bytes) -> str:
         return f"[{', '.join(map(str, _signed(value)))}]"
 
-    def column(values: Sequence[Any]) -> Sequence[Any]:
+    def column(values: Sequence[object]) -> Sequence[Any]:
         return values if set(map(type, values)) == {bytes} else list(map(convert, values))
 
     return Codec(name, convert, text, source, column=column, collect=_signed)
@@ -469,20 +469,20 @@ def mapping(name: str, key: Codec, value: Codec, key_hash: Callable[[Any], int] 
             return {}
         return {convert_key(k): convert_value(v) for k, v in entries.items()}
 
-    def source(entries: Any) -> dict[Any, Any]:
+    def source(entries: object) -> dict[Any, Any]:
         if type(entries) is not dict:
             entries = _entries_of(entries, name)
         return {key.source(k): value.source(v) for k, v in entries.items()}
 
     value_text = null_or(value.text)
 
-    def text(entries: dict[Any, Any]) -> str:
+    def text(entries: dict[object, object]) -> str:
         ordered = in_java_order(entries, key_hash) if key_hash else entries
         pairs = [f"{key.text(k)}={value_text(entries[k])}" for k in ordered]
         return "{" + ", ".join(pairs) + "}"
 
     def parts_where(values_nullable: bool) -> Callable[[Any], Iterable[Part]]:
-        def parts(entries: Any) -> Iterable[Part]:
+        def parts(entries: object) -> Iterable[Part]:
             if not isinstance(entries, dict):
                 return
             for k, v in entries.items():
@@ -502,7 +502,7 @@ def mapping(name: str, key: Codec, value: Codec, key_hash: Callable[[Any], int] 
     )
 
 
-def _entries_of(value: Any, name: str) -> dict[str, Any]:
+def _entries_of(value: Any, name: str) -> dict[str, object]:
     """Return the parts of an object's pickle that Flink reads: class name and attributes."""
     kind = type(value)
     if kind.__module__ in _PLAIN_MODULES and not isinstance(value, dict):
@@ -531,7 +531,7 @@ def _collect_entries(key: Codec, value: Codec) -> Convert | None:
 def null_or(text: Callable[[Any], str]) -> Callable[[Any], str]:
     """Return a writer that also takes None."""
 
-    def text_or_null(value: Any) -> str:
+    def text_or_null(value: object) -> str:
         return "null" if value is None else text(value)
 
     return text_or_null

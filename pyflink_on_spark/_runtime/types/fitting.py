@@ -47,7 +47,7 @@ _Bounds = tuple[int, int]
 
 
 def unchanged_test(
-    type_info: Any, value: str, parts: Sequence[str] = (), facts: Facts = _NOTHING
+    type_info: object, value: str, parts: Sequence[str] = (), facts: Facts = _NOTHING
 ) -> str | None:
     """Write a test that is true only for immutable values which their type's conversion keeps.
 
@@ -89,7 +89,7 @@ def unchanged_fields_test(type_info: Any, fields: Sequence[str]) -> str | None:
     return " and ".join(f"({field} is None or {test})" for field, test in tests)
 
 
-def plain_key_test(type_info: Any, key: str, facts: Facts = _NOTHING) -> str | None:
+def plain_key_test(type_info: object, key: str, facts: Facts = _NOTHING) -> str | None:
     """Write a test that is true only for texts and whole numbers which their type keeps.
 
     Args:
@@ -110,7 +110,7 @@ def plain_key_test(type_info: Any, key: str, facts: Facts = _NOTHING) -> str | N
 
 
 def stored_test(
-    type_info: Any,
+    type_info: object,
     value: str,
     bind: Bind,
     parts: Sequence[str] = (),
@@ -163,7 +163,7 @@ def _items(values: str, count: int) -> list[str]:
 
 
 def _stored_items(
-    types: Sequence[Any],
+    types: Sequence[object],
     items: Sequence[str],
     bind: Bind,
     kept: Sequence[str] = (),
@@ -233,7 +233,7 @@ def _map_test(type_info: MapTypeInfo) -> Callable[[Any], bool]:
         f"lambda key, value: {key} and (value is None or {value})", names
     )
 
-    def fits(entries: Any) -> bool:
+    def fits(entries: object) -> bool:
         return type(entries) is dict and (
             not entries or last_fits(*next(reversed(entries.items())))
         )
@@ -241,7 +241,7 @@ def _map_test(type_info: MapTypeInfo) -> Callable[[Any], bool]:
     return fits
 
 
-def named_in(names: dict[str, Any]) -> Bind:
+def named_in(names: dict[str, object]) -> Bind:
     """Make the function that names objects in a namespace of compiled code."""
 
     def bind(name: str, thing: Any) -> str:
@@ -264,7 +264,7 @@ Facts = Mapping[str, Certainty]
 """The certainties of expressions, by their text."""
 
 
-def declared_certainty(type_info: Any, in_tuple: bool = False) -> Certainty | None:
+def declared_certainty(type_info: object, in_tuple: bool = False) -> Certainty | None:
     """Return the certainty of a value that a stream's conversion to its type has returned.
 
     Args:

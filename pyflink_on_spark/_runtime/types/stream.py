@@ -21,18 +21,18 @@ from pyflink_on_spark._runtime.types.codec import (
 _LONGEST_REPR = 120
 
 
-def explain(codec: Codec, value: Any, cause: BaseException) -> ConversionError:
+def explain(codec: Codec, value: object, cause: BaseException) -> ConversionError:
     """Return the error for a value that a function emitted."""
     return _explain(codec, value, cause, "convert", "parts")
 
 
-def explain_source(codec: Codec, value: Any, cause: BaseException) -> ConversionError:
+def explain_source(codec: Codec, value: object, cause: BaseException) -> ConversionError:
     """Return the error for a value that was given to ``from_collection``."""
     return _explain(codec, value, cause, "source", "source_parts")
 
 
 def _explain(
-    codec: Codec, value: Any, cause: BaseException, converter: str, parts: str
+    codec: Codec, value: object, cause: BaseException, converter: str, parts: str
 ) -> ConversionError:
     part, cause = _culprit(Part("", codec, value, codec.nullable), cause, converter, parts)
     where = f"{part.codec.name} at {part.step}" if part.step else codec.name
@@ -84,7 +84,7 @@ def _parts_of(part: Part, parts: str) -> Iterable[Part]:
         return ()
 
 
-def bounded_repr(value: Any) -> str:
+def bounded_repr(value: object) -> str:
     """Return a value's repr, cut to a length that fits a message."""
     try:
         text = repr(value)
@@ -106,7 +106,7 @@ def one_by_one(codec: Codec, *, collected: bool = False) -> Convert:
     convert, nullable = codec.convert, codec.nullable
     collect = _collect(codec) if collected else None
 
-    def convert_one(value: Any) -> Any:
+    def convert_one(value: object) -> object:
         if value is None and nullable:
             return None
         try:
@@ -137,13 +137,13 @@ class StreamConverter:
             self._column = _collecting(codec, self._column)
         self._snapshot = _explained(codec, codec.snapshot) if codec.column is None else None
 
-    def __call__(self, elements: Iterator[Any]) -> Iterator[Any]:
+    def __call__(self, elements: Iterator[object]) -> Iterator[object]:
         """Return the converted elements."""
         if self._column is None:
             return map(self.one, elements)
         return self._in_chunks(elements, self._column)
 
-    def _in_chunks(self, elements: Iterator[Any], column: ConvertColumn) -> Iterator[Any]:
+    def _in_chunks(self, elements: Iterator[object], column: ConvertColumn) -> Iterator[object]:
         elements = iter(elements) if self._snapshot is None else map(self._snapshot, elements)
         while True:
             chunk: list[Any] = []
@@ -164,7 +164,7 @@ def _explained(codec: Codec, snapshot: Convert | None) -> Convert | None:
     if snapshot is None:
         return None
 
-    def explained(value: Any) -> Any:
+    def explained(value: object) -> object:
         try:
             return snapshot(value)
         except Exception as cause:  # noqa: BLE001 - of whatever kind, it becomes ours
@@ -173,7 +173,9 @@ def _explained(codec: Codec, snapshot: Convert | None) -> Convert | None:
     return explained
 
 
-def _converted(chunk: list[Any], column: ConvertColumn, convert_one: Convert) -> Iterator[Any]:
+def _converted(
+    chunk: list[object], column: ConvertColumn, convert_one: Convert
+) -> Iterator[object]:
     try:
         converted = column(chunk)
         if len(converted) == len(chunk):  # a StopIteration would have ended it before

@@ -79,7 +79,7 @@ def _complaint(function: Any, error: Exception) -> str:
     )
 
 
-def _unpicklable_part(function: Any) -> tuple[str | None, Any]:
+def _unpicklable_part(function: object) -> tuple[str | None, object]:
     for name, value in _captured(function).items():
         try:
             cloudpickle.dumps(value)
@@ -104,7 +104,7 @@ class PlainFunction:
         function: what it does.
     """
 
-    def __init__(self, method: str, function: Any) -> None:
+    def __init__(self, method: str, function: object) -> None:
         self._method = method
         setattr(self, method, function)
 
@@ -148,7 +148,7 @@ def install_classes(captured: dict[str, bytes]) -> None:
     Args:
         captured: what ``capture_classes`` returned in the process of the script.
     """
-    main: Any = sys.modules["__main__"]
+    main: object = sys.modules["__main__"]
     for name, pickled in captured.items():
         setattr(main, name, cloudpickle.loads(pickled))
 
@@ -163,7 +163,7 @@ class OperatorStateStore:
     def __init__(self, state: OperatorState) -> None:
         self._state = state
 
-    def get_list_state(self, state_descriptor: Any) -> OperatorListState:
+    def get_list_state(self, state_descriptor: object) -> OperatorListState:
         """Return a list whose elements are redistributed evenly on rescaling."""
         return self._state.list_state(_name(state_descriptor, "list"))
 
@@ -241,7 +241,7 @@ class FunctionCheckpoints:
         context: the operator's.
     """
 
-    def __init__(self, function: Any, context: OperatorContext) -> None:
+    def __init__(self, function: object, context: OperatorContext) -> None:
         self._function = _innermost(function)
         self._context = context
         self._protocol = getattr(self._function, "_checkpoint_protocol", None)

@@ -38,9 +38,9 @@ class Pane:
         self,
         start: int,
         end: int,
-        windows: list[Any],
+        windows: list[object],
         targets: list[Entries] | None,
-        touched: set[Any] | None,
+        touched: set[object] | None,
     ) -> None:
         self.start, self.end = start, end
         self.windows, self.targets, self.touched = windows, targets, touched
@@ -112,7 +112,7 @@ class AlignedWindows:
                 for window in pane.windows:
                     self._note(self._table, window, pane.touched)
 
-    def advance_watermark(self, watermark: int) -> Iterable[Any]:
+    def advance_watermark(self, watermark: int) -> Iterable[object]:
         """Yield the results of the windows whose end has come."""
         self._timers.watermark = watermark
         limit = watermark + 1
@@ -123,13 +123,13 @@ class AlignedWindows:
         over.sort()
         return self._finish(over) if self._fired is None else self._fire(over, self._fired)
 
-    def advance_processing_time(self, now: int) -> Iterable[Any]:
+    def advance_processing_time(self, now: int) -> Iterable[object]:
         """Do nothing."""
         return ()
 
     # -- elements ---------------------------------------------------------------------------------
 
-    def pane(self, value: Any, timestamp: int | None) -> Pane:
+    def pane(self, value: object, timestamp: int | None) -> Pane:
         """Return the pane of an element."""
         time = MIN_TIMESTAMP if timestamp is None else timestamp
         grid = self._grid
@@ -193,15 +193,15 @@ class AlignedWindows:
         for timer in timers:
             self._timers.apply(timer, False)
 
-    def _entries(self, window: Any) -> Entries:
+    def _entries(self, window: object) -> Entries:
         return self._table.namespaces.setdefault(window, {})
 
     @staticmethod
-    def _note(table: StateTable, window: Any, keys: Iterable[Any]) -> None:
+    def _note(table: StateTable, window: object, keys: Iterable[object]) -> None:
         if table.changed is not None:
             table.changed[window].update(keys)
 
-    def _mark(self, fired: StateTable, window: Any, key: Any, has_fired: bool) -> None:
+    def _mark(self, fired: StateTable, window: object, key: object, has_fired: bool) -> None:
         if has_fired:
             fired.put(window, key, True)
         else:
@@ -223,7 +223,7 @@ class AlignedWindows:
                     yield from self._fire_key(window, key, held, time)
                     self._operation.clear(window)
 
-    def _results(self, entries: Entries, time: int) -> Iterator[Any]:
+    def _results(self, entries: Entries, time: int) -> Iterator[object]:
         cursor, result_of = self._operation.cursor, self._contents.result
         for held in entries.values():
             result = result_of(held)
@@ -251,13 +251,13 @@ class AlignedWindows:
                     self._mark(fired, window, key, True)
                     yield from self._fire_key(window, key, held, time)
 
-    def _fire_key(self, window: Any, key: Any, held: Any, time: int) -> Iterator[Any]:
+    def _fire_key(self, window: object, key: object, held: object, time: int) -> Iterator[object]:
         self._backend.key = key
         result = self._contents.result(held)
         if result is not None:
             yield from self._operation.emit(window, result, time)
 
-    def _drop(self, window: Any, entries: Entries, fired: StateTable) -> None:
+    def _drop(self, window: object, entries: Entries, fired: StateTable) -> None:
         for table in (self._table, fired):
             self._note(table, window, table.namespaces.pop(window, ()))
         for key in entries:

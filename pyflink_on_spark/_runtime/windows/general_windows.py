@@ -40,7 +40,7 @@ class _Mergers:
     def __init__(self) -> None:
         self.found: list[tuple[Any, list[Any]]] = []
 
-    def merge(self, to_be_merged: Iterable[Any], merge_result: Any) -> None:
+    def merge(self, to_be_merged: Iterable[object], merge_result: object) -> None:
         """Note one merger."""
         self.found.append((merge_result, list(to_be_merged)))
 
@@ -77,7 +77,7 @@ class MergingWindows:
             del table.current[key]
         self._note()
 
-    def add(self, new: Any, merged: Merged) -> Any:
+    def add(self, new: object, merged: Merged) -> object:
         """Add a window to those of the current key; return the window that it is part of.
 
         Args:
@@ -130,7 +130,7 @@ class GeneralWindows:
             MergingWindows(operation.assigner, operation.backend) if operation.merging else None
         )
 
-    def parts(self) -> Iterable[Any]:
+    def parts(self) -> Iterable[object]:
         """Return nothing: it does all by itself."""
         return ()
 
@@ -163,7 +163,7 @@ class GeneralWindows:
             return ()
         return self._fire(timers.due_by_watermark(watermark), True)
 
-    def advance_processing_time(self, now: int) -> Iterable[Any]:
+    def advance_processing_time(self, now: int) -> Iterable[object]:
         """Yield the results of windows that processing-time timers fire."""
         timers = self._timers
         earliest = timers.next_processing_time()
@@ -178,7 +178,7 @@ class GeneralWindows:
         yield from self.advance_processing_time(self._timers.clock.now())
         backend.key, cursor.timestamp = key, timestamp
 
-    def _place(self, window: Any) -> tuple[Any, Any] | None:
+    def _place(self, window: object) -> tuple[Any, Any] | None:
         """Return the window that an element goes to, and that of its contents; None if late."""
         merging = self._merging
         if merging is None:
@@ -190,7 +190,7 @@ class GeneralWindows:
         return actual, merging.state_window(actual)
 
     def _add(
-        self, value: Any, timestamp: int | None, window: Any, state_window: Any
+        self, value: object, timestamp: int | None, window: object, state_window: object
     ) -> Iterator[Any]:
         contents = self._contents
         contents.set_current_namespace(state_window)
@@ -266,7 +266,7 @@ class GeneralWindows:
                 f"{clock} by merging. Current {clock}: {time} window: {window}"
             )
 
-    def _is_over(self, window: Any) -> bool:
+    def _is_over(self, window: object) -> bool:
         operation = self._operation
         return operation.event_time and operation.cleanup_time(window) <= self._timers.watermark
 
@@ -283,7 +283,7 @@ class GeneralWindows:
         else:
             self._context.register_processing_time_timer(time)
 
-    def _forget_cleanup(self, window: Any) -> None:
+    def _forget_cleanup(self, window: object) -> None:
         time = self._operation.cleanup_time(window)
         if self._operation.event_time:
             self._context.delete_event_time_timer(time)
@@ -324,7 +324,7 @@ class Lists:
         code.add(f"{indent}if {held} is None: {entries}[{key}] = [{code.value}]")
         code.add(f"{indent}else: {held}.append({code.value})")
 
-    def add(self, entries: Entries, key: Any, value: Any) -> None:
+    def add(self, entries: Entries, key: object, value: object) -> None:
         """Add one element."""
         entries.setdefault(key, []).append(value)
 
@@ -342,7 +342,7 @@ class Reduced:
             its value, which ``reduce`` may change: so each window needs one of its own.
     """
 
-    def __init__(self, reduce: Callable[[Any, Any], Any], overlapping: bool) -> None:
+    def __init__(self, reduce: Callable[[Any, Any], object], overlapping: bool) -> None:
         self._reduce = reduce
         self._overlapping = overlapping
 
@@ -361,7 +361,7 @@ class Reduced:
         current = entries.get(key)
         entries[key] = own(value) if current is None else self._reduce(current, value)
 
-    def result(self, held: Any) -> Any:
+    def result(self, held: object) -> Any:
         """Return the value."""
         return held
 
@@ -396,12 +396,12 @@ class Aggregated:
             return
         entries[key] = self._add(value, self._create() if accumulator is None else accumulator)
 
-    def result(self, held: Any) -> Any:
+    def result(self, held: object) -> Any:
         """Return the result for the accumulator."""
         return None if held is None else self._get_result(held)
 
 
-def own(value: Any) -> Any:
+def own(value: object) -> object:
     """Return a value that nobody else may change: itself if immutable, else a copy."""
     return value if is_immutable(value) else copied(value)
 

@@ -62,7 +62,7 @@ class TriggerContext:
         """Return the clock's time in ms."""
         return self._timers.clock.now()
 
-    def get_metric_group(self) -> Any:
+    def get_metric_group(self) -> object:
         """Return the operator's metric group."""
         return self._runtime_context.get_metrics_group()
 
@@ -149,7 +149,7 @@ class StateOfNamespace:
 
     def __init__(self, backend: KeyedStateBackend) -> None:
         self._backend = backend
-        self.namespace: Any = None
+        self.namespace: object = None
 
     def get_state(self, state_descriptor: Any) -> Any:
         """Return the single value."""
@@ -163,7 +163,7 @@ class StateOfNamespace:
         """Return the map."""
         return self._used(self._backend.map_state(state_descriptor))
 
-    def get_reducing_state(self, state_descriptor: Any) -> Any:
+    def get_reducing_state(self, state_descriptor: object) -> object:
         """Return the reduced value."""
         return self._used(self._backend.reducing_state(state_descriptor))
 
@@ -269,7 +269,7 @@ class WindowOperation:
         self._function = None if passes_through else function
         self._function_context = FunctionContext(backend, merging)
 
-    def emit(self, window: Any, contents: Any, timestamp: int | None) -> Iterator[Any]:
+    def emit(self, window: object, contents: object, timestamp: int | None) -> Iterator[Any]:
         """Yield the results of the current key's window, with a timestamp in ms."""
         cursor = self.cursor
         if self._function is None:
@@ -287,13 +287,13 @@ class WindowOperation:
             else:
                 yield result
 
-    def clear(self, window: Any) -> None:
+    def clear(self, window: object) -> None:
         """Let the user's function clear its state for the current key's window."""
         if self._function is not None:
             self._function_context.window = window
             self._function.clear(window, self._function_context)
 
-    def too_late(self, value: Any, timestamp: int | None) -> None:
+    def too_late(self, value: object, timestamp: int | None) -> None:
         """Put an element that belongs to no window any more into its side output, or count it."""
         if self._late_tag is None:
             self._late.drop()

@@ -67,7 +67,7 @@ class CollectedElements:
         job: the job, to end it early.
     """
 
-    def __init__(self, channel: Channel, finish: Callable[[], Any], job: EndsEarly) -> None:
+    def __init__(self, channel: Channel, finish: Callable[[], object], job: EndsEarly) -> None:
         self._elements = _elements(channel)
         self._finish, self._job = finish, job
         self._over = False
@@ -75,7 +75,7 @@ class CollectedElements:
     def __iter__(self) -> Self:
         return self
 
-    def __next__(self) -> Any:
+    def __next__(self) -> object:
         if self._over:
             raise StopIteration
         try:
@@ -104,7 +104,7 @@ class CollectedElements:
                 self._job.abandon()
 
 
-def _elements(channel: Channel) -> Iterator[Any]:
+def _elements(channel: Channel) -> Iterator[object]:
     for sealed in channel.batches():
         for payload in sealed:
             yield deserialize(payload)
@@ -222,7 +222,7 @@ class RunningJob(ABC):
             return JobStatus.CANCELLING
         return status
 
-    def accumulators(self) -> dict[str, Any]:
+    def accumulators(self) -> dict[str, object]:
         """Return the accumulators."""
         return self._job.accumulators.results()
 

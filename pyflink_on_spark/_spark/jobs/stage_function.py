@@ -110,7 +110,7 @@ class PreparedCommits:
         self._commits.abort(thing for payload in told for thing in deserialize(payload))
 
 
-def _unsealed(payloads: Iterable[bytes]) -> Iterator[tuple[int, Any]]:
+def _unsealed(payloads: Iterable[bytes]) -> Iterator[tuple[int, object]]:
     for payload in payloads:
         yield from deserialize(payload)
 
@@ -135,7 +135,7 @@ class StageFunction:
     address: ChannelAddress
     channels: dict[str, str]
 
-    def __call__(self, rows: Iterable[Any]) -> Iterator[Row]:
+    def __call__(self, rows: Iterable[object]) -> Iterator[Row]:
         """Turn the rows of one partition into those that leave it.
 
         Args:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any
 
 import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
@@ -22,7 +21,7 @@ from pyflink_on_spark._spark.session.spark_defaults import scratch_subfolder
 _LOG = "spark-checkpoint"
 
 
-def arrow_schema_of(frame: Any) -> pa.Schema:
+def arrow_schema_of(frame: object) -> pa.Schema:
     """Return the columns of a DataFrame as Arrow has them.
 
     Raises:
@@ -33,7 +32,7 @@ def arrow_schema_of(frame: Any) -> pa.Schema:
     return frame.sparkSession.createDataFrame([], frame.schema).toArrow().schema
 
 
-def row_type_of(frame: Any) -> Any:
+def row_type_of(frame: object) -> object:
     """Return the type of the rows of a DataFrame."""
     return type_of_schema(arrow_schema_of(frame))
 
@@ -67,7 +66,7 @@ def given_place(path: str) -> Callable[[Mapping[str, str]], StagingPlace]:
     return lambda _: place
 
 
-def handing_over(write: Callable[[DataFrame, int], Any]) -> HandOver:
+def handing_over(write: Callable[[DataFrame, int], object]) -> HandOver:
     """Return the function that passes staged files to a function as a DataFrame."""
 
     def hand_over(files: list[str], checkpoint_id: int) -> None:

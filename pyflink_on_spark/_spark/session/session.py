@@ -151,7 +151,7 @@ def quiet_accumulators(context: SparkContext) -> None:
         return
     print_error = server.handle_error
 
-    def handle_error(request: socket.socket, address: Any) -> None:
+    def handle_error(request: socket.socket, address: object) -> None:
         if not isinstance(sys.exception(), (EOFError, ConnectionError)) and not _is_over(request):
             print_error(request, address)
 

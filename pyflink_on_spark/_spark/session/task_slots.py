@@ -172,7 +172,7 @@ def new_identity(session: SparkSession) -> Identity:
     return Identity(_pem("CERTIFICATE", certificate), _pem("PRIVATE KEY", private_key))
 
 
-def _encoded(jvm: Any, key: Any, form: str) -> bytes:
+def _encoded(jvm: Any, key: object, form: str) -> bytes:
     """Return the bytes of a key. Its own class is one that Java's modules hide from others."""
     specification = jvm.java.lang.Class.forName(f"java.security.spec.{form}")
     factory = jvm.java.security.KeyFactory.getInstance("EC")

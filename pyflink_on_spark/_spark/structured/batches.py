@@ -114,7 +114,7 @@ class QueryCommits(CheckpointCoordinator):
                 "nothing any more"
             )
 
-    def prepared(self, batch: int, things: Iterable[tuple[int, Any]]) -> None:
+    def prepared(self, batch: int, things: Iterable[tuple[int, object]]) -> None:
         """Keep the committables of a micro-batch, before Spark commits it."""
         self._confirm_ownership()
         held = self._commits.with_held(self._commits.named(things))
@@ -220,7 +220,7 @@ class Batches:
                 self.error = error
                 raise
 
-    def in_driver(self, frame: Any, batch: int) -> None:
+    def in_driver(self, frame: object, batch: int) -> None:
         """Run a micro-batch in the driver of a classic Spark.
 
         Spark searches the text of what this raises with a regular expression, and a long text

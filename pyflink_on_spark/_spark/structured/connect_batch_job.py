@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-from typing import Any
 
 import cloudpickle
 
@@ -52,7 +51,7 @@ class ConnectBatchJob(ConnectJob):
             self._session.interruptTag(self.job_id)
             self._ended.wait(0.5)
 
-    def _request(self, request: Any) -> str:
+    def _request(self, request: object) -> str:
         check_may_be_saved(self._job, "a savepoint")
         return ""
 

@@ -277,7 +277,7 @@ class _WrittenState(StoredState):
         return {number: HostSnapshot(file, []) for number, file in enumerate(self._files)}
 
 
-def _trigger(query: StreamingQuery) -> tuple[Any, ...] | None:
+def _trigger(query: StreamingQuery) -> tuple[object, ...] | None:
     """Return which micro-batch Spark tells of last, and when it began; None before the first."""
     told = query.lastProgress
     return None if told is None else (told["batchId"], told["timestamp"])

@@ -48,7 +48,7 @@ class SlotProcessor(StatefulProcessor):
         self._head: Any = handle.getValueState(HEAD, HEAD_SCHEMA)
         self._chunks: Any = handle.getMapState(LOG, KEY_SCHEMA, CHUNK_SCHEMA)
 
-    def handleInputRows(self, key: Any, rows: Any, timerValues: Any) -> Iterator[Row]:  # noqa: N802, N803
+    def handleInputRows(self, key: Any, rows: Any, timerValues: object) -> Iterator[Row]:  # noqa: N802, N803
         """Process the rows of a slot."""
         slot = self._slots.get(key[0])
         if slot is None:

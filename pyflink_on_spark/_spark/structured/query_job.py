@@ -202,7 +202,7 @@ class QueryJob(StatefulJob):
         self._query_session = self._session.newSession()
         context, described = self._session.sparkContext, description_of(self._job, number)
 
-        def run(frame: Any, batch: int) -> None:
+        def run(frame: object, batch: int) -> None:
             context.setJobDescription(f"{described}, micro-batch {batch}")
             batches.in_driver(frame, batch)
 
@@ -328,7 +328,7 @@ class QueryJob(StatefulJob):
             writer = writer.trigger(processingTime=f"{interval} milliseconds")
         return writer
 
-    def _deliver(self, channel: str, things: list[Any]) -> None:
+    def _deliver(self, channel: str, things: list[object]) -> None:
         """Pass on the elements that a subtask has sent; a slow reader may delay this."""
         found = self._channels.get(channel)
         if found is not None and not self._cancelled.is_set():

@@ -51,7 +51,7 @@ class Resident:
     name: str
     begin: Begin
 
-    def run(self, request: Any, head: HeadState, chunks: ChunkState) -> Any:
+    def run(self, request: object, head: HeadState, chunks: ChunkState) -> Any:
         """Let the slot answer a request, and write the changes of its log.
 
         Args:

@@ -49,7 +49,7 @@ class Results:
     """
 
     batch: int
-    sent: list[tuple[str, list[Any]]]
+    sent: list[tuple[str, list[object]]]
     checkpoint: int | None
     progress: list[Any]
     ended: bool
@@ -141,7 +141,7 @@ class ServerBatches:
                 self._begin()
             if self._batches.ended.is_set():
                 return
-            self._sent: list[tuple[str, list[Any]]] = []
+            self._sent: list[tuple[str, list[object]]] = []
             self._batches(frame, batch, before=lambda: self._saved(frame.sparkSession, batch))
             checkpoint, progress = self._reported
             ended = self._batches.ended.is_set()
@@ -155,7 +155,7 @@ class ServerBatches:
         self._home = commits.home
         self._batches = Batches(commits, self._slots, self._send, self._report)
 
-    def _saved(self, session: Any, batch: int) -> None:
+    def _saved(self, session: object, batch: int) -> None:
         """Carry out the client's requests before a micro-batch; the previous one is committed."""
         asked = self._home.inside(ASKED)
         for name in asked.names() if batch > 0 else ():
@@ -177,10 +177,10 @@ class ServerBatches:
         state = StoredState(session, self._home, batch - 1, recipe.levels, configuration)
         return self._commits.savepoint(state, place)
 
-    def _send(self, channel: str, things: list[Any]) -> None:
+    def _send(self, channel: str, things: list[object]) -> None:
         self._sent.append((channel, things))
 
-    def _report(self, checkpoint: int | None, progress: list[Any]) -> None:
+    def _report(self, checkpoint: int | None, progress: list[object]) -> None:
         self._reported = checkpoint, progress
 
 
@@ -227,8 +227,8 @@ def answer_of(home: Folder, name: str) -> str | CheckpointError | None:
 
 
 def on_server(
-    session: Any, environment: WorkerEnvironment, function: Callable[[], Any], job: str
-) -> Any:
+    session: Any, environment: WorkerEnvironment, function: Callable[[], object], job: str
+) -> object:
     """Call a function in a task, where the home of a query can be reached; return the result.
 
     Args:

@@ -363,7 +363,7 @@ class QuerySlot:
         return of_channel
 
     def _leaving(
-        self, batch: int, checkpoint_id: int, prepared: list[Any] | None = None
+        self, batch: int, checkpoint_id: int, prepared: list[object] | None = None
     ) -> list[OutRow]:
         """Return, once, the rows for other levels and for the driver."""
         plan = self._plan

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import TypeVar
 
 _log = logging.getLogger("pyflink_on_spark")
 TRIES = 10
@@ -49,7 +49,7 @@ class Waiting:
         self._last: int | None = None
         self._since, self._due = now(), _TELL_SECONDS
 
-    def note(self, last: int | None, status: Callable[[], dict[str, Any]]) -> None:
+    def note(self, last: int | None, status: Callable[[], dict[str, object]]) -> None:
         """Note how far the query is.
 
         Args:

@@ -93,7 +93,7 @@ def frame_of(
     return frame
 
 
-def divided(rows: Iterable[Row]) -> tuple[list[tuple[str, list[Any]]], list[bytes]]:
+def divided(rows: Iterable[Row]) -> tuple[list[tuple[str, list[object]]], list[bytes]]:
     """Return the messages of subtasks, by channel and in order, and the committables of sinks."""
     ordered = sorted(rows, key=lambda row: (row["channel"], row["seq"]))
     sent = [pickle.loads(row["payload"]) for row in ordered if row["channel"] < 0]
@@ -116,7 +116,7 @@ class _Stage:
         self._plan, self._number, self._attempt = plan, number, attempt
         self._environment = environment
 
-    def __call__(self, batches: Iterable[Any]) -> Iterator[Any]:
+    def __call__(self, batches: Iterable[object]) -> Iterator[object]:
         """Turn the rows of one partition into those that leave it."""
         with self._environment.active():
             try:
@@ -166,7 +166,7 @@ def _unpacked(batches: Iterable[Any]) -> Iterator[ChannelRow]:
         yield from map(ChannelRow, *columns)
 
 
-def _packed(rows: Iterator[ChannelRow]) -> Iterator[Any]:
+def _packed(rows: Iterator[ChannelRow]) -> Iterator[object]:
     import pyarrow
 
     types = (pyarrow.int32(), pyarrow.int32(), pyarrow.int64(), pyarrow.binary())

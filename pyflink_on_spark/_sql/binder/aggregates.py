@@ -32,12 +32,12 @@ _IN_ANY_ORDER = ("ARRAY_AGG", "JSON_ARRAYAGG")
 """Aggregates that accept ORDER BY, which Flink ignores: values are in the order of rows."""
 
 
-def contains_aggregate(node: Any, functions: Functions) -> bool:
+def contains_aggregate(node: object, functions: Functions) -> bool:
     """True if an expression calls an aggregate function without OVER."""
     return any(is_aggregate(part, functions) for part in parts(node))
 
 
-def is_aggregate(node: Any, functions: Functions) -> bool:
+def is_aggregate(node: object, functions: Functions) -> bool:
     """True for a call of an aggregate function."""
     if isinstance(node, syntax.AggregateCall):
         return True

@@ -265,7 +265,7 @@ class Functions(Protocol):
         """Return the function of a name, or None."""
         ...
 
-    def find_own(self, name: str) -> Any:
+    def find_own(self, name: str) -> object:
         """Return the user's function of a name in a database, or None."""
         ...
 
@@ -373,7 +373,7 @@ class ExpressionBinder:
         """Return the function of a call, or None if there is none."""
         return function_of_call(node, self._functions.find)
 
-    def table_function(self, node: syntax.Call) -> Any:
+    def table_function(self, node: syntax.Call) -> object:
         """Return the function of a call for rows, or another one that has its name, or None.
 
         A user's table function may have the name that a later release gave to a function of
@@ -422,7 +422,7 @@ def _no_place_for_aggregates(node: syntax.Expression) -> Exception:
     return invalid("Aggregate expression is illegal in this clause", node.span)
 
 
-def constant(node: syntax.Expression, what: str) -> Any:
+def constant(node: syntax.Expression, what: str) -> object:
     """Return the value of an expression of constants only.
 
     Args:

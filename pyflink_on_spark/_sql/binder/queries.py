@@ -149,7 +149,7 @@ class QueryBinder:
         return distinct(node) if query.distinct else node
 
     def _where(
-        self, node: Node, binder: ExpressionBinder, where: Any
+        self, node: Node, binder: ExpressionBinder, where: object
     ) -> tuple[Node, tuple[Typed, ...]]:
         """Keep the rows for which a condition is TRUE.
 
@@ -204,7 +204,7 @@ class QueryBinder:
         nested = NestedScope(own.tables, Scope(scope.tables))
         return node, ExpressionBinder(nested, self._functions), correlated
 
-    def _with_values(self, node: Node, binder: ExpressionBinder, expressions: Any) -> Node:
+    def _with_values(self, node: Node, binder: ExpressionBinder, expressions: object) -> Node:
         """Return a node with the values of the queries that stand for one in expressions."""
         for subquery in subqueries(expressions):
             if subquery in binder.columns:
@@ -344,14 +344,14 @@ def values(schema: Schema, rows: list[list[Typed]]) -> Node:
     return nodes[0] if len(nodes) == 1 else Union(schema, nodes)
 
 
-def conjuncts(node: Any) -> list[Any]:
+def conjuncts(node: object) -> list[Any]:
     """Return the parts that all have to be TRUE for a condition as written to be TRUE."""
     if isinstance(node, Call) and node.name == "AND":
         return [part for arg in node.args for part in conjuncts(arg)]
     return [node]
 
 
-def _membership(part: Any) -> tuple[Subquery, bool] | None:
+def _membership(part: object) -> tuple[Subquery, bool] | None:
     """Return the query of ``IN`` or ``EXISTS``, and whether it is negated."""
     negated = False
     while isinstance(part, Call) and part.name == "NOT":

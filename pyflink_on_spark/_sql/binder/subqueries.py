@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, fields
-from typing import Any
 
 from pyflink_on_spark._sql.binder.expressions import Scope, invoke
 from pyflink_on_spark._sql.binder.relations import all_of, distinct, join
@@ -83,7 +82,7 @@ def is_correlated(expression: Typed) -> bool:
     return any(isinstance(part, OuterRef) for part in walk(expression))
 
 
-def subqueries(node: Any) -> Iterator[syntax.Subquery]:
+def subqueries(node: object) -> Iterator[syntax.Subquery]:
     """Yield the queries in expressions."""
     if isinstance(node, syntax.Subquery):
         yield node

@@ -166,7 +166,7 @@ def interval_of(node: syntax.Expression) -> int:
 # -- groups by windows ---------------------------------------------------------------------------
 
 
-def group_window(node: Any) -> WindowKind | None:
+def group_window(node: object) -> WindowKind | None:
     """Return the kind of window that an item of GROUP BY asks for."""
     if isinstance(node, syntax.Call) and len(node.args) > 1:
         return KINDS.get(node.name.upper())
@@ -203,7 +203,9 @@ def bind_group_window(source: Node, node: syntax.Call, scope: Scope, *, batch: b
     return window_table(source, kind, time, sizes[0], span=node.span, batch=batch)
 
 
-def window_property(node: Any, windows: Sequence[tuple[syntax.Call, Typed, Typed, Typed]]) -> Any:
+def window_property(
+    node: object, windows: Sequence[tuple[syntax.Call, Typed, Typed, Typed]]
+) -> Any:
     """Return the column that ``TUMBLE_START(...)`` and the like stand for, or None.
 
     Args:
@@ -225,7 +227,7 @@ def window_property(node: Any, windows: Sequence[tuple[syntax.Call, Typed, Typed
     )
 
 
-def over_calls(node: Any) -> Iterator[syntax.OverCall]:
+def over_calls(node: object) -> Iterator[syntax.OverCall]:
     """Yield the functions over windows of rows that expressions use."""
     if isinstance(node, syntax.OverCall):
         yield node
@@ -251,7 +253,7 @@ class OverBinder:
     ) -> None:
         self._binder, self._functions, self._windows = binder, functions, windows
         self._groups: dict[Any, list[AggregateInvocation]] = {}
-        self._places: dict[syntax.OverCall, tuple[Any, int]] = {}
+        self._places: dict[syntax.OverCall, tuple[object, int]] = {}
 
     def add(self, call: syntax.OverCall) -> None:
         """Resolve a function.
@@ -276,7 +278,7 @@ class OverBinder:
             calls.append(_one_type(invocation))
         self._places[call] = (group, calls.index(_one_type(invocation)))
 
-    def _window(self, window: OverWindow, call: AggregateInvocation) -> Any:
+    def _window(self, window: OverWindow, call: AggregateInvocation) -> object:
         partition = tuple(self._binder.bind(item) for item in window.partition_by)
         keys = tuple(sort_key(self._binder, item) for item in window.order_by)
         if isinstance(call.function, RankingFunction):

@@ -189,7 +189,7 @@ def composite_cast(site: CallSite, target: LogicalType, lenient: bool) -> str:
     return f"{site.bind(null_if_refused, 'null_if_refused')}({function}, {site.source(0)})"
 
 
-def null_if_refused(convert: Callable[[Any], Any], value: Any) -> Any:
+def null_if_refused(convert: Callable[[Any], object], value: object) -> object:
     """Return a converted value; None if one of its elements cannot be converted."""
     try:
         return convert(value)

@@ -104,7 +104,7 @@ class ExpressionCompiler:
     ) -> None:
         self._columns = columns
         self.time_zone = time_zone
-        self.bindings: dict[str, Any] = {}
+        self.bindings: dict[str, object] = {}
         self._repeated = repeated
         self.kept: dict[Structure, str] = {}
         """The names of the values that are kept, by the structures of what they are of."""
@@ -214,7 +214,7 @@ class ExpressionCompiler:
     def _call_site(self, call: Invocation, strict: bool) -> CallSite:
         return CallSite(self, call.type, call.args, call.symbols, strict)
 
-    def _constant(self, value: Any) -> str:
+    def _constant(self, value: object) -> str:
         if type(value) in _WRITTEN or (type(value) is float and math.isfinite(value)):
             return repr(value)
         return self.bind(value, "constant")

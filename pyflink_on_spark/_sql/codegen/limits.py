@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from pyflink_on_spark._options.own import MAX_TEXT_LENGTH, REGEX_TIMEOUT
 from pyflink_on_spark._sql.codegen.program import Binding
@@ -51,10 +51,10 @@ class Limited(Binding):
         function: one of a module, so that it pickles by reference.
     """
 
-    def __init__(self, function: Callable[..., Any]) -> None:
+    def __init__(self, function: Callable[..., object]) -> None:
         self._function = function
 
-    def load(self, context: OperatorContext | None) -> Any:
+    def load(self, context: OperatorContext | None) -> object:
         """Return the function of the other arguments; without a context, with default limits."""
         limits = Limits() if context is None else Limits.of(context.configuration)
         return partial(self._function, limits)

@@ -27,7 +27,7 @@ class Binding(ABC):
     def load(self, context: OperatorContext | None) -> Any:
         """Return the object that the program calls; called once."""
 
-    def close(self, loaded: Any) -> None:  # noqa: B027 - most things need no closing
+    def close(self, loaded: object) -> None:  # noqa: B027 - most things need no closing
         """Release what ``load`` returned."""
 
 
@@ -56,7 +56,7 @@ class Program:
 
     source: str
     function: str
-    bindings: Mapping[str, Any] = field(default_factory=dict)
+    bindings: Mapping[str, object] = field(default_factory=dict)
     own: bool = False
 
     def load(self, context: OperatorContext | None = None) -> LoadedProgram:
@@ -128,6 +128,6 @@ class EventClock:
 class EventClockBinding(Binding):
     """Makes the clock of a subtask."""
 
-    def load(self, context: OperatorContext | None) -> Any:
+    def load(self, context: OperatorContext | None) -> object:
         """Return the clock."""
         return EventClock()

@@ -215,7 +215,7 @@ def compile_correlate(
     return Program("\n".join(lines) + "\n", "calc", compiler.bindings)
 
 
-def nulls_low(value: Any) -> Any:
+def nulls_low(value: object) -> object:
     """Return a value in a form in which NULL is less than anything else, in its parts too."""
     if value is None:
         return (0,)

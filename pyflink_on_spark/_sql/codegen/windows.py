@@ -37,7 +37,7 @@ class Clock(Binding):
 
 def window_times(
     position: int, zone: str | None, *, by_clock: bool
-) -> tuple[list[str], str, dict[str, Any]]:
+) -> tuple[list[str], str, dict[str, object]]:
     """Return statements that set ``time``, an expression of ``end`` for a window's time, and names.
 
     The first are statements, the second is an expression, and both use the names.
@@ -47,7 +47,7 @@ def window_times(
         zone: the time zone that windows are in; None where that makes no difference.
         by_clock: whether the clock says when a row comes, and no column.
     """
-    bindings: dict[str, Any] = {"now": Clock()} if by_clock else {}
+    bindings: dict[str, object] = {"now": Clock()} if by_clock else {}
     statements = [
         f"time = {'now()' if by_clock else f'row[{position}]'}",
         f"if time is None: raise ValueError({NULL_TIME!r})",

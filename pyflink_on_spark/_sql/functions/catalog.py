@@ -148,10 +148,10 @@ class FunctionCatalog:
     def __init__(self, catalog: CatalogManager) -> None:
         self._catalog = catalog
         self.modules = Modules()
-        self._system: dict[str, Any] = {}
-        self._temporary: dict[ObjectPath, Any] = {}
+        self._system: dict[str, object] = {}
+        self._temporary: dict[ObjectPath, object] = {}
 
-    def add_system(self, name: str, function: Any, *, if_not_exists: bool = False) -> None:
+    def add_system(self, name: str, function: object, *, if_not_exists: bool = False) -> None:
         """Add a temporary function that is in no database.
 
         Raises:
@@ -166,7 +166,7 @@ class FunctionCatalog:
                 "already exist."
             )
 
-    def add_temporary(self, name: str, function: Any, *, if_not_exists: bool = False) -> None:
+    def add_temporary(self, name: str, function: object, *, if_not_exists: bool = False) -> None:
         """Add a temporary function to a database.
 
         Raises:
@@ -241,7 +241,7 @@ class FunctionCatalog:
                 return _loaded(found, parts[0])
         return self.find_own(name)
 
-    def find_own(self, name: str) -> Any:
+    def find_own(self, name: str) -> object:
         """Return the user's function of a name in a database, or None.
 
         Raises:
@@ -255,12 +255,12 @@ class FunctionCatalog:
             return _loaded(found, path.name)
         return _loaded(self._permanent(path).get(path.name), str(path))
 
-    def _permanent(self, path: ObjectPath) -> MutableMapping[str, Any]:
+    def _permanent(self, path: ObjectPath) -> MutableMapping[str, object]:
         catalog = self._catalog.catalogs.get(path.catalog)
         database = None if catalog is None else catalog.databases.get(path.database)
         return {} if database is None else database.functions
 
-    def _builtin(self, name: str) -> Any:
+    def _builtin(self, name: str) -> object:
         """Return a function of Flink's. SQL knows nearly all of them without the module, too."""
         if name.upper() == CURRENT_DATABASE:
             return current_database(self._catalog.current_database)
@@ -330,7 +330,7 @@ class FunctionCatalog:
         return sorted({*own, *self.user_names()})
 
 
-def _loaded(function: Any, name: str) -> Any:
+def _loaded(function: object, name: str) -> object:
     return function.load(name) if isinstance(function, PythonFunction) else function
 
 

@@ -94,7 +94,7 @@ class BuiltinFunctions:
             for chapter, names in CHAPTERS.items()
             for name in " ".join(names.split()).split(", ")
         }
-        self._loaded: dict[str, Any] = {}
+        self._loaded: dict[str, object] = {}
 
     def __getitem__(self, name: str) -> Any:
         if name not in self._loaded:
@@ -140,7 +140,7 @@ _OF_TABLE_API = {
 }
 
 
-def function_of_call(call: Call, find: Callable[[str], Any]) -> Any:
+def function_of_call(call: Call, find: Callable[[str], object]) -> object:
     """The function of a call, or None; ``charLength`` of the Table API is CHAR_LENGTH of SQL.
 
     Args:

@@ -108,7 +108,7 @@ def calling(function: Callable[..., object], name: str | None = None) -> Code:
 def overload(
     parameters: tuple[Parameter, ...],
     result: LogicalType | Result,
-    function: Callable[..., Any],
+    function: Callable[..., object],
     *,
     nullable: bool = False,
     optional: int = 0,
@@ -136,7 +136,7 @@ def function_of(
     name: str,
     parameters: tuple[Parameter, ...],
     result: LogicalType | Result,
-    function: Callable[..., Any],
+    function: Callable[..., object],
     *,
     aliases: tuple[str, ...] = (),
     nullable: bool = False,
@@ -150,7 +150,7 @@ def function_of(
     return ScalarFunction(name, (form,), aliases=aliases)
 
 
-def calling_limited(function: Callable[..., Any]) -> Code:
+def calling_limited(function: Callable[..., object]) -> Code:
     """Compute a result by a Python function that takes limits before its arguments."""
     binding = Limited(function)
 

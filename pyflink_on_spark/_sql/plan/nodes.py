@@ -91,7 +91,7 @@ class ExternalRows:
     emits_update_before: bool = True
     key: tuple[int, ...] | None = None
     parallelism: int | None = None
-    description: Any = None
+    description: object = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -393,7 +393,7 @@ class WindowTable(Unary):
     single: bool = False
 
     @property
-    def shape(self) -> tuple[Any, ...]:
+    def shape(self) -> tuple[object, ...]:
         """The properties in which windows of two inputs have to agree."""
         time = self.schema.types[self.time].time
         return self.kind, self.size, self.step, self.offset, time

@@ -158,7 +158,7 @@ class Generator(Protocol):
         """Return source that is true in Python if, and only if, an expression is TRUE."""
         ...
 
-    def bind(self, thing: Any, hint: str) -> str:
+    def bind(self, thing: object, hint: str) -> str:
         """Make an object known to the code, and return its name there."""
         ...
 
@@ -295,7 +295,7 @@ class Binder(Protocol):
     time_zone: str
     """The session's, by name."""
 
-    def bind(self, thing: Any, hint: str) -> str:
+    def bind(self, thing: object, hint: str) -> str:
         """Make an object known, and return its name in the code."""
         ...
 

@@ -145,7 +145,7 @@ class _Aggregates(_Keyed):
     ) -> None:
         super().__init__(keys, rows.time_zone)
         self._moved: MovedAccumulators = compile_moved_in(calls, rows, reserved)
-        self._slots: Callable[..., list[Any]]
+        self._slots: Callable[..., list[object]]
         self._values: Callable[..., Any]
         if not self._moved.unknown:
             self._slots, self._values = self._moved.program.load().function()
@@ -170,7 +170,7 @@ class _Aggregates(_Keyed):
 
     def taken(self, found: FlinkStates, entries: Iterable[Given]) -> Iterator[Taken]:
         """Put the views of different values into the accumulators that they belong to."""
-        different: dict[Any, dict[int, dict[Any, int]]] = {}
+        different: dict[object, dict[int, dict[object, int]]] = {}
         kept: list[Given] = []
         for state, key, namespace, value in entries:
             if state == self._state:
@@ -188,11 +188,13 @@ class _Aggregates(_Keyed):
             place = self._namespace(namespace)
             yield self.name, place, self._key(key), entry if stamp is None else (stamp, entry)
 
-    def _namespace(self, namespace: Any) -> Any:
+    def _namespace(self, namespace: object) -> object:
         return None
 
     @abstractmethod
-    def _entry(self, found: FlinkStates, key: Any, namespace: Any, slots: list[Any]) -> list[Any]:
+    def _entry(
+        self, found: FlinkStates, key: object, namespace: object, slots: list[object]
+    ) -> list[object]:
         """Return an entry of ours, of the accumulators in Flink's."""
 
 
@@ -207,7 +209,9 @@ class MovedGroups(_Aggregates):
     ) -> None:
         super().__init__(keys, calls, rows, 2)
 
-    def _entry(self, found: FlinkStates, key: Any, namespace: Any, slots: list[Any]) -> list[Any]:
+    def _entry(
+        self, found: FlinkStates, key: object, namespace: object, slots: list[object]
+    ) -> list[object]:
         entry = [None, slots[0], *slots[1:]]
         entry[0] = self._values(entry)
         return entry
@@ -246,10 +250,12 @@ class MovedSlices(_Aggregates):
             return "it does not say which of its windows the clock has ended"
         return super()._refusal(found)
 
-    def _namespace(self, namespace: Any) -> Any:
+    def _namespace(self, namespace: Any) -> object:
         return namespace * _MICROS
 
-    def _entry(self, found: FlinkStates, key: Any, namespace: Any, slots: list[Any]) -> list[Any]:
+    def _entry(
+        self, found: FlinkStates, key: Any, namespace: object, slots: list[Any]
+    ) -> list[object]:
         watermark = _NO_WATERMARK if found.watermark is None else found.watermark
         counted = slots[:1] if self._retracting else []
         return [tuple(key), (watermark + 1) * _MICROS, *counted, *slots[1:]]
@@ -481,7 +487,7 @@ def _rows_of(layout: StateLayout, value: Any) -> Iterator[tuple[Any, Any]]:
         yield from ((None, found) for found in value.values())
 
 
-def _with_counts(row: Any, counts: Any) -> tuple[Any, tuple[int, int]]:
+def _with_counts(row: object, counts: object) -> tuple[Any, tuple[int, int]]:
     """Return a row, how often it is there, and how many partners it has."""
     if row is not None:
         return row, counts if isinstance(counts, tuple) else (counts, 0)

@@ -93,14 +93,14 @@ class GraphBuilder:
             name, None, (), source=source, parallel=source.parallel, counterpart=counterpart
         )
 
-    def write(self, name: str, edges: Iterable[Edge], sink: Sink, **settings: Any) -> None:
+    def write(self, name: str, edges: Iterable[Edge], sink: Sink, **settings: object) -> None:
         """Add a sink."""
         (edge,) = self._add(name, None, tuple(edges), sink=sink, **settings)
         transformation = edge.upstream
         transformation.operator = SinkOperator(sink, transformation.number)
 
     def operator(
-        self, name: str, edges: Iterable[Edge], operator: Operator, **settings: Any
+        self, name: str, edges: Iterable[Edge], operator: Operator, **settings: object
     ) -> tuple[Edge, ...]:
         """Add an operator, and return how its elements are read.
 
@@ -302,7 +302,7 @@ class Digests:
             return id(node)
         return content
 
-    def _part(self, value: Any) -> Hashable:
+    def _part(self, value: object) -> Hashable:
         if isinstance(value, Node):
             return self.number(value)
         if isinstance(value, Schema):
@@ -317,7 +317,7 @@ def _shape(schema: Schema) -> Hashable:
     return schema.names, schema.types, tuple(kind.time for kind in schema.types)
 
 
-def _repeats(value: Any) -> bool:
+def _repeats(value: object) -> bool:
     """True for expressions that are deterministic."""
     if isinstance(value, Typed):
         return is_deterministic(value)

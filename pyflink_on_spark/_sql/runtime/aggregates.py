@@ -41,13 +41,13 @@ class GroupAggregateOperator(KeyedBundlingOperator):
         self._now = context.clock.now
         self._groups = self._state(context, _GROUPS, self._ttl)
 
-    def process_bundle(self, elements: Iterator[Any]) -> Iterator[Any]:
+    def process_bundle(self, elements: Iterator[Any]) -> Iterator[object]:
         """Yield the changes."""
         groups = self._groups
         changes: Iterator[Any] = self._function(elements, groups.current, groups.note)
         return changes
 
-    def process(self, elements: Iterator[Any]) -> Iterator[Any]:
+    def process(self, elements: Iterator[object]) -> Iterator[Any]:
         """Yield the changes."""
         return self.process_bundle(elements) if self._bundle is None else super().process(elements)
 
@@ -121,7 +121,7 @@ class FlatAggregateOperator(KeyedBundlingOperator):
             state = self._state(context, _GROUPS, self._ttl)
             self._groups, self._note = state.current, state.note
 
-    def process_bundle(self, elements: Iterator[Any]) -> Iterator[Any]:
+    def process_bundle(self, elements: Iterator[Any]) -> Iterator[object]:
         """Yield the changes; nothing yet in batch mode."""
         function, groups, note = self._function, self._groups, self._note
         touched: dict[Any, list[Any]] = {}
@@ -209,7 +209,7 @@ class FirstRowOperator(KeyedProgramOperator):
             note(key)
         return iter(())
 
-    def advance_watermark(self, watermark: int) -> Iterable[Any]:
+    def advance_watermark(self, watermark: int) -> Iterable[object]:
         """Yield the first rows that are not later."""
         self._watermark = watermark * _MICROS
         rows, note = self._first.current, self._first.note

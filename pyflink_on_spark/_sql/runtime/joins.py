@@ -30,7 +30,7 @@ class HashableMap(dict[Any, Any]):
         return hash(frozenset(self))
 
 
-def hashable(value: Any) -> Any:
+def hashable(value: object) -> object:
     """Return a row, or another value, whose maps can be hashed."""
     if isinstance(value, tuple):
         return tuple(map(hashable, value))
@@ -86,10 +86,10 @@ class JoinOperator(KeyedProgramOperator):
         """Return the functions that process the two inputs."""
         return self._left, self._right
 
-    def _left(self, elements: Iterator[Any]) -> Iterator[Any]:
+    def _left(self, elements: Iterator[object]) -> Iterator[Any]:
         return self._changes(elements, 0)
 
-    def _right(self, elements: Iterator[Any]) -> Iterator[Any]:
+    def _right(self, elements: Iterator[object]) -> Iterator[object]:
         return self._changes(elements, 1)
 
     def _inner(self, elements: Iterator[Any], side: int) -> Iterator[Any]:
@@ -119,7 +119,7 @@ class JoinOperator(KeyedProgramOperator):
                 rows[row] = [1, 0]
             note(key)
 
-    def _changes(self, elements: Iterator[Any], side: int) -> Iterator[Any]:
+    def _changes(self, elements: Iterator[Any], side: int) -> Iterator[object]:
         if self._maps[side]:
             elements = ((key, hashable(element)) for key, element in elements)
         if self._only_pairs and not self._pairs and not self._ttl:
@@ -161,7 +161,7 @@ class JoinOperator(KeyedProgramOperator):
         """Return whether the rows of a side know how many partners they have."""
         return self._outer[side]
 
-    def _added(self, kind: int, row: Any, found: list[Any], side: int) -> Iterator[Any]:
+    def _added(self, kind: int, row: Any, found: list[Any], side: int) -> Iterator[object]:
         outer, other_outer = self._outer[side], self._outer[1 - side]
         if outer and not found:
             yield INSERT, self._both(row, None, side)
@@ -174,7 +174,7 @@ class JoinOperator(KeyedProgramOperator):
         for other, state in found:
             yield from repeat((shown, self._both(row, other, side)), state[_COUNT])
 
-    def _taken_back(self, kind: int, row: Any, found: list[Any], side: int) -> Iterator[Any]:
+    def _taken_back(self, kind: int, row: Any, found: list[Any], side: int) -> Iterator[object]:
         outer, other_outer = self._outer[side], self._outer[1 - side]
         if outer and not found:
             yield DELETE, self._both(row, None, side)
@@ -194,7 +194,7 @@ class JoinOperator(KeyedProgramOperator):
         others = (None,) * self._widths[1 - side] if other is None else other
         return own + others if side == 0 else others + own
 
-    def _partners(self, rows: dict[Any, Any] | None, row: Any, side: int) -> list[Any]:
+    def _partners(self, rows: dict[object, object] | None, row: Any, side: int) -> list[Any]:
         if not rows:
             return []
         matches, life = self._matches, self._life
@@ -274,7 +274,7 @@ class SemiJoinOperator(JoinOperator):
         """Return whether the rows of a side know how many partners they have."""
         return side == 0
 
-    def _added(self, kind: int, row: Any, found: list[Any], side: int) -> Iterator[Any]:
+    def _added(self, kind: int, row: object, found: list[Any], side: int) -> Iterator[object]:
         if side == 0:
             if bool(found) is not self._anti:
                 yield kind, row
@@ -285,7 +285,7 @@ class SemiJoinOperator(JoinOperator):
                 yield from repeat((shown, other), state[_COUNT])
             state[_PARTNERS] += 1
 
-    def _taken_back(self, kind: int, row: Any, found: list[Any], side: int) -> Iterator[Any]:
+    def _taken_back(self, kind: int, row: object, found: list[Any], side: int) -> Iterator[object]:
         if side == 0:
             if bool(found) is not self._anti:
                 yield kind, row
@@ -336,11 +336,11 @@ class BatchJoinOperator(Operator):
         """Return the functions that process the two inputs."""
         return self._take_left, self._take_right
 
-    def _take_left(self, elements: Iterator[Any]) -> Iterator[Any]:
+    def _take_left(self, elements: Iterator[object]) -> Iterator[object]:
         self._lefts += elements
         return iter(())
 
-    def _take_right(self, elements: Iterator[Any]) -> Iterator[Any]:
+    def _take_right(self, elements: Iterator[Any]) -> Iterator[object]:
         has_null = self._has_null[1]
         for key, row in elements:
             if has_null is not None and has_null(row):
@@ -438,12 +438,12 @@ class LookupBinding(Binding):
     def __init__(self, lookup: Lookup, columns: Program | None) -> None:
         self._lookup, self._columns = lookup, columns
 
-    def load(self, context: OperatorContext | None) -> Any:
+    def load(self, context: OperatorContext | None) -> object:
         """Return the object that the code calls."""
         find = self._lookup.open(context)
         made = None if self._columns is None else self._columns.load(context).function
 
-        def rows(key: tuple[Any, ...]) -> Rows:
+        def rows(key: tuple[object, ...]) -> Rows:
             if None in key:  # which is equal to nothing
                 return ()
             found = find(key)

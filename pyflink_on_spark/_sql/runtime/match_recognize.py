@@ -134,7 +134,7 @@ class EventTimeMatchOperator(MatchOperator):
             note(key)
         return iter(())
 
-    def advance_watermark(self, watermark: int) -> Iterable[Any]:
+    def advance_watermark(self, watermark: int) -> Iterable[object]:
         """Yield the matches that end with rows that are not later."""
         self._reached = watermark
         entries, within = self._held.current, self._pattern.within
@@ -435,8 +435,8 @@ class _Tests:
         self,
         conditions: Sequence[Condition],
         alone: Sequence[bool],
-        row: Any,
-        rows: Sequence[Any],
+        row: object,
+        rows: Sequence[object],
         time: int,
     ) -> None:
         self._conditions, self._alone = conditions, alone
@@ -501,7 +501,7 @@ class Automaton:
         return [0, [], [self._start], []]
 
     @staticmethod
-    def is_new(known: list[Any]) -> bool:
+    def is_new(known: list[object]) -> bool:
         """True for the state of a key that may be forgotten."""
         return not known[1]
 
@@ -655,7 +655,7 @@ def _push(heap: list[Any], item: Any) -> None:
     heap[place] = item
 
 
-def _pop(heap: list[Any]) -> Any:
+def _pop(heap: list[object]) -> Any:
     first, last = heap[0], heap.pop()
     if heap:
         _sift_down(heap, 0, last)

@@ -49,7 +49,7 @@ class FrameOperator(KeyedProgramOperator):
         self._groups = self._state(context, _FRAMES, self._ttl)
         self._clock = context.clock
 
-    def _group(self, key: Any) -> list[Any]:
+    def _group(self, key: object) -> list[Any]:
         group: list[Any] | None = self._groups.current.get(key)
         if group is None:
             group = [self._create(), deque(), {}, MIN_TIMESTAMP * _MICROS]
@@ -150,7 +150,7 @@ class OverOperator(FrameOperator):
             note(key)
         return iter(())
 
-    def advance_watermark(self, watermark: int) -> Iterable[Any]:
+    def advance_watermark(self, watermark: int) -> Iterable[object]:
         """Yield the rows that are not later."""
         self._reached = watermark * _MICROS + _MICROS - 1
         groups = self._groups
@@ -173,12 +173,12 @@ class OverOperator(FrameOperator):
                     yield from self._results(group, time, list(simultaneous))
             self._forget_later(group, key)
 
-    def _forget_later(self, group: list[Any], key: Any) -> None:
+    def _forget_later(self, group: list[Any], key: object) -> None:
         if not self._rows and self._preceding is not None:
             last = group[_FRAME][-1][0] + self._preceding
             self._due.register(last // _MICROS + 1, key, None)
 
-    def _forget(self, key: Any, group: list[Any], due: int) -> None:
+    def _forget(self, key: object, group: list[Any], due: int) -> None:
         """Forget a key that no row of the frame's width is there of."""
         frame, preceding = group[_FRAME], self._preceding or 0
         if not group[_PENDING] and frame and frame[-1][0] + preceding < due * _MICROS:
@@ -251,7 +251,7 @@ class OrderedOverOperator(KeyedProgramOperator):
                 del groups[key]
             note(key)
 
-    def _insert(self, group: Any, place: Any, kind: int, row: Any) -> Iterator[Any]:
+    def _insert(self, group: Any, place: Any, kind: int, row: Any) -> Iterator[object]:
         places, steps, accumulators = group
         index = bisect_right(places, place)
         if not self._rows and index and places[index - 1] == place:
@@ -270,7 +270,7 @@ class OrderedOverOperator(KeyedProgramOperator):
         yield kind, row + self._values(new)
         yield from self._following(group, index + 1)
 
-    def _remove(self, group: Any, place: Any, _kind: int, row: Any) -> Iterator[Any]:
+    def _remove(self, group: Any, place: Any, _kind: int, row: Any) -> Iterator[object]:
         places, steps, accumulators = group
         found = self._find(places, steps, place, row)
         if found is None:
@@ -301,7 +301,7 @@ class OrderedOverOperator(KeyedProgramOperator):
             index += 1
         return None
 
-    def _following(self, group: Any, index: int) -> Iterator[Any]:
+    def _following(self, group: Any, index: int) -> Iterator[object]:
         """Yield the changes of later steps, up to the first that stays as it was."""
         _, steps, accumulators = group
         for number in range(index, len(steps)):
@@ -320,12 +320,12 @@ class OrderedOverOperator(KeyedProgramOperator):
             value if type(value) in _ATOMS else deepcopy(value) for value in accumulators[index - 1]
         ]
 
-    def _after(self, accumulator: Any, rows: Iterable[Any]) -> Any:
+    def _after(self, accumulator: Any, rows: Iterable[object]) -> object:
         for row in rows:
             self._add(accumulator, row)
         return accumulator
 
-    def _updates(self, rows: Iterable[Any], old: Any, new: Any) -> Iterator[Any]:
+    def _updates(self, rows: Iterable[object], old: Any, new: Any) -> Iterator[object]:
         before, after = self._values(old), self._values(new)
         for row in rows:
             if self._before:
@@ -447,7 +447,7 @@ class BatchOverOperator(Operator):
             found.append(self._values(accumulator))
         return found
 
-    def _frames(self, rows: list[Any], peers: list[int]) -> Iterator[tuple[int, int]]:
+    def _frames(self, rows: list[object], peers: list[int]) -> Iterator[tuple[int, int]]:
         """Yield the first row of each frame, and the first one after it."""
         size, bounds = len(rows), self._bounds
         if bounds.rows:
@@ -493,7 +493,7 @@ class _Distances:
         return first, max(first, last)
 
 
-def _first_peers(keys: list[Any]) -> list[int]:
+def _first_peers(keys: list[object]) -> list[int]:
     """Return for each row the position of the first one that is equal in order."""
     peers: list[int] = []
     for index, key in enumerate(keys):

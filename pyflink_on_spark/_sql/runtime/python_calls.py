@@ -55,7 +55,7 @@ class BundlingOperator(ProgramOperator):
         self._bundle = bundle
         self._now: Callable[[], int] = int
 
-    def process(self, elements: Iterator[Any]) -> Iterator[Any]:
+    def process(self, elements: Iterator[object]) -> Iterator[Any]:
         """Yield the results of the bundles that are complete."""
         bundle = self._bundle
         if bundle is None:
@@ -75,7 +75,7 @@ class BundlingOperator(ProgramOperator):
         """Yield the results of some elements."""
         raise NotImplementedError
 
-    def finish_bundle(self) -> Iterable[Any]:
+    def finish_bundle(self) -> Iterable[object]:
         """Yield the results of the elements that wait."""
         if self._bundle is None or not self._bundle.elements:
             return ()
@@ -85,7 +85,7 @@ class BundlingOperator(ProgramOperator):
         """Finish the bundle before the last watermark."""
         return self.finish_bundle() if watermark == MAX_WATERMARK else ()
 
-    def advance_processing_time(self, now: int) -> Iterable[Any]:
+    def advance_processing_time(self, now: int) -> Iterable[object]:
         """Finish a bundle that has waited long enough."""
         yield from super().advance_processing_time(now)
         bundle = self._bundle
@@ -97,7 +97,7 @@ class BundlingOperator(ProgramOperator):
         """Finish the bundle."""
         return self.finish_bundle()
 
-    def prepare_barrier(self) -> Iterable[Any]:
+    def prepare_barrier(self) -> Iterable[object]:
         """Finish the bundle."""
         return self.finish_bundle()
 
@@ -195,7 +195,7 @@ class _FixedDelay:
     def get_retry_predicate(self) -> _FixedDelay:
         return self
 
-    def exception_predicate(self) -> Any:
+    def exception_predicate(self) -> object:
         return lambda _: True
 
     def result_predicate(self) -> None:
@@ -251,8 +251,8 @@ class VectorizedCalls(BundlingOperator):
     def open(self, context: OperatorContext) -> None:
         """Load and open the functions."""
         self._now = context.clock.now
-        self._opened: list[Any] = []
-        self._columns: list[Callable[[list[Any]], list[Any]]] = []
+        self._opened: list[object] = []
+        self._columns: list[Callable[[list[Any]], list[object]]] = []
         for call in self._calls:
             loaded = call.function.load()
             opening = getattr(loaded, "open", None)
@@ -263,7 +263,7 @@ class VectorizedCalls(BundlingOperator):
             arguments = call.arguments.load(context).function
             self._columns.append(self._column(call, evaluate, arguments))
 
-    def advance_watermark(self, watermark: int) -> Iterable[Any]:
+    def advance_watermark(self, watermark: int) -> Iterable[object]:
         """Finish the bundle before the watermark."""
         return self.finish_bundle()
 

@@ -98,11 +98,11 @@ class WatermarkOperator(AssignTimestamps):
         super().open(context)
         self._marks = self._row_watermarks.load(context)
 
-    def process(self, elements: Iterator[Any]) -> Iterator[Any]:
+    def process(self, elements: Iterator[object]) -> Iterator[Any]:
         """Yield the rows; ``advances`` checks them afterwards."""
         return elements
 
-    def advances(self, values: list[Any], emitted: int, most: int) -> Iterator[int]:
+    def advances(self, values: list[object], emitted: int, most: int) -> Iterator[int]:
         """Note the watermarks of rows; yield after how many of them one is due."""
         marks, step = self._marks(values), self.rhythm.event_time
         if most and step is not None:
@@ -143,11 +143,11 @@ class NoteTimes(Operator):
         self._note = context.split_times.note
         self._marks = self._row_watermarks.load(context)
 
-    def process(self, elements: Iterator[Any]) -> Iterator[Any]:
+    def process(self, elements: Iterator[object]) -> Iterator[Any]:
         """Yield the rows."""
         return chain.from_iterable(self._noted(elements))
 
-    def _noted(self, elements: Iterator[Any]) -> Iterator[list[Any]]:
+    def _noted(self, elements: Iterator[object]) -> Iterator[list[object]]:
         while values := list(islice(elements, BUNDLE_SIZE)):
             mark = max(self._marks(values))
             if mark > _LOWEST:
@@ -228,7 +228,7 @@ class KeyedProgramOperator(ProgramOperator):
         timers = keyed_state_of(context).timers
         return KeyedTimers(timers.event if event_time else timers.processing)
 
-    def advance_processing_time(self, now: int) -> Iterable[Any]:
+    def advance_processing_time(self, now: int) -> Iterable[object]:
         """Remove some expired entries."""
         for rows in self._states:
             rows.check_some(now)
@@ -261,7 +261,7 @@ class CalcOperator(Operator):
         result: Iterator[Any] = self._loaded.function(elements)
         return result
 
-    def advance_watermark(self, watermark: int) -> Iterable[Any]:
+    def advance_watermark(self, watermark: int) -> Iterable[object]:
         """Advance the watermark of the functions that use it."""
         for clock in self._clocks:
             clock.watermark = watermark
@@ -278,7 +278,7 @@ class AsInserts(Operator):
 
     emits_immutable = True
 
-    def process(self, elements: Iterator[Any]) -> Iterator[Any]:
+    def process(self, elements: Iterator[object]) -> Iterator[Any]:
         """Yield the pairs."""
         return zip(repeat(INSERT), elements)
 
@@ -451,7 +451,7 @@ class ToRecords(Operator):
         self._cursor = context.cursor
         self._convert = row_converter(self._fields(self._schema.types), to_python)
 
-    def process(self, elements: Iterator[Any]) -> Iterator[Any]:
+    def process(self, elements: Iterator[object]) -> Iterator[Any]:
         """Yield the objects."""
         if self._changelog or self._flagged:
             return self._of_changes(elements)
@@ -538,14 +538,14 @@ class FromRecords(Operator):
         self._cursor = context.cursor
         self._convert = row_converter(self._schema.types, from_python)
 
-    def process(self, elements: Iterator[Any]) -> Iterator[Any]:
+    def process(self, elements: Iterator[object]) -> Iterator[Any]:
         """Yield the rows."""
         rows = self._of_atoms(elements) if self._atomic else self._of_rows(elements)
         if self._timestamp:
             rows = self._with_timestamps(rows)
         return rows
 
-    def _of_atoms(self, elements: Iterator[Any]) -> Iterator[Any]:
+    def _of_atoms(self, elements: Iterator[object]) -> Iterator[object]:
         convert = nullable(from_python(self._schema.types[0]))
         if convert is None:
             return zip(elements)

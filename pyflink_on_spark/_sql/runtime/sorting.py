@@ -39,7 +39,7 @@ class SortOperator(ProgramOperator):
         self._key = self._load(self._program, context)
         self._rows: list[Any] = []
 
-    def process(self, elements: Iterator[Any]) -> Iterator[Any]:
+    def process(self, elements: Iterator[object]) -> Iterator[Any]:
         """Yield nothing yet."""
         self._rows += elements
         return iter(())
@@ -85,7 +85,7 @@ class TemporalSortOperator(KeyedProgramOperator):
             note(key)
         return iter(())
 
-    def advance_watermark(self, watermark: int) -> Iterable[Any]:
+    def advance_watermark(self, watermark: int) -> Iterable[object]:
         """Yield the rows that are not later."""
         reached, time = (watermark + 1) * 1000, self._time
         for key, state in self._rows.current.items():
@@ -161,14 +161,14 @@ class TopNOperator(KeyedProgramOperator):
         only_new = not self._changelog and not self._offset
         self._changes_of = self._new_rows if only_new else self._changed_rows
 
-    def process(self, elements: Iterator[Any]) -> Iterator[Any]:
+    def process(self, elements: Iterator[object]) -> Iterator[Any]:
         """Yield the changes."""
         groups, life = self._groups, self._groups.time_to_live
         if life is not None:
             return self._expiring(elements, life)
         return self._changes_of(elements, groups.current, groups.note)
 
-    def _expiring(self, elements: Iterator[Any], life: TimeToLive) -> Iterator[Any]:
+    def _expiring(self, elements: Iterator[Any], life: TimeToLive) -> Iterator[object]:
         """Yield the changes; the rows that have expired are gone without one."""
         groups, note = self._groups.current, self._groups.note
         for key, element in elements:
@@ -186,7 +186,7 @@ class TopNOperator(KeyedProgramOperator):
 
     def _new_rows(
         self, elements: Iterator[Any], groups: Any, note: Callable[[Any], object]
-    ) -> Iterator[Any]:
+    ) -> Iterator[object]:
         """Yield the changes that rows bring which are only added."""
         sort_key, end, ranked = self._key, self._end, self._ranked
         for key, row in elements:
@@ -212,7 +212,7 @@ class TopNOperator(KeyedProgramOperator):
                     yield DELETE, gone
                 yield INSERT, row
 
-    def _moved_down(self, rows: list[Any], place: int, gone: Any) -> Iterator[Any]:
+    def _moved_down(self, rows: list[Any], place: int, gone: Any) -> Iterator[object]:
         """Yield the changes of ranks from one on, where a row has been put in."""
         last, before = len(rows) - 1, self._before
         for index in range(place, last + 1):
@@ -227,7 +227,7 @@ class TopNOperator(KeyedProgramOperator):
 
     def _changed_rows(
         self, elements: Iterator[Any], groups: Any, note: Callable[[Any], object]
-    ) -> Iterator[Any]:
+    ) -> Iterator[object]:
         sort_key = self._key
         for key, element in elements:
             kind, row = element if self._changelog else (INSERT, element)
@@ -251,19 +251,19 @@ class TopNOperator(KeyedProgramOperator):
                 del groups[key]
             yield from self._changes(before, rows[: self._end])
 
-    def _changes(self, before: list[Any], after: list[Any]) -> Iterator[Any]:
+    def _changes(self, before: list[object], after: list[object]) -> Iterator[object]:
         if self._ranked or self._offset:
             return self._ranks(before, after)
         return self._rows(before, after)
 
-    def _rows(self, before: list[Any], after: list[Any]) -> Iterator[Any]:
+    def _rows(self, before: list[object], after: list[object]) -> Iterator[Any]:
         gone, come = _difference(before, after), _difference(after, before)
         for _, row in gone:
             yield DELETE, row
         for _, row in come:
             yield INSERT, row
 
-    def _ranks(self, before: list[Any], after: list[Any]) -> Iterator[Any]:
+    def _ranks(self, before: list[Any], after: list[Any]) -> Iterator[object]:
         for index in range(self._offset, max(len(before), len(after))):
             rank = (index + 1,) if self._ranked else ()
             old: Any = before[index][1] if index < len(before) else None
@@ -341,7 +341,7 @@ class DeduplicateOperator(KeyedProgramOperator):
     ) -> None:
         self._time, self._last, self._before, self._pairs = time, last, before, pairs
         self._ttl = ttl
-        self._told: Callable[[Any], Any] = itemgetter(*told) if told else len
+        self._told: Callable[[Any], object] = itemgetter(*told) if told else len
         self._some = told[-1] if told else 0
 
     def open(self, context: OperatorContext) -> None:
@@ -408,7 +408,7 @@ class BatchTopNOperator(ProgramOperator):
                 yield (*row, index) if self._ranked else row
 
 
-def _difference(one: list[Any], two: list[Any]) -> list[Any]:
+def _difference(one: list[object], two: list[object]) -> list[Any]:
     rest = list(two)
     found = []
     for item in one:

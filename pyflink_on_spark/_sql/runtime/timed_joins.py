@@ -77,10 +77,10 @@ class IntervalJoinOperator(KeyedProgramOperator):
         """Return the functions that process the two inputs."""
         return self._left, self._right
 
-    def _left(self, elements: Iterator[Any]) -> Iterator[Any]:
+    def _left(self, elements: Iterator[object]) -> Iterator[Any]:
         return self._joined(elements, 0)
 
-    def _right(self, elements: Iterator[Any]) -> Iterator[Any]:
+    def _right(self, elements: Iterator[object]) -> Iterator[object]:
         return self._joined(elements, 1)
 
     def _joined(self, elements: Iterator[Any], side: int) -> Iterator[Any]:
@@ -121,7 +121,7 @@ class IntervalJoinOperator(KeyedProgramOperator):
             return [entry for entry in found if matches(row, entry[_ROW])]
         return [entry for entry in found if matches(entry[_ROW], row)]
 
-    def _keep(self, side: int, key: Any, entry: Any) -> None:
+    def _keep(self, side: int, key: object, entry: Any) -> None:
         rows, time = self._sides[side], entry[_TIME]
         kept = rows.current.get(key)
         if kept is None:
@@ -133,7 +133,7 @@ class IntervalJoinOperator(KeyedProgramOperator):
             kept[_EARLIEST] = min(kept[_EARLIEST], time)
         rows.note(key)
 
-    def _removed(self, kept: Any, key: Any, side: int, reached: int) -> Iterator[Any]:
+    def _removed(self, kept: Any, key: object, side: int, reached: int) -> Iterator[object]:
         """Remove the rows of a key that have expired; yield those that had no partner."""
         expired = reached - self._distances[side][1] - _MICROS
         entries = kept[_ENTRIES]
@@ -145,11 +145,11 @@ class IntervalJoinOperator(KeyedProgramOperator):
                 if entry[_TIME] <= expired and not entry[_JOINED]:
                     yield self._both(entry[_ROW], None, side)
 
-    def _both(self, row: Any, other: Any, side: int) -> Any:
+    def _both(self, row: Any, other: object, side: int) -> Any:
         others = (None,) * self._widths[1 - side] if other is None else other
         return row + others if side == 0 else others + row
 
-    def advance_watermark(self, watermark: int) -> Iterable[Any]:
+    def advance_watermark(self, watermark: int) -> Iterable[object]:
         """Yield the rows for which no partner has come."""
         if self._times is None:
             return ()
@@ -160,7 +160,7 @@ class IntervalJoinOperator(KeyedProgramOperator):
         """Yield the rows for which no partner has come."""
         return self._clean_up(now * _MICROS) if self._times is None else ()
 
-    def _clean_up(self, reached: int) -> Iterator[Any]:
+    def _clean_up(self, reached: int) -> Iterator[object]:
         for _, key, side in self._due.until(reached // _MICROS):
             assert isinstance(side, int)
             rows, upper = self._sides[side], self._distances[side][1]
@@ -216,10 +216,10 @@ class WindowJoinOperator(WindowOperator):
         """Return the functions that process the two inputs."""
         return self._left, self._right
 
-    def _left(self, elements: Iterator[Any]) -> Iterator[Any]:
+    def _left(self, elements: Iterator[object]) -> Iterator[Any]:
         return self._kept(elements, 0)
 
-    def _right(self, elements: Iterator[Any]) -> Iterator[Any]:
+    def _right(self, elements: Iterator[object]) -> Iterator[object]:
         return self._kept(elements, 1)
 
     def _kept(self, elements: Iterator[Any], side: int) -> Iterator[Any]:
@@ -299,7 +299,7 @@ class WindowSemiJoinOperator(WindowJoinOperator):
         super().__init__(condition, widths, (anti, False), null_keys, ends, event_time, zone)
         self._anti = anti
 
-    def _pairs(self, left: list[Any], right: list[Any]) -> Iterator[Any]:
+    def _pairs(self, left: list[object], right: list[object]) -> Iterator[object]:
         matches = self._matches
         null_left, null_right = self._has_null
         partners = [row for row in right if null_right is None or not null_right(row)]
@@ -368,7 +368,7 @@ class TemporalJoinOperator(KeyedProgramOperator):
                 self._wait(state, key, time)
         return iter(())
 
-    def _right(self, elements: Iterator[Any]) -> Iterator[Any]:
+    def _right(self, elements: Iterator[Any]) -> Iterator[object]:
         changelog, place = self._changelogs[1], self._times[1]
         for key, element in elements:
             kind, row = element if changelog else (INSERT, element)
@@ -382,7 +382,7 @@ class TemporalJoinOperator(KeyedProgramOperator):
                 self._wait(state, key, version[0])
         return iter(())
 
-    def _state_of(self, key: Any) -> Any:
+    def _state_of(self, key: object) -> Any:
         kept = self._kept
         found = kept.current.get(key)
         if found is None:
@@ -390,7 +390,7 @@ class TemporalJoinOperator(KeyedProgramOperator):
         kept.note(key)
         return found
 
-    def advance_watermark(self, watermark: int) -> Iterable[Any]:
+    def advance_watermark(self, watermark: int) -> Iterable[object]:
         """Yield the rows that are not later, with their versions."""
         reached = watermark * _MICROS + _MICROS - 1
         kept = self._kept
@@ -421,12 +421,12 @@ class TemporalJoinOperator(KeyedProgramOperator):
             if following < _NO_TIME:
                 self._wait(state, key, following)
 
-    def _wait(self, state: Any, key: Any, time: int) -> None:
+    def _wait(self, state: Any, key: object, time: int) -> None:
         """Let the first time that a key has something to do at be the next one of its timers."""
         state[_NEXT] = time
         self._due.register(time // _MICROS, key, None)
 
-    def _joined(self, element: Any, time: int, versions: list[Any]) -> Iterator[Any]:
+    def _joined(self, element: Any, time: int, versions: list[Any]) -> Iterator[object]:
         changelog = self._changelogs[0]
         row = element[1] if changelog else element
         place = bisect_right(versions, time, key=_rowtime_of)

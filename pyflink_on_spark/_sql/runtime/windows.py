@@ -48,7 +48,7 @@ class WindowOperator(KeyedProgramOperator):
         self._late = LateRows(context, rate=True)
         register_watermark_latency(context, lambda: self._watermark)
 
-    def advance_watermark(self, watermark: int) -> Iterable[Any]:
+    def advance_watermark(self, watermark: int) -> Iterable[object]:
         """Yield the results of the windows that end."""
         self._watermark = watermark
         return self._advance(watermark) if self._event_time else ()
@@ -57,7 +57,7 @@ class WindowOperator(KeyedProgramOperator):
         """Yield the results of the windows that end."""
         return () if self._event_time else self._advance(now)
 
-    def _advance(self, time: int) -> Iterable[Any]:
+    def _advance(self, time: int) -> Iterable[object]:
         reached = time * _MICROS
         if self._zone is not None and abs(reached) < _LAST_DATE:
             reached = to_local(reached, self._zone)
@@ -183,7 +183,7 @@ class SessionAggregateOperator(WindowOperator):
         sessions[key] = kept
         self._sessions.note(key)
 
-    def _united(self, one: Any, two: Any) -> Any:
+    def _united(self, one: Any, two: Any) -> object:
         self._merge(one, two)
         one[1], one[2] = min(one[1], two[1]), max(one[2], two[2])
         return one
@@ -284,7 +284,7 @@ class SliceAggregateOperator(WindowOperator):
             self._due.discard(end)
             yield from self._results[self._slices.kind](end)
 
-    def _hop(self, end: int) -> Iterator[Any]:
+    def _hop(self, end: int) -> Iterator[object]:
         slices = self._slices
         first = end - slices.size + slices.length
         merged: dict[Any, Any] = {}
@@ -296,11 +296,11 @@ class SliceAggregateOperator(WindowOperator):
         for each in range(first, first + slices.step, slices.length):
             self._forget(each)
 
-    def _tumble(self, end: int) -> Iterator[Any]:
+    def _tumble(self, end: int) -> Iterator[object]:
         yield from self._rows(self._groups.namespace(end)[0], end)
         self._forget(end)
 
-    def _cumulate(self, end: int) -> Iterator[Any]:
+    def _cumulate(self, end: int) -> Iterator[object]:
         slices = self._slices
         first = slices.first_slice(end)
         groups = self._groups.namespace(first)[0]

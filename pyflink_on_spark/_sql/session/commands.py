@@ -413,7 +413,7 @@ def _described(session: Session, parts: tuple[str, ...]) -> Listing:
     return _listing(columns, (row[: len(columns)] for row in rows))
 
 
-def _column_row(column: Column, key: tuple[str, ...], watermark: str | None) -> tuple[Any, ...]:
+def _column_row(column: Column, key: tuple[str, ...], watermark: str | None) -> tuple[object, ...]:
     attribute = "" if column.type.time is None else f" *{column.type.time.value}*"
     keys = f"PRI({', '.join(key)})" if column.name in key else None
     kind = column.type.text(nullability=False) + attribute
@@ -421,7 +421,7 @@ def _column_row(column: Column, key: tuple[str, ...], watermark: str | None) -> 
     return column.name, kind, column.type.nullable, keys, extras, watermark, column.comment
 
 
-def _listing(columns: dict[str, LogicalType], rows: Iterable[tuple[Any, ...]]) -> Listing:
+def _listing(columns: dict[str, LogicalType], rows: Iterable[tuple[object, ...]]) -> Listing:
     return Listing(Schema(tuple(columns), tuple(columns.values())), tuple(rows))
 
 
@@ -475,7 +475,7 @@ _WIDTHS = {
 
 
 def printed(
-    schema: Schema, changes: Iterable[tuple[int, Sequence[Any]]], time_zone: str, *, kinds: bool
+    schema: Schema, changes: Iterable[tuple[int, Sequence[object]]], time_zone: str, *, kinds: bool
 ) -> Iterator[str]:
     """Yield the lines of a result, as its rows come; widths go by the types of columns.
 
@@ -501,7 +501,9 @@ def printed(
     yield from _foot(count, widths)
 
 
-def printed_listing(schema: Schema, rows: Sequence[Sequence[Any]], time_zone: str) -> Iterator[str]:
+def printed_listing(
+    schema: Schema, rows: Sequence[Sequence[object]], time_zone: str
+) -> Iterator[str]:
     """Yield the lines of a short result, which is there as a whole; widths go by the values."""
     texts = cell_texts(schema, time_zone)
     cells = [["" if v is None else text(v) for text, v in zip(texts, row)] for row in rows]

@@ -402,5 +402,5 @@ class ServerDatabase(Database):
         return []
 
 
-def _nothing(kind: str) -> ServerObjects[Any]:
+def _nothing(kind: str) -> ServerObjects[object]:
     return ServerObjects(kind, list, lambda _: None)

@@ -174,7 +174,7 @@ def _composite_in(kind: LogicalType, local: bool) -> Convert:
     return lambda value: {_apply(key, k): _apply(item, v) for k, v in value.items()}
 
 
-def _fields_of(names: tuple[str, ...]) -> Callable[[Any], Iterable[Any]]:
+def _fields_of(names: tuple[str, ...]) -> Callable[[Any], Iterable[object]]:
     wanted = list(names)
 
     def fields(value: Any) -> Iterable[Any]:
@@ -192,7 +192,7 @@ def nullable(convert: Convert | None) -> Convert | None:
     return lambda value: None if value is None else convert(value)
 
 
-def _apply(convert: Convert | None, value: Any) -> Any:
+def _apply(convert: Convert | None, value: object) -> object:
     return value if convert is None else convert(value)
 
 
@@ -209,7 +209,7 @@ def row_converter(
     if not converters:
         return list
 
-    def converted(values: Sequence[Any]) -> list[Any]:
+    def converted(values: Sequence[object]) -> list[object]:
         result = list(values)
         for index, convert in converters:
             value = result[index]
@@ -417,7 +417,7 @@ def to_type_info(kind: LogicalType) -> typeinfo.TypeInformation:
         raise ValidationError(f"a stream has no values of type {kind}") from None
 
 
-def from_type_info(type_info: Any) -> LogicalType:
+def from_type_info(type_info: object) -> LogicalType:
     """Return SQL's type for the type information of a stream; without one it is RAW."""
     simple = _SQL_TIMES.get(type(type_info).__name__)
     if simple is not None:
@@ -451,7 +451,7 @@ def fields_of(type_info: Any) -> tuple[tuple[str, ...], tuple[LogicalType, ...]]
     return tuple(names), types
 
 
-def _array(element: Any, nullable: bool) -> LogicalType:
+def _array(element: object, nullable: bool) -> LogicalType:
     if getattr(element, "_basic_type", None) is typeinfo.BasicType.BYTE and not nullable:
         return logical.BYTES
     return logical.array(from_type_info(element).with_nullable(nullable))

@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 
-def read_json(text: str, **hooks: Any) -> Any:
+def read_json(text: str, **hooks: Any) -> object:
     """Read JSON.
 
     Args:
@@ -22,7 +22,7 @@ def read_json(text: str, **hooks: Any) -> Any:
         raise too_deep() from None
 
 
-def compact_json(value: Any) -> str:
+def compact_json(value: object) -> str:
     """Write JSON without spaces.
 
     Raises:

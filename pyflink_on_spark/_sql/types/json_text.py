@@ -51,10 +51,10 @@ class _ValueWriter:
         self._kind = kind
         self._write = _writer(kind, Style(iso=True, exact=True))
 
-    def __call__(self, value: Any) -> str:
+    def __call__(self, value: object) -> str:
         return self._write(value)
 
-    def __reduce__(self) -> tuple[Any, ...]:
+    def __reduce__(self) -> tuple[object, ...]:
         return _ValueWriter, (self._kind,)
 
 

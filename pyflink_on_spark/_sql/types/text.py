@@ -40,10 +40,10 @@ class sql_text:  # noqa: N801 - a function that can be pickled
         self._arguments = kind, time_zone, null
         self._text = _writer(kind, time_zone, null)
 
-    def __call__(self, value: Any) -> str:
+    def __call__(self, value: object) -> str:
         return self._text(value)
 
-    def __reduce__(self) -> tuple[Any, ...]:
+    def __reduce__(self) -> tuple[object, ...]:
         return sql_text, self._arguments
 
 

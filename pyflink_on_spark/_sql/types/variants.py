@@ -45,7 +45,7 @@ def parse_variant(text: str, allow_duplicates: bool = False) -> Variant:
         ValueError: the text is no JSON, is nested too deeply, or has a field twice.
     """
 
-    def made_object(pairs: list[tuple[str, Any]]) -> Variant:
+    def made_object(pairs: list[tuple[str, object]]) -> Variant:
         fields = {name: _variant(value) for name, value in pairs}
         if len(fields) < len(pairs) and not allow_duplicates:
             raise ValueError("VARIANT_DUPLICATE_KEY")
@@ -95,7 +95,7 @@ def _fraction(text: str) -> Variant:
     return "DOUBLE", float(text)
 
 
-def _refuse_constant(word: str) -> Any:
+def _refuse_constant(word: str) -> object:
     raise ValueError(f"{word} is no JSON")
 
 

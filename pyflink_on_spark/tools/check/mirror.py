@@ -72,7 +72,7 @@ def member_of_module(name: str, member: str) -> Value | None:
     return ModuleValue(f"{name}.{member}") if module(f"{name}.{member}") is not None else None
 
 
-def value_of(thing: Any) -> Value:
+def value_of(thing: object) -> Value:
     """Return the value of an object of this package."""
     if inspect.ismodule(thing):
         return ModuleValue(thing.__name__.replace(OURS, REAL, 1))
@@ -83,7 +83,7 @@ def value_of(thing: Any) -> Value:
     return InstanceValue(type(thing)) if type(thing).__module__.startswith(OURS) else PLAIN
 
 
-def find_member(cls: type, name: str) -> tuple[type, Any] | None:
+def find_member(cls: type, name: str) -> tuple[type, object] | None:
     """Return the class that declares a member, and the member as declared; None if none does."""
     for owner in cls.__mro__:
         if name in owner.__dict__:
@@ -106,7 +106,7 @@ def known_owner(cls: type, declared: type) -> type:
     return known[-1] if known else cls
 
 
-def member_value(owner: type, member: Any, receiver: type) -> Value:
+def member_value(owner: type, member: object, receiver: type) -> Value:
     """Return the value of a member that was reached through a class or an object.
 
     Args:
@@ -179,7 +179,7 @@ def accepts_keyword(function: Any, name: str) -> bool:
     return any(p.name == name or p.kind is inspect.Parameter.VAR_KEYWORD for p in [*own, *wrapped])
 
 
-def from_annotation(annotation: Any, function: Any, receiver: type | None) -> Value:
+def from_annotation(annotation: object, function: object, receiver: type | None) -> Value:
     """Return the value with an annotation in one of this package's functions."""
     if not isinstance(annotation, str):
         return value_of_instance(annotation) if isinstance(annotation, type) else UNKNOWN
@@ -190,7 +190,7 @@ def from_annotation(annotation: Any, function: Any, receiver: type | None) -> Va
     return _from_tree(tree, function, receiver)
 
 
-def _from_tree(tree: ast.expr, function: Any, receiver: type | None) -> Value:
+def _from_tree(tree: ast.expr, function: object, receiver: type | None) -> Value:
     if isinstance(tree, ast.BinOp):
         left = _from_tree(tree.left, function, receiver)
         return left if left != UNKNOWN else _from_tree(tree.right, function, receiver)
@@ -211,7 +211,7 @@ def _from_tree(tree: ast.expr, function: Any, receiver: type | None) -> Value:
     return PLAIN if name in _PLAIN else value_of_instance(_class_named(name, function, receiver))
 
 
-def value_of_instance(cls: Any) -> Value:
+def value_of_instance(cls: object) -> Value:
     """Return the value of an object of any class."""
     if isinstance(cls, type) and cls.__module__.startswith(OURS):
         return InstanceValue(cls)

@@ -121,7 +121,7 @@ def mistakes_in_method(
         yield name, _GIVES_NOTHING
 
 
-def _function_of(called: CallableValue | ClassValue) -> tuple[Any, str]:
+def _function_of(called: CallableValue | ClassValue) -> tuple[object, str]:
     if isinstance(called, ClassValue):
         return called.cls.__init__, called.cls.__qualname__  # type: ignore[misc]
     function = inspect.unwrap(called.function)
@@ -189,7 +189,7 @@ def _wrong_none(
 
 
 def _wrong_function(
-    name: str, parameter: inspect.Parameter, argument: ast.expr, value: Value, function: Any
+    name: str, parameter: inspect.Parameter, argument: ast.expr, value: Value, function: object
 ) -> Iterator[tuple[str, Verdict]]:
     """Look at a function of the script's that stands for one of PyFlink's function classes."""
     given: _Function | None = argument if isinstance(argument, ast.Lambda) else None

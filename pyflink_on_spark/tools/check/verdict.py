@@ -17,7 +17,7 @@ from pyflink_on_spark._compat.unsupported import Gap, marker_of
 from pyflink_on_spark.tools.check import mirror
 
 _MARKER = "raise_unsupported"
-_NOTHING: Mapping[str, Any] = {}
+_NOTHING: Mapping[str, object] = {}
 _DEVIATION = re.compile(r"On Spark:\s*(.*?)(?=\n\s*\n|\n\s*[A-Z]\w+:|\Z)", re.DOTALL)
 Refusal = tuple[bool, Gap, str, str]
 
@@ -60,7 +60,7 @@ class Verdict:
 WORKS = Verdict(Status.WORKS)
 
 
-def judge(thing: Any) -> Verdict:
+def judge(thing: object) -> Verdict:
     """Return the verdict on a class, function, method or marker of this package."""
     if isinstance(thing, staticmethod | classmethod):
         thing = thing.__func__
@@ -87,7 +87,7 @@ def _judge_class(cls: type) -> Verdict:
 
 
 @functools.cache
-def _judge_callable(function: Any) -> Verdict:
+def _judge_callable(function: object) -> Verdict:
     refusals = list(_refusals(function))
     always = [refusal for refusal in refusals if refusal[0]]
     if always:
@@ -99,7 +99,7 @@ def _judge_callable(function: Any) -> Verdict:
     return noted
 
 
-def _noted(thing: Any) -> Verdict:
+def _noted(thing: object) -> Verdict:
     notes = deviations(getattr(thing, "__doc__", None))
     if not notes:
         return WORKS
@@ -151,7 +151,7 @@ def _told(call: ast.Call, names: dict[str, Any]) -> tuple[Gap, str, str] | None:
     return told["kind"], told["reason"], told["instead"]
 
 
-def _told_by(helper: Any, given: Mapping[str, Any]) -> tuple[Gap, str, str] | None:
+def _told_by(helper: object, given: Mapping[str, object]) -> tuple[Gap, str, str] | None:
     """Return the message of a function or class that always raises."""
     if isinstance(helper, type):
         refusals = _refusals(helper.__dict__.get("__init__"))
@@ -161,7 +161,7 @@ def _told_by(helper: Any, given: Mapping[str, Any]) -> tuple[Gap, str, str] | No
     return next((refusal[1:] for refusal in _refusals(helper, given) if refusal[0]), None)
 
 
-def _text_of(node: ast.expr, names: dict[str, Any]) -> Any:
+def _text_of(node: ast.expr, names: dict[str, object]) -> object:
     if isinstance(node, ast.Attribute):
         return Gap.__members__.get(node.attr, "")
     if isinstance(node, ast.Name):
@@ -174,7 +174,7 @@ def _text_of(node: ast.expr, names: dict[str, Any]) -> Any:
 
 
 @functools.cache
-def _definition(function: Any) -> ast.FunctionDef | None:
+def _definition(function: object) -> ast.FunctionDef | None:
     if not inspect.isfunction(function):
         return None
     try:

@@ -612,7 +612,7 @@ class _Run:
     """
 
     def __init__(
-        self, door: Door, driver: Mapping[str, Any], sleep: Callable[[float], None]
+        self, door: Door, driver: Mapping[str, object], sleep: Callable[[float], None]
     ) -> None:
         self._door, self._driver, self._sleep = door, driver, sleep
         self._read = 0

@@ -9,7 +9,6 @@ import time
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 from pyflink_on_spark._graph.physical_graph import execution_plan_json
 from pyflink_on_spark._job.submission.job import Job
@@ -170,5 +169,5 @@ def _chains(vertex: VertexPlan, settings: JobSettings) -> Iterator[str]:
             yield "\n".join([f"# {shown}", *loops])
 
 
-def _to_nobody(_: Any) -> None:
+def _to_nobody(_: object) -> None:
     """Drop what nobody receives."""

@@ -48,7 +48,7 @@ class RecordedJob:
         """Return a result without accumulators."""
         return JobExecutionResult(JobOutcome(self.job_id, 0, {}))
 
-    def collected(self) -> Generator[Any, None, None]:
+    def collected(self) -> Generator[object, None, None]:
         """Yield nothing: no element was computed."""
         yield from ()
 

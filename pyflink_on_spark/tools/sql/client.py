@@ -327,7 +327,7 @@ _ADDED = frozenset({0, 2})
 _BEFORE = 1
 
 
-def _table(outcome: Any, rows: Counter[tuple[Any, ...]], most: int) -> Iterator[str]:
+def _table(outcome: Any, rows: Counter[tuple[object, ...]], most: int) -> Iterator[str]:
     listed = [(0, row) for row in rows.elements()][:most]
     return printed(outcome.schema, listed, outcome.time_zone, kinds=False)
 

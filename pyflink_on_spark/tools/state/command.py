@@ -241,7 +241,7 @@ def _types(state: StateSummary) -> str:
     return f" ({' to '.join(types)})" if types else ""
 
 
-def _summary(contents: CheckpointContents) -> dict[str, Any]:
+def _summary(contents: CheckpointContents) -> dict[str, object]:
     return {
         **asdict(contents.metadata),
         "operators": [asdict(operator) for operator in contents.operators()],
@@ -267,7 +267,7 @@ def _json(entry: StateEntry, width: int) -> str:
         return json.dumps({name: _shown(value, width) for name, value in shown.items()})
 
 
-def _shown(value: Any, width: int) -> str:
+def _shown(value: object, width: int) -> str:
     """Return the ``repr`` of a value, cut after ``width`` characters; 0: not cut."""
     found, length = [], 0
     for piece in _pieces(value, width or sys.maxsize, _MOST_LEVELS):

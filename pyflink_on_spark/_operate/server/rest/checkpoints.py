@@ -198,7 +198,7 @@ def sizes_of(task: JobTask, sizes: Mapping[str, Mapping[int, int]] | None) -> li
     return [sum(each.get(index, 0) for each in mine) for index in range(task.parallelism)]
 
 
-def _part(record: CheckpointRecord, size: int, subtasks: int) -> dict[str, Any]:
+def _part(record: CheckpointRecord, size: int, subtasks: int) -> dict[str, object]:
     return {
         "status": record.status,
         "latest_ack_timestamp": record.ended or -1,
@@ -213,7 +213,7 @@ def _part(record: CheckpointRecord, size: int, subtasks: int) -> dict[str, Any]:
     }
 
 
-def _told(job: OperatedJob, record: CheckpointRecord | None) -> dict[str, Any] | None:
+def _told(job: OperatedJob, record: CheckpointRecord | None) -> dict[str, object] | None:
     if record is None:
         return None
     subtasks = subtasks_of(job)

@@ -244,7 +244,7 @@ class ControlRoutes:
         return Answer({"request-id": request_id}, ACCEPTED)
 
 
-def operation_status(result: dict[str, Any] | None) -> dict[str, Any]:
+def operation_status(result: dict[str, object] | None) -> dict[str, Any]:
     """Return an operation's result as Flink tells it."""
     if result is None:
         return {"status": {"id": "IN_PROGRESS"}, "operation": None}

@@ -183,7 +183,7 @@ class JobRoutes:
         )
 
 
-def plan_of(job: Job, tasks: Iterable[JobTask]) -> dict[str, Any]:
+def plan_of(job: Job, tasks: Iterable[JobTask]) -> dict[str, object]:
     """Return the graph of a job's tasks, as Flink tells it."""
     nodes = [
         {
@@ -209,7 +209,7 @@ def plan_of(job: Job, tasks: Iterable[JobTask]) -> dict[str, Any]:
     return {"jid": job.settings.job_id, "name": job.name, "type": kind, "nodes": nodes}
 
 
-def _vertices(job: OperatedJob) -> list[dict[str, Any]]:
+def _vertices(job: OperatedJob) -> list[dict[str, object]]:
     progress = job.progress
     together = {} if progress is None else {part.name: part for part in progress.tasks}
     out = records_out(job.tasks, list(job.parts))
@@ -231,7 +231,7 @@ def _vertices(job: OperatedJob) -> list[dict[str, Any]]:
     ]
 
 
-def _exception(failure: FailureRecord) -> dict[str, Any]:
+def _exception(failure: FailureRecord) -> dict[str, object]:
     return {
         "exceptionName": failure.gist,
         "stacktrace": failure.error,

@@ -188,7 +188,7 @@ def _name(sample: Sample) -> str:
     return f"{sample.labels['operator_name']}.{sample.name}"
 
 
-def _chosen(request: Request, metrics: Mapping[str, Value]) -> list[dict[str, Any]]:
+def _chosen(request: Request, metrics: Mapping[str, Value]) -> list[dict[str, object]]:
     if "get" not in request.query:
         return [{"id": name} for name in metrics]
     wanted = request.query["get"].split(",")

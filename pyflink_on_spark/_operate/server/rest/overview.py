@@ -12,7 +12,6 @@ import traceback
 from collections import Counter
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any
 
 from pyflink_on_spark._operate.server.rest.routing import (
     BAD_REQUEST,
@@ -86,7 +85,7 @@ class OverviewRoutes:
         return Answer({"jobs": [_summary(job) for job in self._jobs.all()]})
 
 
-def overview_answer(states: Mapping[JobStatus, int], running: int, slots: int) -> dict[str, Any]:
+def overview_answer(states: Mapping[JobStatus, int], running: int, slots: int) -> dict[str, object]:
     """The answer to who asks for the number of jobs.
 
     Args:
@@ -107,7 +106,7 @@ def overview_answer(states: Mapping[JobStatus, int], running: int, slots: int) -
     }
 
 
-def config_answer(*, submits: bool) -> dict[str, Any]:
+def config_answer(*, submits: bool) -> dict[str, object]:
     """The settings for pages.
 
     Args:
@@ -145,7 +144,7 @@ def slots_of(job: OperatedJob) -> int:
     return max(vertex.parallelism for stage in job.job.stages for vertex in stage.vertices)
 
 
-def _summary(job: OperatedJob) -> dict[str, Any]:
+def _summary(job: OperatedJob) -> dict[str, object]:
     trouble = None if job.over else trouble_of(job, time.time())
     return {
         "jid": job.id,
@@ -325,7 +324,7 @@ class ProcessRoutes:
         return Answer({"taskmanagers": [_manager(slots)]})
 
 
-def _manager(slots: int) -> dict[str, Any]:
+def _manager(slots: int) -> dict[str, object]:
     return {
         "id": TASK_MANAGER,
         "path": TASK_MANAGER,

@@ -431,7 +431,7 @@ class RestServer(socketserver.ThreadingMixIn, socketserver.TCPServer):
             knock.connect(self.server_address)
         ending.join()
 
-    def handle_error(self, request: Any, client_address: Any) -> None:
+    def handle_error(self, request: object, client_address: object) -> None:
         """Log what went wrong with a connection; most often the client has hung up."""
         _log.debug("a connection failed", exc_info=True)
 

@@ -199,9 +199,11 @@ def task_of(job: OperatedJob, task_id: str) -> JobTask:
     raise RestError(NOT_FOUND, f"the job {job.id} has no vertex {task_id}")
 
 
-def io_of(job: OperatedJob, part: TaskProgress | None, records_out: int | None) -> dict[str, Any]:
+def io_of(
+    job: OperatedJob, part: TaskProgress | None, records_out: int | None
+) -> dict[str, object]:
     """Return the figures of a task, or a subtask; what is not counted here is incomplete."""
-    figures: dict[str, Any] = {}
+    figures: dict[str, object] = {}
     for name in _BYTES:
         figures |= {name: 0, f"{name}-complete": False}
     figures |= {
@@ -219,7 +221,7 @@ def io_of(job: OperatedJob, part: TaskProgress | None, records_out: int | None) 
     }
 
 
-def accumulators_of(values: Mapping[str, Any]) -> list[dict[str, str]]:
+def accumulators_of(values: Mapping[str, object]) -> list[dict[str, str]]:
     """Return accumulators as Flink shows them."""
     return [
         {"name": name, "type": type(value).__name__, "value": str(value)}
@@ -248,7 +250,7 @@ def _subtasks(job: OperatedJob, task: JobTask) -> list[dict[str, Any]]:
     ]
 
 
-def _numbered(found: list[dict[str, Any]], number: str, what: str) -> dict[str, Any]:
+def _numbered(found: list[dict[str, object]], number: str, what: str) -> dict[str, Any]:
     for each in found:
         if str(each[what]) == number:
             return each
@@ -406,12 +408,12 @@ def _all(found: Iterable[Samples]) -> Iterable[tuple[Stack, int]]:
         yield from each.stacks.items()
 
 
-def _tree(name: str, paths: list[tuple[tuple[str, ...], int]]) -> dict[str, Any]:
+def _tree(name: str, paths: list[tuple[tuple[str, ...], int]]) -> dict[str, object]:
     inside: dict[str, list[tuple[tuple[str, ...], int]]] = {}
     for path, count in paths:
         if path:
             inside.setdefault(path[0], []).append((path[1:], count))
-    children: Mapping[str, Any] = {child: _tree(child, rest) for child, rest in inside.items()}
+    children: Mapping[str, object] = {child: _tree(child, rest) for child, rest in inside.items()}
     return {
         "name": name,
         "value": sum(count for _, count in paths),

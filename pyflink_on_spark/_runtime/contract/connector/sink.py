@@ -76,7 +76,7 @@ class SinkWriter(ABC):
     """Writes to a sink in one subtask. See the module for the contract."""
 
     @abstractmethod
-    def write(self, elements: Iterator[Any]) -> None:
+    def write(self, elements: Iterator[object]) -> None:
         """Write all elements of a lazy iterator.
 
         The iterator runs the user's functions, so it may raise. The writer must then be able to
@@ -157,7 +157,7 @@ class Sink(ABC):
         """
         return self
 
-    def snapshots_of_flink(self, written: Sequence[Versioned]) -> list[Any]:
+    def snapshots_of_flink(self, written: Sequence[Versioned]) -> list[object]:
         """Make snapshots of writers of what a savepoint of Flink has. Runs in the driver.
 
         Args:
@@ -246,7 +246,7 @@ class LargeCommittable:
     frames: Iterable[bytes] = field(repr=False)
 
 
-def pack(things: Sequence[Any], *, compressed: bool = False) -> list[bytes]:
+def pack(things: Sequence[object], *, compressed: bool = False) -> list[bytes]:
     """Return picklable objects as frames; ``unpack`` returns the objects of a frame."""
     content = pickle.dumps(things, 5)
     if len(content) <= _MOST or len(things) <= 1:
@@ -258,5 +258,5 @@ def pack(things: Sequence[Any], *, compressed: bool = False) -> list[bytes]:
 
 def unpack(frame: bytes) -> list[Any]:
     """Return the objects of a frame in order."""
-    things: list[Any] = pickle.loads(zlib.decompress(frame))
+    things: list[object] = pickle.loads(zlib.decompress(frame))
     return things

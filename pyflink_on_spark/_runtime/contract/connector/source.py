@@ -100,7 +100,7 @@ class FlinkSplits:
 
     splits: tuple[Versioned, ...]
     enumerator: Versioned | None = None
-    of_function: Mapping[str, Sequence[Any]] = field(default_factory=dict)
+    of_function: Mapping[str, Sequence[object]] = field(default_factory=dict)
 
 
 class SourceReader(ABC):
@@ -217,7 +217,7 @@ class Source(ABC):
             FileNotFoundError: the input does not exist. Other errors for other reasons.
         """
 
-    def enumerator(self, restored: Sequence[Any] | None) -> SplitEnumerator:
+    def enumerator(self, restored: Sequence[object] | None) -> SplitEnumerator:
         """Return the enumerator of the splits that readers ask for. Runs in the driver.
 
         Args:
@@ -226,7 +226,7 @@ class Source(ABC):
         """
         raise NotImplementedError
 
-    def positions_of_flink(self, found: FlinkSplits) -> list[Any]:
+    def positions_of_flink(self, found: FlinkSplits) -> list[object]:
         """Make positions of what a savepoint of Flink has of the source. Runs in the driver.
 
         Args:
@@ -240,7 +240,7 @@ class Source(ABC):
         """
         raise ValueError("a source of this kind cannot continue from positions of Flink")
 
-    def positions_for_flink(self, positions: Sequence[Any]) -> tuple[int, bytes]:
+    def positions_for_flink(self, positions: Sequence[object]) -> tuple[int, bytes]:
         """Write positions as the enumerator of Flink's source keeps them. Runs in the driver.
 
         Args:
@@ -339,7 +339,7 @@ class OwnPositions(list[Any]):
     """
 
 
-def share_of(restored: Sequence[Any], context: OperatorContext) -> Sequence[Any]:
+def share_of(restored: Sequence[object], context: OperatorContext) -> Sequence[Any]:
     """Return the share of a subtask in positions that any subtask can continue from."""
     task = context.task
     own = isinstance(restored, OwnPositions)
@@ -360,7 +360,7 @@ class SplitReader(SourceReader):
     def __init__(
         self,
         source: Source,
-        splits: Sequence[Any],
+        splits: Sequence[object],
         restored: Sequence[Any] | None,
         context: OperatorContext,
     ) -> None:

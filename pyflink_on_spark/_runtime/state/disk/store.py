@@ -72,11 +72,11 @@ class DiskStore:
         self._next += 1
         return self._next
 
-    def find(self, number: int, key: Any) -> bytes | None:
+    def find(self, number: int, key: object) -> bytes | None:
         """Return an entry as it is in the database."""
         return self._database.find(number, encode_key(key)[0])
 
-    def rows(self, number: int) -> Iterator[list[tuple[Any, bytes]]]:
+    def rows(self, number: int) -> Iterator[list[tuple[object, bytes]]]:
         """Yield the entries of a namespace as they are in the database, some at a time."""
         last = b""
         while True:
@@ -214,7 +214,7 @@ def encode_key(key: Any) -> tuple[bytes, bytes | None]:
     return b"o" + serialize(key), None
 
 
-def decode_key(encoded: bytes, original: bytes | None) -> Any:
+def decode_key(encoded: bytes, original: bytes | None) -> object:
     """Return a key."""
     if original is not None:
         return pickle.loads(original)
@@ -251,10 +251,10 @@ class DiskNamespace:
         self.number = store.new_number()
         self._count = 0
         self._has_rows = False
-        self._young: dict[Any, Any] = {}
-        self._old: dict[Any, Any] = {}
+        self._young: dict[object, object] = {}
+        self._old: dict[object, object] = {}
         # Of each entry in memory: a hash of what the database has, or None if it has nothing.
-        self._stored: dict[Any, int | None] = {}
+        self._stored: dict[object, int | None] = {}
 
     def __del__(self) -> None:
         if self._has_rows:
@@ -267,13 +267,13 @@ class DiskNamespace:
             value = self._fetched(key)
         return default if value is None else value
 
-    def __getitem__(self, key: Any) -> Any:
+    def __getitem__(self, key: object) -> object:
         value = self.get(key)
         if value is None:
             raise KeyError(key)
         return value
 
-    def __setitem__(self, key: Any, value: Any) -> None:
+    def __setitem__(self, key: object, value: object) -> None:
         known = self._young.get(key, _UNKNOWN)
         if known is _UNKNOWN:
             known = self._fetched(key)
@@ -285,23 +285,23 @@ class DiskNamespace:
             raise KeyError(key)
         self[key] = None
 
-    def __contains__(self, key: Any) -> bool:
+    def __contains__(self, key: object) -> bool:
         return self.get(key) is not None
 
     def __len__(self) -> int:
         return self._count
 
-    def __iter__(self) -> Iterator[Any]:
+    def __iter__(self) -> Iterator[object]:
         return (key for key, _ in self.items())
 
-    def setdefault(self, key: Any, default: Any) -> Any:
+    def setdefault(self, key: object, default: object) -> Any:
         """Return an entry; set it first if it is not there."""
         value = self.get(key)
         if value is None:
             value = self[key] = default
         return value
 
-    def pop(self, key: Any, default: Any = None) -> Any:
+    def pop(self, key: object, default: object = None) -> Any:
         """Remove and return an entry."""
         value = self.get(key)
         if value is None:
@@ -314,7 +314,7 @@ class DiskNamespace:
         for key, value in entries.items():
             self[key] = value
 
-    def load(self, entries: dict[Any, Any]) -> None:
+    def load(self, entries: dict[object, object]) -> None:
         """Set entries as ``update`` does, but most of many straight in the database."""
         if len(entries) >= _MANY:
             number, stored = self.number, self._stored
@@ -343,7 +343,9 @@ class DiskNamespace:
                 for page in self._store.rows(self.number):
                     yield from self._present(row for row in page if row[0] not in in_memory)
 
-    def _present(self, rows: Iterable[tuple[Any, bytes | None]]) -> Iterator[tuple[Any, Any]]:
+    def _present(
+        self, rows: Iterable[tuple[object, bytes | None]]
+    ) -> Iterator[tuple[object, object]]:
         """Yield the entries that exist; the values in memory may be newer than the rows."""
         for key, content in rows:
             value = self._young.get(key, _UNKNOWN)
@@ -403,7 +405,7 @@ class DiskNamespace:
         """Make the young generation the old one."""
         self._old, self._young = self._young, {}
 
-    def _fetched(self, key: Any) -> Any:
+    def _fetched(self, key: object) -> object:
         """Return an entry that is not young; it is then."""
         self._store.make_room()
         value = self._old.get(key, _UNKNOWN)
@@ -414,13 +416,13 @@ class DiskNamespace:
         self._young[key] = value
         return value
 
-    def _read(self, key: Any) -> tuple[Any, int | None]:
+    def _read(self, key: object) -> tuple[object, int | None]:
         """Return an entry as it is in the database, and the hash of it."""
         content = self._store.find(self.number, key) if self._has_rows else None
         return (None, None) if content is None else (deserialize(content), hash(content))
 
 
-def _in_order(entries: dict[Any, Any]) -> list[Any]:
+def _in_order(entries: dict[Any, Any]) -> list[object]:
     """Return keys, neighbours in the database next to each other."""
     if len(kinds := set(map(type, entries))) == 1 and kinds <= _ORDERED_TYPES:
         return sorted(entries)
@@ -439,7 +441,7 @@ class _Namespaces(dict[Hashable, Any]):
         super().__setitem__(namespace, found)
         found.update(entries)
 
-    def setdefault(self, namespace: Hashable, entries: Any = None) -> Any:
+    def setdefault(self, namespace: Hashable, entries: object = None) -> Any:
         """Return a namespace."""
         if namespace not in self:
             self[namespace] = entries or {}
@@ -463,11 +465,11 @@ class DiskTable(StateTable):
         self.namespaces = _Namespaces(store)
         self.current = self.namespaces[None]
 
-    def put_all(self, namespace: Hashable, entries: dict[Any, Any]) -> None:
+    def put_all(self, namespace: Hashable, entries: dict[object, object]) -> None:
         """Set entries of any namespace; this is not noted as a change."""
         self.namespaces.setdefault(namespace, {}).load(entries)  # type: ignore[attr-defined]
 
-    def all_entries(self) -> Iterator[tuple[Hashable, dict[Any, Any]]]:
+    def all_entries(self) -> Iterator[tuple[Hashable, dict[object, object]]]:
         """Yield namespaces and entries by key, some at a time."""
         for namespace, table in self.namespaces.items():
             part: dict[Any, Any] = {}

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
 
 from pyflink_on_spark._connectors.formats.java_parsing import to_single
 from pyflink_on_spark._sql.codegen.casts import wrapped
@@ -450,7 +449,7 @@ _AGGREGATING = (
 )
 
 
-def the_only(value: Any, count: int) -> Any:
+def the_only(value: object, count: int) -> object:
     """Return the value of the only row.
 
     Raises:

@@ -180,7 +180,7 @@ def _child(index: int) -> Result:
     return lambda types: logical.array(types[0].children[index])
 
 
-def contains(array: Array, value: Any) -> bool:
+def contains(array: Array, value: object) -> bool:
     """True if an array contains an element."""
     return value in array
 
@@ -190,14 +190,14 @@ def distinct(array: Array) -> Array:
     return tuple(dict.fromkeys(array))
 
 
-def position(array: Array | None, value: Any) -> int | None:
+def position(array: Array | None, value: object) -> int | None:
     """Return where an element is, counted from 1; 0 if nowhere."""
     if array is None or value is None:
         return None
     return array.index(value) + 1 if value in array else 0
 
 
-def removed(array: Array | None, value: Any) -> Array | None:
+def removed(array: Array | None, value: object) -> Array | None:
     """Return an array without all elements of a value."""
     return None if array is None else tuple([item for item in array if item != value])
 
@@ -231,12 +231,12 @@ def concatenated(*arrays: Array) -> Array:
     return sum(arrays, ())
 
 
-def largest(array: Array) -> Any:
+def largest(array: Array) -> object:
     """Return the largest element."""
     return max((item for item in array if item is not None), default=None)
 
 
-def smallest(array: Array) -> Any:
+def smallest(array: Array) -> object:
     """Return the smallest element."""
     return min((item for item in array if item is not None), default=None)
 
@@ -255,12 +255,12 @@ def ordered(array: Array, ascending: bool = True, nulls_first: bool | None = Non
     return tuple([*nulls, *known] if first else [*known, *nulls])
 
 
-def appended(array: Array | None, value: Any) -> Array | None:
+def appended(array: Array | None, value: object) -> Array | None:
     """Return an array with an element at its end."""
     return None if array is None else (*array, value)
 
 
-def prepended(array: Array | None, value: Any) -> Array | None:
+def prepended(array: Array | None, value: object) -> Array | None:
     """Return an array with an element at its beginning."""
     return None if array is None else (value, *array)
 
@@ -282,12 +282,12 @@ def in_both(one: Array, two: Array) -> Array:
     return tuple(dict.fromkeys([item for item in one if item in two]))
 
 
-def entries(found: dict[Any, Any]) -> Array:
+def entries(found: dict[object, object]) -> Array:
     """Return the keys and values of a map as rows."""
     return tuple(found.items())
 
 
-def mapped(keys: Array, values: Array) -> dict[Any, Any]:
+def mapped(keys: Array, values: Array) -> dict[object, object]:
     """Return a map of two arrays."""
     if len(keys) != len(values):
         raise ValueError(
@@ -297,7 +297,7 @@ def mapped(keys: Array, values: Array) -> dict[Any, Any]:
     return dict(zip(keys, values))
 
 
-def united(*maps: dict[Any, Any]) -> dict[Any, Any]:
+def united(*maps: dict[object, object]) -> dict[object, object]:
     """Return the pairs of all maps; later ones count."""
     found: dict[Any, Any] = {}
     for each in maps:

@@ -92,7 +92,7 @@ class JsonPathError(ValueError):
 
 
 @lru_cache(maxsize=512)
-def _path(text: str) -> tuple[bool, tuple[Any, ...]]:
+def _path(text: str) -> tuple[bool, tuple[object, ...]]:
     """Return whether a path is strict, and its steps: names, positions and None for all."""
     mode, _, path = text.strip().rpartition(" ") if " " in text.strip() else ("", "", text.strip())
     if not path.startswith("$"):
@@ -111,7 +111,7 @@ def _path(text: str) -> tuple[bool, tuple[Any, ...]]:
     return mode.strip().lower() == "strict", tuple(steps)
 
 
-def _find(text: str, path: str) -> list[Any]:
+def _find(text: str, path: str) -> list[object]:
     """Return the values at a path; none if a lax path does not exist in the document."""
     strict, steps = _path(path)
     try:
@@ -123,7 +123,7 @@ def _find(text: str, path: str) -> list[Any]:
     return found
 
 
-def _step(value: Any, step: Any, strict: bool) -> list[Any]:
+def _step(value: object, step: object, strict: bool) -> list[object]:
     if step is None:
         if isinstance(value, dict):
             return list(value.values())
@@ -138,7 +138,9 @@ def _step(value: Any, step: Any, strict: bool) -> list[Any]:
     return []
 
 
-def json_value(text: str, path: str, on_empty: str, empty: Any, on_error: str, error: Any) -> Any:
+def json_value(
+    text: str, path: str, on_empty: str, empty: object, on_error: str, error: object
+) -> object:
     """Return the scalar that a path leads to, as a text."""
     try:
         found = _find(text, path)
@@ -156,7 +158,7 @@ def json_value(text: str, path: str, on_empty: str, empty: Any, on_error: str, e
     return None if value is None else _scalar_text(value)
 
 
-def _scalar_text(value: Any) -> str:
+def _scalar_text(value: object) -> str:
     if isinstance(value, bool):
         return "true" if value else "false"
     return value if isinstance(value, str) else json.dumps(value)
@@ -220,7 +222,7 @@ def _value_code(site: CallSite) -> str:
     return f"{read}({call})"
 
 
-def _readers() -> dict[Root, Callable[[str | None], Any]]:
+def _readers() -> dict[Root, Callable[[str | None], object]]:
     return {
         Root.BOOLEAN: read_boolean,
         Root.INT: read_integer,

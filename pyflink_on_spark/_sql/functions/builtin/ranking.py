@@ -122,27 +122,27 @@ def tiles(peers: list[int], counts: list[int]) -> list[int]:
 
 def lags(
     _peers: list[int],
-    values: list[Any],
+    values: list[object],
     distances: list[int] | None = None,
-    defaults: list[Any] | None = None,
-) -> list[Any]:
+    defaults: list[object] | None = None,
+) -> list[object]:
     """Return the values of rows some places before."""
     return _moved(values, distances, defaults, -1)
 
 
 def leads(
     _peers: list[int],
-    values: list[Any],
+    values: list[object],
     distances: list[int] | None = None,
-    defaults: list[Any] | None = None,
-) -> list[Any]:
+    defaults: list[object] | None = None,
+) -> list[object]:
     """Return the values of rows some places further on."""
     return _moved(values, distances, defaults, 1)
 
 
 def _moved(
-    values: list[Any], distances: list[int] | None, defaults: list[Any] | None, sign: int
-) -> list[Any]:
+    values: list[object], distances: list[int] | None, defaults: list[object] | None, sign: int
+) -> list[object]:
     size, found = len(values), []
     for index in range(size):
         place = index + sign * (1 if distances is None else distances[index])
@@ -176,7 +176,9 @@ def _neighbour_type(types: Sequence[LogicalType]) -> LogicalType:
     return common.with_nullable(types[0].nullable or types[2].nullable)
 
 
-def _neighbour(name: str, column: Callable[..., list[Any]], *, streaming: bool) -> RankingFunction:
+def _neighbour(
+    name: str, column: Callable[..., list[object]], *, streaming: bool
+) -> RankingFunction:
     def code(
         _binder: Binder, _types: Sequence[LogicalType], _result: LogicalType, _retracting: bool
     ) -> AggregateCode:

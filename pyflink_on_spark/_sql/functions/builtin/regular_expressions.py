@@ -107,7 +107,7 @@ def _search(limits: Limits, pattern: str, text: str) -> Any:
 
 
 def _matches(limits: Limits, found: Expression, text: str) -> list[Any]:
-    def all_of(text: str, timeout: float | None = None) -> list[Any]:
+    def all_of(text: str, timeout: float | None = None) -> list[object]:
         return list(found.compiled.finditer(text, timeout=timeout))
 
     matches: list[Any] = found.call(limits, all_of, text)

@@ -67,7 +67,7 @@ def deviation_samp(total: float, squares: float, count: int) -> float | None:
     return None if found is None else math.sqrt(max(found, 0.0))
 
 
-def _overload_of(function: Callable[..., Any]) -> AggregateOverload:
+def _overload_of(function: Callable[..., object]) -> AggregateOverload:
     def code(
         binder: Binder, types: Sequence[LogicalType], result: LogicalType, _retracting: bool
     ) -> AggregateCode:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from pyflink_on_spark._sql.codegen.program import Binding, EventClockBinding
 from pyflink_on_spark._sql.errors import ValidationError
@@ -211,7 +211,7 @@ PROCTIME_TYPE = replace(logical.timestamp_ltz(3).with_nullable(False), time=Time
 class ProcessingTime(Binding):
     """Gives the subtask's clock, in microseconds."""
 
-    def load(self, context: OperatorContext | None) -> Any:
+    def load(self, context: OperatorContext | None) -> object:
         """Return a function of no arguments."""
         assert context is not None
         now = context.clock.now
@@ -236,7 +236,7 @@ def _converted_now(template: str) -> Code:
     return code
 
 
-def _clock(name: str, kind: LogicalType, template: str, aliases: tuple[str, ...] = ()) -> Any:
+def _clock(name: str, kind: LogicalType, template: str, aliases: tuple[str, ...] = ()) -> object:
     result = kind.with_nullable(False)
     overload_ = Overload((), lambda types: result, _converted_now(template), Nulls.CALLED)
     return ScalarFunction(name, (overload_,), deterministic=False, aliases=aliases)
@@ -337,7 +337,7 @@ def _moved(text: str, before: str, after: str) -> str | None:
     return format_timestamp(to_local(to_instant(micros, before), after), "yyyy-MM-dd HH:mm:ss")
 
 
-def _zoned(function: Callable[..., Any], name: str) -> Code:
+def _zoned(function: Callable[..., object], name: str) -> Code:
     """Return code that hands the session's zone over after the first argument."""
 
     def code(site: CallSite) -> str:

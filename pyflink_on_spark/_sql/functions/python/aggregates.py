@@ -49,7 +49,7 @@ class PandasAggregate:
         if closing is not None:
             closing()
 
-    def create_accumulator(self) -> list[Any]:
+    def create_accumulator(self) -> list[object]:
         """Return no rows."""
         return []
 
@@ -66,7 +66,7 @@ class PandasAggregate:
         for other in accumulators:
             accumulator += other
 
-    def get_value(self, accumulator: list[Any]) -> Any:
+    def get_value(self, accumulator: list[object]) -> object:
         """Return the result of all rows."""
         columns = zip(*accumulator)
         series = [series_of(column, kind, self.zone) for column, kind in zip(columns, self.types)]
@@ -121,7 +121,7 @@ class LoadedAggregate:
         """Add a row."""
         self.owner.accumulate(accumulator, *self._arguments(args))
 
-    def retract(self, accumulator: Any, *args: Any) -> None:
+    def retract(self, accumulator: object, *args: object) -> None:
         """Take a row back."""
         self.owner.retract(accumulator, *self._arguments(args))
 

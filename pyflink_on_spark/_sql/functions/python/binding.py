@@ -142,7 +142,7 @@ class UserBinding(Binding):
         self._function, self._types, self._names = function, tuple(types), names
         self._result = result
 
-    def load(self, context: OperatorContext | None) -> Any:
+    def load(self, context: OperatorContext | None) -> object:
         """Return the object that the code calls."""
         loaded = self._function.load()
         opening = getattr(loaded, "open", None)
@@ -157,7 +157,7 @@ class UserBinding(Binding):
             closing()
 
     @abstractmethod
-    def caller(self, loaded: Any) -> Any:
+    def caller(self, loaded: object) -> object:
         """Return the object that the code calls; its ``owner`` is the function."""
 
     def arguments(self) -> Arguments:
@@ -165,7 +165,7 @@ class UserBinding(Binding):
         converters = [to_python(kind, self._zone) for kind in self._types]
         names = None if self._names is None else list(self._names)
 
-        def made(args: Sequence[Any]) -> Sequence[Any]:
+        def made(args: Sequence[object]) -> Sequence[Any]:
             values = [
                 value if convert is None or value is None else convert(value)
                 for convert, value in zip(converters, args)
@@ -188,7 +188,7 @@ class UserBinding(Binding):
 class CallBinding(UserBinding):
     """Calls a function, or the ``eval`` of an object."""
 
-    def caller(self, loaded: Any) -> Any:
+    def caller(self, loaded: Any) -> object:
         """Return the object that the code calls; its ``owner`` is the function."""
         call = self.call(getattr(loaded, "eval", loaded), self.arguments(), self.result())
         call.owner = loaded
@@ -215,7 +215,7 @@ def result_of(kind: LogicalType) -> Convert:
     if kind.root in APPROXIMATE:
         convert = to_single if kind.root is Root.FLOAT else float
 
-    def converted(value: Any) -> Any:
+    def converted(value: object) -> object:
         return value if value is None or convert is None else convert(value)
 
     return converted
@@ -224,7 +224,7 @@ def result_of(kind: LogicalType) -> Convert:
 def _integer_of(kind: LogicalType) -> Convert:
     half = 1 << (INTEGER_BITS[kind.root] - 1)
 
-    def converted(value: Any) -> Any:
+    def converted(value: object) -> object:
         if type(value) is int and -half <= value < half:
             return value
         if value is None:
@@ -240,7 +240,7 @@ def _integer_of(kind: LogicalType) -> Convert:
 
 
 def _text_of(kind: LogicalType) -> Convert:
-    def converted(value: Any) -> Any:
+    def converted(value: object) -> object:
         if value is None or isinstance(value, str):
             return value
         raise TypeError(

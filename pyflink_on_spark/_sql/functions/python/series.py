@@ -109,14 +109,14 @@ def series_of(values: Sequence[Any], kind: LogicalType, zone: str) -> Any:
     return series.dt.tz_localize(zone) if kind.root is Root.TIMESTAMP_LTZ else series
 
 
-def frame_of(columns: Sequence[Any]) -> Any:
+def frame_of(columns: Sequence[object]) -> Any:
     """Return Series as one DataFrame, as a function over whole rows gets them."""
     import pandas as pd
 
     return pd.concat(list(columns), axis=1)
 
 
-def checked(result: Any, name: str, rows: int) -> Any:
+def checked(result: object, name: str, rows: int) -> object:
     """Return the result of a function, checked.
 
     Args:
@@ -142,7 +142,7 @@ def checked(result: Any, name: str, rows: int) -> Any:
     return result
 
 
-def values_of(result: Any, kind: LogicalType, zone: str) -> list[Any]:
+def values_of(result: Any, kind: LogicalType, zone: str) -> list[object]:
     """Return the Python objects of a Series, or the tuples of a DataFrame; NULL is None.
 
     Args:

@@ -126,7 +126,7 @@ class CapturedRows(Operator):
             yield kind, row(values) + tuple([found[key] for key in metadata])
 
 
-def _of_text(kind: LogicalType) -> Callable[[str], Any] | None:
+def _of_text(kind: LogicalType) -> Callable[[str], object] | None:
     """The first step from the text that PostgreSQL writes of a value."""
     if kind.root is Root.BOOLEAN:
         return lambda written: written[:1] == "t"
@@ -137,7 +137,7 @@ def _of_text(kind: LogicalType) -> Callable[[str], Any] | None:
     return None
 
 
-def _of_mysql(kind: LogicalType) -> Callable[[Any], Any] | None:
+def _of_mysql(kind: LogicalType) -> Callable[[Any], object] | None:
     """The first step from the value that PyMySQL gives."""
     if kind.root is Root.TIME:
         return lambda given: (_MIDNIGHT + given).time()

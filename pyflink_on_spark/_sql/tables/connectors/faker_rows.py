@@ -62,17 +62,17 @@ _SAME_NAMES = frozenset({
 })  # fmt: skip
 
 
-def _between(seed: random.Random, _faker: Any, args: Sequence[str], _now: int) -> str:
+def _between(seed: random.Random, _faker: object, args: Sequence[str], _now: int) -> str:
     low, behind = (int(arg) for arg in args)
     return str(seed.randrange(low, behind) if behind > low else low)
 
 
-def _double(seed: random.Random, _faker: Any, args: Sequence[str], _now: int) -> str:
+def _double(seed: random.Random, _faker: object, args: Sequence[str], _now: int) -> str:
     digits, low, high = (int(arg) for arg in args)
     return f"{seed.uniform(low, high):.{digits}f}"
 
 
-def _option(seed: random.Random, _faker: Any, args: Sequence[str], _now: int) -> str:
+def _option(seed: random.Random, _faker: object, args: Sequence[str], _now: int) -> str:
     return seed.choice(args)
 
 
@@ -89,7 +89,7 @@ def _date(sign: int) -> Write:
     return write
 
 
-def _birthday(seed: random.Random, _faker: Any, args: Sequence[str], now: int) -> str:
+def _birthday(seed: random.Random, _faker: object, args: Sequence[str], now: int) -> str:
     youngest, oldest = (int(arg) for arg in args) if args else (18, 65)
     day = 86_400_000
     return _moment(now - seed.randint(youngest * 365 * day, oldest * 365 * day))
@@ -102,7 +102,7 @@ def _moment(millis: int) -> str:
     return (_EPOCH + datetime.timedelta(milliseconds=millis)).isoformat(" ", "milliseconds")
 
 
-def _regexify(seed: random.Random, _faker: Any, args: Sequence[str], _now: int) -> str:
+def _regexify(seed: random.Random, _faker: object, args: Sequence[str], _now: int) -> str:
     return "".join(_of_pattern(seed, importlib.import_module("re._parser").parse(args[0])))
 
 
@@ -195,7 +195,7 @@ def _writer(name: str, args: Sequence[str]) -> Write:
 
 
 @lru_cache(maxsize=1)
-def _faker() -> Any:
+def _faker() -> object:
     """The Faker of this process; to make one takes half a second."""
     package = optional_package("faker", "Faker", "Tables of the connector faker", "faker")
     return package.Faker()

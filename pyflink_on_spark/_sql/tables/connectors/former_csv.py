@@ -173,7 +173,7 @@ class _Lines(InputFileFormat):
         lines = whole.removesuffix("\n").split(self._delimiter)
         yield Bundle(lines if lines[-1] else lines[:-1])
 
-    def resume(self, split: FileSplit, position: Any) -> Iterator[tuple[Bundle, Any]] | None:
+    def resume(self, split: FileSplit, position: Any) -> Iterator[tuple[Bundle, object]] | None:
         return self._inner.resume(split, position) if self.is_splittable(split.path) else None
 
 
@@ -245,7 +245,7 @@ class _Fields:
         return parts
 
 
-def _reader(kind: LogicalType, dialect: FormerDialect) -> Callable[[str], Any]:
+def _reader(kind: LogicalType, dialect: FormerDialect) -> Callable[[str], object]:
     if kind.root in logical.CHARACTERS:
         return (lambda part: part or None) if dialect.empty_is_null else str
     read = not_null_reader(kind, CsvDialect())
@@ -363,7 +363,7 @@ class _FormerWriter(SinkWriter):
         if lines:
             self._file.write(("\n".join(lines) + "\n").encode())
 
-    def prepare_commit(self) -> list[Any]:
+    def prepare_commit(self) -> list[object]:
         self._file.flush()
         return []
 

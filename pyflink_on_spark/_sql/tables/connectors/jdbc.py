@@ -145,7 +145,7 @@ class FromDatabase(Operator):
         """Choose the conversions."""
         self._convert = from_database(self._schema)
 
-    def process(self, elements: Iterator[Any]) -> Iterator[Any]:
+    def process(self, elements: Iterator[object]) -> Iterator[Any]:
         """Yield the rows."""
         convert = self._convert
         for element in elements:
@@ -178,7 +178,7 @@ class ToDatabase(Operator):
             yield kind, tuple(convert(row))
 
 
-def from_database(schema: Schema) -> Callable[[Any], tuple[Any, ...]]:
+def from_database(schema: Schema) -> Callable[[Any], tuple[object, ...]]:
     """Return the conversion of a database driver's row.
 
     Args:
@@ -188,7 +188,7 @@ def from_database(schema: Schema) -> Callable[[Any], tuple[Any, ...]]:
     return lambda element: tuple(convert(element))
 
 
-def _reader(kind: LogicalType) -> Callable[[Any], Any] | None:
+def _reader(kind: LogicalType) -> Callable[[Any], object] | None:
     """Return the conversion of a type; some databases have only texts and numbers."""
     convert, parse = from_python(kind), _parser(kind)
     root = kind.root
@@ -203,7 +203,7 @@ def _reader(kind: LogicalType) -> Callable[[Any], Any] | None:
     if parse is None:
         return convert
 
-    def read(value: Any) -> Any:
+    def read(value: object) -> Any:
         if type(value) in {str, float, int}:
             return parse(str(value))
         if type(value) is datetime.timedelta:
@@ -224,7 +224,7 @@ def _time_of_mysql(value: datetime.timedelta) -> datetime.time:
     return (datetime.datetime.fromtimestamp(0, datetime.UTC) + value).time()
 
 
-def _parser(kind: LogicalType) -> Callable[[str], Any] | None:
+def _parser(kind: LogicalType) -> Callable[[str], object] | None:
     root = kind.root
     if root is Root.DECIMAL:
         return lambda text: parse_decimal(text, kind.scale or 0, kind.precision or 10)
@@ -410,7 +410,7 @@ class JdbcLookup(Lookup):
         queries = _Queries(self._connection, self._sql(), self._key_schema, self._retries)
         convert = from_database(self._schema)
 
-        def asked(key: tuple[Any, ...]) -> Rows:
+        def asked(key: tuple[object, ...]) -> Rows:
             return [convert(row) for row in queries.rows(key)]
 
         find: Find = asked
@@ -453,7 +453,7 @@ class _Queries:
         self._retries = retries
         self._connection: Any = None
 
-    def rows(self, key: tuple[Any, ...]) -> list[Any]:
+    def rows(self, key: tuple[object, ...]) -> list[Any]:
         """Query the rows of a key.
 
         Raises:
@@ -479,7 +479,7 @@ class _Queries:
             with suppress(self._database.driver().Error):
                 connection.close()
 
-    def _asked(self, parameters: tuple[Any, ...]) -> list[Any]:
+    def _asked(self, parameters: tuple[object, ...]) -> list[object]:
         if self._connection is None:
             self._connection = self._database.connect()
         with closing(self._connection.cursor()) as cursor:

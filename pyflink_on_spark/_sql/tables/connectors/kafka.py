@@ -261,7 +261,7 @@ class RecordReader:
 class ValueReader:
     """Makes of the value of a record the value itself."""
 
-    def _deserializer(self) -> Callable[[Any], Any]:
+    def _deserializer(self) -> Callable[[Any], object]:
         return lambda value: value
 
 
@@ -275,7 +275,7 @@ class RowRecords:
 
     topic: str
 
-    def check_input(self, type_info: Any) -> None:
+    def check_input(self, type_info: object) -> None:
         """Do nothing: the table has checked the columns."""
 
     def serializer(self) -> Callable[[Any, int | None], Record]:

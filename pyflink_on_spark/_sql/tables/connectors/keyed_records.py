@@ -94,7 +94,7 @@ class DecodeRecords(Operator):
                     yield merge(keys, row) + metadata
 
 
-def _one(decode: Decode | None, message: Any, width: int) -> Any:
+def _one(decode: Decode | None, message: object, width: int) -> object:
     if decode is None:
         return ()
     if message is None:
@@ -148,7 +148,7 @@ class EncodeRecords(Operator):
             gone = self._upsert and kind == DELETE
             yield key, None if gone else _bytes(value), self._time(row)
 
-    def _keys(self, rows: Iterator[Any]) -> Iterator[Any]:
+    def _keys(self, rows: Iterator[object]) -> Iterator[Any]:
         if self._encode_key is None:
             return (None for _ in rows)
         return map(_bytes, self._encode_key(map(_chosen(self._shape.key), rows)))
@@ -165,12 +165,12 @@ class EncodeRecords(Operator):
         return int(row[self._timestamp] // _MICROS_PER_MILLI)
 
 
-def _chosen(positions: Sequence[int]) -> Callable[[Any], Any]:
+def _chosen(positions: Sequence[int]) -> Callable[[Any], object]:
     if len(positions) == 1:
         (only,) = positions
         return lambda row: (row[only],)
     return itemgetter(*positions)
 
 
-def _bytes(message: Any) -> Any:
+def _bytes(message: object) -> Any:
     return message.encode() if type(message) is str else message

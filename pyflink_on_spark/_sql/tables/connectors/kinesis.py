@@ -253,7 +253,7 @@ METADATA = {
 }
 """The metadata of a record, and their types."""
 
-_READERS: dict[str, Callable[[ShardRecord], Any]] = {
+_READERS: dict[str, Callable[[ShardRecord], object]] = {
     "timestamp": lambda record: record.arrived * _MICROS_PER_MILLI,
     "shard-id": lambda record: record.shard,
     "sequence-number": lambda record: record.sequence_number,

@@ -104,7 +104,7 @@ class LookupCache:
     def caching(self, find: Find) -> Find:
         """Return a lookup that uses the cache first."""
 
-        def cached(key: tuple[Any, ...]) -> Rows:
+        def cached(key: tuple[object, ...]) -> Rows:
             known = self._get(key)
             if known is not None:
                 return known
@@ -115,7 +115,7 @@ class LookupCache:
 
         return cached
 
-    def _get(self, key: tuple[Any, ...]) -> Rows | None:
+    def _get(self, key: tuple[object, ...]) -> Rows | None:
         entry = self._kept.get(key)
         if entry is None:
             return None
@@ -129,7 +129,7 @@ class LookupCache:
         found: Rows = rows
         return found
 
-    def _put(self, key: tuple[Any, ...], rows: Rows) -> None:
+    def _put(self, key: tuple[object, ...], rows: Rows) -> None:
         now = self._now()
         self._kept[key] = [rows, now, now]
         most = self._policy.max_keys

@@ -122,5 +122,5 @@ class BlackholeSink(Sink):
 
 
 class _Swallowing(SinkWriter):
-    def write(self, elements: Iterator[Any]) -> None:
+    def write(self, elements: Iterator[object]) -> None:
         deque(elements, maxlen=0)

@@ -46,7 +46,7 @@ _MILLIS = 3
 _MICROS = 6
 
 
-def record_schema(schema: Schema, *, legacy: bool) -> dict[str, Any]:
+def record_schema(schema: Schema, *, legacy: bool) -> dict[str, object]:
     """Return the schema of a record with a field for each column.
 
     Args:
@@ -61,7 +61,7 @@ def record_schema(schema: Schema, *, legacy: bool) -> dict[str, Any]:
 
 def _record(
     names: tuple[str, ...], kinds: tuple[LogicalType, ...], name: str, legacy: bool
-) -> dict[str, Any]:
+) -> dict[str, object]:
     fields: list[dict[str, Any]] = []
     for column, kind in zip(names, kinds):
         found: dict[str, Any] = {"name": column, "type": _type(kind, f"{name}_{column}", legacy)}
@@ -71,12 +71,12 @@ def _record(
     return {"type": "record", "name": name, "fields": fields}
 
 
-def _type(kind: LogicalType, name: str, legacy: bool) -> Any:
+def _type(kind: LogicalType, name: str, legacy: bool) -> object:
     made = _not_null(kind, name, legacy)
     return ["null", made] if kind.nullable else made
 
 
-def _not_null(kind: LogicalType, name: str, legacy: bool) -> Any:
+def _not_null(kind: LogicalType, name: str, legacy: bool) -> object:
     root = kind.root
     if root in _PLAIN:
         return _PLAIN[root]
@@ -99,7 +99,7 @@ def _not_null(kind: LogicalType, name: str, legacy: bool) -> Any:
     raise ValidationError(f"Unsupported to derive Schema for type: {kind}")
 
 
-def _moment(kind: LogicalType, legacy: bool) -> dict[str, Any]:
+def _moment(kind: LogicalType, legacy: bool) -> dict[str, object]:
     if legacy:
         if kind.root is Root.TIMESTAMP_LTZ:
             raise ValidationError(
@@ -121,7 +121,7 @@ def _check_digits(kind: LogicalType, most: int) -> None:
         )
 
 
-def _map(kind: LogicalType, name: str, legacy: bool) -> dict[str, Any]:
+def _map(kind: LogicalType, name: str, legacy: bool) -> dict[str, object]:
     if kind.children[0].root not in {Root.CHAR, Root.VARCHAR}:
         raise ValidationError(
             "Avro format doesn't support non-string as key type of map. "
@@ -131,7 +131,7 @@ def _map(kind: LogicalType, name: str, legacy: bool) -> dict[str, Any]:
     return {"type": "map", "values": values}
 
 
-def named_as(definition: Any, writer_schema: Any) -> Any:
+def named_as(definition: object, writer_schema: object) -> object:
     """Return a schema whose records have the names of another schema's.
 
     Records are found by the names of fields, so that files of other programs can be read.
@@ -143,7 +143,7 @@ def named_as(definition: Any, writer_schema: Any) -> Any:
     return _named_as(definition, writer_schema, _records(writer_schema), set())
 
 
-def _records(definition: Any) -> dict[str, Any]:
+def _records(definition: object) -> dict[str, object]:
     """Return the records in a schema, by name."""
     if isinstance(definition, list):
         return {name: each for part in definition for name, each in _records(part).items()}
@@ -156,8 +156,8 @@ def _records(definition: Any) -> dict[str, Any]:
 
 
 def _named_as(
-    definition: Any, writer_schema: Any, records: Mapping[str, Any], named: set[str]
-) -> Any:
+    definition: object, writer_schema: object, records: Mapping[str, object], named: set[str]
+) -> object:
     """Return one part of what ``named_as`` returns.
 
     Args:
@@ -193,7 +193,7 @@ def _named_as(
     return found
 
 
-def _kind(definition: Any) -> Any:
+def _kind(definition: object) -> Any:
     return definition.get("type") if isinstance(definition, dict) else definition
 
 
@@ -265,7 +265,7 @@ def _writer(kind: LogicalType) -> Convert:
     return _same
 
 
-def _same(value: Any) -> Any:
+def _same(value: object) -> object:
     return value
 
 
@@ -353,7 +353,7 @@ class AvroDecoder(Decoder):
         definition: Avro's schema.
     """
 
-    def __init__(self, schema: Schema, definition: Any) -> None:
+    def __init__(self, schema: Schema, definition: object) -> None:
         self._schema, self._definition = schema, definition
 
     def load(self) -> Decode:
@@ -383,7 +383,7 @@ class AvroEncoder(Encoder):
         definition: Avro's schema.
     """
 
-    def __init__(self, schema: Schema, definition: Any) -> None:
+    def __init__(self, schema: Schema, definition: object) -> None:
         self._schema, self._definition = schema, definition
 
     def load(self) -> Encode:
@@ -391,7 +391,7 @@ class AvroEncoder(Encoder):
         write_record, definition = fastavro().schemaless_writer, parsed(self._definition)
         convert = record_writer(self._schema.names, self._schema.types)
 
-        def encode(rows: Iterator[Any]) -> Iterator[Any]:
+        def encode(rows: Iterator[object]) -> Iterator[object]:
             for row in rows:
                 buffer = io.BytesIO()
                 write_record(buffer, definition, convert(row))
@@ -408,7 +408,7 @@ class AvroRowsInput(AvroFileInput):
         definition: Avro's schema.
     """
 
-    def __init__(self, schema: Schema, definition: Any) -> None:
+    def __init__(self, schema: Schema, definition: object) -> None:
         super().__init__(definition, Types.PICKLED_BYTE_ARRAY())
         self._schema = schema
 
@@ -418,7 +418,7 @@ class AvroRowsInput(AvroFileInput):
         for bundle in super().read(split):
             yield Bundle(list(map(convert, bundle.values)))
 
-    def reader_schema(self, writer_schema: Any) -> Any:
+    def reader_schema(self, writer_schema: object) -> object:
         """Return the table's schema with the names that records have in a file."""
         return parsed(named_as(self._definition, writer_schema))
 
@@ -432,13 +432,13 @@ class AvroRowsOutput(OutputFileFormat):
         codec: how blocks are compressed.
     """
 
-    def __init__(self, schema: Schema, definition: Any, codec: str) -> None:
+    def __init__(self, schema: Schema, definition: object, codec: str) -> None:
         self._schema, self._definition, self._codec = schema, definition, codec
 
-    def check_input(self, type_info: Any) -> None:
+    def check_input(self, type_info: object) -> None:
         """Do nothing: the table has checked the columns."""
 
-    def converter(self) -> Callable[[Any], Any]:
+    def converter(self) -> Callable[[Any], object]:
         """Return the conversion of a row to a record."""
         return record_writer(self._schema.names, self._schema.types)
 

@@ -93,7 +93,7 @@ class _DebeziumDecoder(Decoder):
     def load(self) -> Decode:
         decode = self._inner.load()
 
-        def changes(messages: Iterator[Any]) -> Iterator[Any]:
+        def changes(messages: Iterator[object]) -> Iterator[object]:
             for envelope in decode(messages):
                 yield from debezium_changes(dict(zip(_ENVELOPE, envelope)))
 
@@ -109,7 +109,7 @@ class _DebeziumEncoder(Encoder):
     def load(self) -> Encode:
         encode = self._inner.load()
 
-        def envelopes(changes: Iterator[Any]) -> Iterator[Any]:
+        def envelopes(changes: Iterator[Any]) -> Iterator[object]:
             for kind, row in changes:
                 yield (row, None, "d") if kind & 1 else (None, row, "c")
 
@@ -152,7 +152,7 @@ class Registry:
         """
         return json.loads(self._ask(f"schemas/ids/{number}")["schema"])
 
-    def register(self, subject: str, definition: Any) -> int:
+    def register(self, subject: str, definition: object) -> int:
         """Return the number of a schema, which the registry learns if it does not know it.
 
         Raises:
@@ -196,7 +196,7 @@ class ConfluentDecoder(Decoder):
         registry: knows the schemas.
     """
 
-    def __init__(self, schema: Schema, definition: Any, registry: Registry) -> None:
+    def __init__(self, schema: Schema, definition: object, registry: Registry) -> None:
         self._schema, self._definition, self._registry = schema, definition, registry
 
     def load(self) -> Decode:
@@ -247,7 +247,9 @@ class ConfluentEncoder(Encoder):
         subject: under which the registry has it.
     """
 
-    def __init__(self, schema: Schema, definition: Any, registry: Registry, subject: str) -> None:
+    def __init__(
+        self, schema: Schema, definition: object, registry: Registry, subject: str
+    ) -> None:
         self._schema, self._definition = schema, definition
         self._registry, self._subject = registry, subject
 

@@ -177,7 +177,7 @@ def _ogg(message: Any) -> Iterable[Change]:
 
 
 def _replaced(
-    operation: str, update: str, delete: str, before: Any, after: Any
+    operation: str, update: str, delete: str, before: object, after: object
 ) -> Iterable[Change]:
     if operation not in {update, delete}:
         raise ValueError(f"unknown operation {operation!r}")

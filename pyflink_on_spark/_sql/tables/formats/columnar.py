@@ -129,7 +129,7 @@ def _arrow_type(kind: LogicalType, made: Callable[[LogicalType], pa.DataType]) -
 # -- rows of columns -----------------------------------------------------------------------------
 
 
-def rows_of(batch: pa.RecordBatch, kinds: Sequence[LogicalType]) -> list[tuple[Any, ...]]:
+def rows_of(batch: pa.RecordBatch, kinds: Sequence[LogicalType]) -> list[tuple[object, ...]]:
     """Return the rows of a batch.
 
     Args:
@@ -147,20 +147,20 @@ def _values(column: pa.Array, kind: LogicalType) -> Sequence[Any]:
     return values
 
 
-def _days(column: pa.Array, _: LogicalType) -> Any:
+def _days(column: pa.Array, _: LogicalType) -> object:
     return column.view(pa.int32()).to_pylist()
 
 
-def _time_micros(column: pa.Array, _: LogicalType) -> Any:
+def _time_micros(column: pa.Array, _: LogicalType) -> object:
     times = column.view(pa.int32()).to_pylist()
     return [None if time is None else time * 1000 for time in times]
 
 
-def _micros(column: pa.Array, _: LogicalType) -> Any:
+def _micros(column: pa.Array, _: LogicalType) -> object:
     return column.view(pa.int64()).to_pylist()
 
 
-def _unscaled(column: pa.Array, _: LogicalType) -> Any:
+def _unscaled(column: pa.Array, _: LogicalType) -> object:
     raw = column.buffers()[1].to_pybytes()
     starts = range(
         column.offset * _DECIMAL_BYTES,
@@ -172,13 +172,13 @@ def _unscaled(column: pa.Array, _: LogicalType) -> Any:
     return _where_valid(column, numbers)
 
 
-def _tuples(column: pa.Array, kind: LogicalType) -> Any:
+def _tuples(column: pa.Array, kind: LogicalType) -> object:
     elements = _values(column.values, kind.children[0])
     ends = column.offsets.to_pylist()
     return _where_valid(column, [tuple(elements[a:b]) for a, b in pairwise(ends)])
 
 
-def _dicts(column: pa.Array, kind: LogicalType) -> Any:
+def _dicts(column: pa.Array, kind: LogicalType) -> object:
     keys = _values(column.keys, kind.children[0])
     items = column.items
     values = _values(items, kind.children[1]) if kind.root is Root.MAP else items.to_pylist()
@@ -216,7 +216,7 @@ _READERS: dict[Root, Callable[[pa.Array, LogicalType], Any]] = {
 
 
 def batch_of(
-    rows: Sequence[Sequence[Any]], schema: pa.Schema, kinds: Sequence[LogicalType]
+    rows: Sequence[Sequence[object]], schema: pa.Schema, kinds: Sequence[LogicalType]
 ) -> pa.RecordBatch:
     """Return rows as a batch.
 
@@ -229,12 +229,12 @@ def batch_of(
     return pa.RecordBatch.from_arrays(columns, schema=schema)
 
 
-def _column(values: Sequence[Any], kind: LogicalType, wanted: pa.DataType) -> pa.Array:
+def _column(values: Sequence[object], kind: LogicalType, wanted: pa.DataType) -> pa.Array:
     write = _WRITERS.get(kind.root)
     return pa.array(values, wanted) if write is None else write(values, kind, wanted)
 
 
-def _of_days(values: Sequence[Any], _: LogicalType, wanted: pa.DataType) -> pa.Array:
+def _of_days(values: Sequence[object], _: LogicalType, wanted: pa.DataType) -> pa.Array:
     return pa.array(values, pa.int32()).view(wanted)
 
 
@@ -243,7 +243,7 @@ def _of_times(values: Sequence[Any], _: LogicalType, wanted: pa.DataType) -> pa.
     return pa.array(millis, pa.int32()).view(wanted)
 
 
-def _of_micros(values: Sequence[Any], _: LogicalType, wanted: pa.DataType) -> pa.Array:
+def _of_micros(values: Sequence[object], _: LogicalType, wanted: pa.DataType) -> pa.Array:
     return pa.array(values, pa.int64()).view(wanted)
 
 
@@ -279,7 +279,7 @@ def _of_dicts(values: Sequence[Any], kind: LogicalType, wanted: pa.DataType) -> 
     )
 
 
-def _of_rows(values: Sequence[Any], kind: LogicalType, wanted: pa.DataType) -> pa.Array:
+def _of_rows(values: Sequence[object], kind: LogicalType, wanted: pa.DataType) -> pa.Array:
     nothing = (None,) * len(kind.children)
     rows = [nothing if value is None else value for value in values]
     types = [field.type for field in wanted]
@@ -289,7 +289,7 @@ def _of_rows(values: Sequence[Any], kind: LogicalType, wanted: pa.DataType) -> p
     return pa.Array.from_buffers(wanted, len(values), [_validity(values)], children=fields)
 
 
-def _validity(values: Sequence[Any]) -> pa.Buffer | None:
+def _validity(values: Sequence[object]) -> pa.Buffer | None:
     if None not in values:
         return None
     return pa.array([value is not None for value in values], pa.bool_()).buffers()[1]
@@ -370,10 +370,10 @@ class ColumnsOutput(OutputFileFormat):
         self._arrow = columns_schema(schema, identifier, self.missing)
         self._moved = timestamp_columns(schema) if local_times else ()
 
-    def check_input(self, type_info: Any) -> None:
+    def check_input(self, type_info: object) -> None:
         """Do nothing: the table has checked the columns."""
 
-    def converter(self) -> Callable[[Any], Any]:
+    def converter(self) -> Callable[[Any], object]:
         """Return the identity: rows are written as they are."""
         return _same
 
@@ -387,7 +387,7 @@ def timestamp_columns(schema: Schema) -> tuple[int, ...]:
     return tuple(i for i, kind in enumerate(schema.types) if kind.root is Root.TIMESTAMP)
 
 
-def _same(row: Any) -> Any:
+def _same(row: object) -> object:
     return row
 
 
@@ -437,7 +437,7 @@ class OrcOutput(ColumnsOutput):
 
     missing = _MISSING
 
-    def __init__(self, schema: Schema, arguments: dict[str, Any]) -> None:
+    def __init__(self, schema: Schema, arguments: dict[str, object]) -> None:
         super().__init__(schema, OrcFormat.identifier, local_times=False)
         self._arguments = arguments
 

@@ -183,7 +183,7 @@ Column = Callable[[list[str]], Sequence[Any]]
 
 def column_rows(
     types: Sequence[LogicalType], kept: Sequence[int], dialect: CsvDialect
-) -> Callable[[list[Any]], Iterator[tuple[Any, ...]]]:
+) -> Callable[[list[Any]], Iterator[tuple[object, ...]]]:
     """Return the conversion of many records at once: texts, bytes, or lists of fields.
 
     It raises ValueError or TypeError if one of them is not as most are. Then all are to be read one
@@ -217,7 +217,7 @@ def column_rows(
         fields = text.split(delimiter)
         return zip(*[read(fields[index::width]) for index, read in columns])
 
-    def rows_of_fields(records: list[list[str]]) -> Iterator[tuple[Any, ...]]:
+    def rows_of_fields(records: list[list[str]]) -> Iterator[tuple[object, ...]]:
         if set(map(len, records)) != {width}:
             raise ValueError("a record has too few fields, or too many")
         if not columns:
@@ -329,7 +329,7 @@ class CsvDecoder(Decoder):
         at_once = column_rows(self._schema.types, self._kept, self._dialect)
         one_by_one = self._one_by_one()
 
-        def parts(elements: Iterator[Any]) -> Iterator[Iterator[Any]]:
+        def parts(elements: Iterator[object]) -> Iterator[Iterator[object]]:
             while part := list(islice(elements, BUNDLE_SIZE)):
                 try:
                     rows = at_once(part)
@@ -343,7 +343,7 @@ class CsvDecoder(Decoder):
         dialect, schema, kept = self._dialect, self._schema, self._kept
         readers = [(index, field_reader(schema.types[index], dialect)) for index in kept]
 
-        def again(record: list[Any]) -> tuple[Any, ...] | None:
+        def again(record: list[Any]) -> tuple[object, ...] | None:
             """Return the row of a record that is not as it should be; None to skip it."""
             if not record:
                 return None
@@ -360,7 +360,7 @@ class CsvDecoder(Decoder):
 
 def _compiled(schema: Schema, kept: Sequence[int], dialect: CsvDialect) -> Program:
     """Return a generator function over records, which reads all fields of one at once."""
-    bindings: dict[str, Any] = {"null": dialect.null}
+    bindings: dict[str, object] = {"null": dialect.null}
     sources = []
     for index in kept:
         field = f"f{index}"
@@ -381,7 +381,7 @@ def _compiled(schema: Schema, kept: Sequence[int], dialect: CsvDialect) -> Progr
     return Program("\n".join(lines) + "\n", "rows", bindings, own=True)
 
 
-def _source(kind: LogicalType, index: int, dialect: CsvDialect, bindings: dict[str, Any]) -> str:
+def _source(kind: LogicalType, index: int, dialect: CsvDialect, bindings: dict[str, object]) -> str:
     """Return Python source that reads a field that is not NULL."""
     field = f"f{index}"
     if kind.root in logical.CHARACTERS:
@@ -401,12 +401,12 @@ class _Records:
         self._dialect, self._form = dialect, dialect.records
         self._first = first_record(self._form)
 
-    def __call__(self, elements: Iterator[Any]) -> Iterator[list[str]]:
+    def __call__(self, elements: Iterator[object]) -> Iterator[list[str]]:
         while part := list(islice(elements, BUNDLE_SIZE)):
             records = _one_each(part, self._dialect) if type(part[0]) is bytes else None
             yield from map(self._record, part) if records is None else records
 
-    def _record(self, element: Any) -> list[str]:
+    def _record(self, element: object) -> list[str]:
         """Return the fields of an element; no fields of one that is left out."""
         if type(element) is list:
             return element
@@ -471,7 +471,7 @@ def _row_by_field(
     readers: list[tuple[int, Read]],
     record: list[str],
     dialect: CsvDialect,
-) -> tuple[Any, ...]:
+) -> tuple[object, ...]:
     row: list[Any] = []
     for index, read in readers:
         try:

@@ -167,7 +167,7 @@ class DecodeOperator(Operator):
         """Load the format."""
         self._decode = self._decoder.load()
 
-    def process(self, elements: Iterator[Any]) -> Iterator[Any]:
+    def process(self, elements: Iterator[object]) -> Iterator[Any]:
         """Yield the rows."""
         return self._decode(elements)
 
@@ -186,7 +186,7 @@ class EncodeOperator(Operator):
         """Load the format."""
         self._encode = self._encoder.load()
 
-    def process(self, elements: Iterator[Any]) -> Iterator[Any]:
+    def process(self, elements: Iterator[object]) -> Iterator[Any]:
         """Yield the messages."""
         return self._encode(elements)
 
@@ -211,7 +211,7 @@ def _has_text(kind: LogicalType) -> bool:
 class EncodeInserts(EncodeOperator):
     """Makes messages of rows with a format that takes changes: all rows are added."""
 
-    def process(self, elements: Iterator[Any]) -> Iterator[Any]:
+    def process(self, elements: Iterator[object]) -> Iterator[Any]:
         """Yield the messages."""
         return self._encode(zip(repeat(INSERT), elements))
 

@@ -98,7 +98,7 @@ def lenient_row_reader(schema: Schema) -> Read:
     """Return the conversion of a JSON object to a row, in which a field with an error is NULL."""
     read, read_fields = row_reader(schema), _field_reader(schema)
 
-    def read_row(value: Any) -> Any:
+    def read_row(value: object) -> object:
         try:
             return read(value)
         except WRONG:
@@ -112,12 +112,12 @@ def _field_reader(schema: Schema) -> Read:
     return _row_reader(list(zip(schema.names, readers)), strict=False)
 
 
-def loading(schema: Schema) -> Callable[[str], Any]:
+def loading(schema: Schema) -> Callable[[str], object]:
     """Return the parser of the first value in a text; the rest of the text is ignored."""
     # The text of a number with a point matters only where it is kept.
     exact = any(map(keeps_text, schema.types))
     decoder = json.JSONDecoder(parse_float=Number if exact else None)
-    scan: Callable[[str, int], tuple[Any, int]] = decoder.scan_once  # type: ignore[attr-defined]
+    scan: Callable[[str, int], tuple[object, int]] = decoder.scan_once  # type: ignore[attr-defined]
 
     def loads(text: str) -> Any:
         try:
@@ -165,7 +165,7 @@ def _lenient(schema: Schema, loads: Callable[[str], Any]) -> Decode:
     return decode
 
 
-def _left(read_fields: Read, value: Any) -> Iterator[Any]:
+def _left(read_fields: Read, value: object) -> Iterator[Any]:
     """Return the rows of a value that is no object, or one with an error."""
     for each in value if type(value) is list else (value,):
         if type(each) is dict:
@@ -181,7 +181,7 @@ def _rows(read: Read, values: list[Any], message: str | bytes, schema: Schema) -
             raise _not_a_row(schema, value, message, error) from None
 
 
-def _not_a_row(schema: Schema, value: Any, message: str | bytes, error: Exception) -> ValueError:
+def _not_a_row(schema: Schema, value: object, message: str | bytes, error: Exception) -> ValueError:
     """Return the error for a message, with the name of the wrong field if there is one."""
     what = "Failed to deserialize JSON"
     if type(value) is dict:
@@ -223,7 +223,7 @@ def reader(kind: LogicalType, strict: bool, lenient: bool = False) -> Read:
     if not lenient:
         return lambda value: None if value is None else read(value)
 
-    def read_or_null(value: Any) -> Any:
+    def read_or_null(value: object) -> object:
         try:
             return None if value is None else read(value)
         except WRONG:
@@ -264,27 +264,27 @@ def _row_reader(fields: list[tuple[str, Read]], strict: bool) -> Read:
     if strict:
         return lambda value: tuple([read(value[name]) for name, read in fields])
 
-    def read_row(value: Any) -> tuple[Any, ...]:
+    def read_row(value: Any) -> tuple[object, ...]:
         get = value.get
         return tuple([read(get(name)) for name, read in fields])
 
     return read_row
 
 
-def _found(value: int | None, written: Any) -> int:
+def _found(value: int | None, written: object) -> int:
     if value is None:
         raise ValueError(f"{written!r} is no date or time")
     return value
 
 
-def _list(value: Any) -> list[Any]:
+def _list(value: object) -> list[object]:
     if type(value) is not list:
         raise TypeError(f"{_text(value)!r} is no array")
     found: list[Any] = value
     return found
 
 
-def _text(value: Any) -> str:
+def _text(value: object) -> str:
     if type(value) is str:
         return value
     if type(value) is Number:
@@ -304,7 +304,7 @@ def _integer(bits: int) -> Read:
     return read
 
 
-def _boolean(value: Any) -> bool:
+def _boolean(value: object) -> bool:
     if type(value) is bool:
         return value
     return str(value).strip().lower() == "true"
@@ -340,7 +340,7 @@ class JsonEncoder(Encoder):
         kind = logical.row(self._schema.names, self._schema.types)
         write = row_writer(kind, self._style)
 
-        def encode(rows: Iterator[Any]) -> Iterator[Any]:
+        def encode(rows: Iterator[object]) -> Iterator[Any]:
             return map(write, rows)
 
         return encode

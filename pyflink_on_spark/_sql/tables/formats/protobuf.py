@@ -163,7 +163,7 @@ class _ProtobufEncoder(Encoder):
         made, schema = self._message.load(), self._schema
         fill = _row_writer(made.DESCRIPTOR, schema.names, schema.types, self._null_text)
 
-        def encode(rows: Iterator[Any]) -> Iterator[Any]:
+        def encode(rows: Iterator[object]) -> Iterator[object]:
             for row in rows:
                 message = made()
                 fill(message, row)
@@ -235,7 +235,7 @@ def _check_simple(field: Any, kind: LogicalType) -> None:
 
 
 def _row_reader(
-    descriptor: Any, names: tuple[str, ...], kinds: tuple[LogicalType, ...], defaults: bool
+    descriptor: object, names: tuple[str, ...], kinds: tuple[LogicalType, ...], defaults: bool
 ) -> Convert:
     columns = [
         (field.name, _reader(field, kind, defaults), _presence(field, defaults))
@@ -297,13 +297,13 @@ def _one_reader(field: Any, kind: LogicalType, defaults: bool) -> Convert:
 
 
 def _row_writer(
-    descriptor: Any, names: tuple[str, ...], kinds: tuple[LogicalType, ...], null_text: str
+    descriptor: object, names: tuple[str, ...], kinds: tuple[LogicalType, ...], null_text: str
 ) -> Callable[[Any, Any], None]:
     columns = [
         _writer(field, kind, null_text) for field, kind in zip(_fields(descriptor, names), kinds)
     ]
 
-    def fill(message: Any, row: Any) -> None:
+    def fill(message: object, row: Any) -> None:
         for write, value in zip(columns, row):
             if value is not None:
                 write(message, value)
@@ -324,7 +324,7 @@ def _writer(field: Any, kind: LogicalType, null_text: str) -> Callable[[Any, Any
             raise _wrong(field, kind)
         fill = _row_writer(field.message_type, kind.names, kind.children, null_text)
 
-        def write_row(message: Any, value: Any) -> None:
+        def write_row(message: object, value: object) -> None:
             inner = getattr(message, name)
             inner.SetInParent()
             fill(inner, value)
@@ -343,7 +343,7 @@ def _array_writer(field: Any, kind: LogicalType, null_text: str) -> Callable[[An
         raise _wrong(field, kind)
     fill = _row_writer(field.message_type, kind.names, kind.children, null_text)
 
-    def write_rows(message: Any, value: Any) -> None:
+    def write_rows(message: object, value: Any) -> None:
         items = getattr(message, name)
         for row in value:
             fill(items.add(), () if row is None else row)
@@ -360,7 +360,7 @@ def _map_writer(field: Any, kind: LogicalType, null_text: str) -> Callable[[Any,
     if value_field.message_type is None:
         convert = _simple_writer(value_field, inner, null_text)
 
-        def write_values(message: Any, value: Any) -> None:
+        def write_values(message: object, value: Any) -> None:
             found = getattr(message, name)
             for k, v in value.items():
                 found[key(k)] = convert(v)
@@ -370,7 +370,7 @@ def _map_writer(field: Any, kind: LogicalType, null_text: str) -> Callable[[Any,
         raise _wrong(field, kind)
     fill = _row_writer(value_field.message_type, inner.names, inner.children, null_text)
 
-    def write_rows(message: Any, value: Any) -> None:
+    def write_rows(message: object, value: Any) -> None:
         found = getattr(message, name)
         for k, v in value.items():
             fill(found[key(k)], () if v is None else v)

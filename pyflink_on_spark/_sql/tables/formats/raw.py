@@ -55,7 +55,7 @@ class _RawDecoder(Decoder):
 
         return decode
 
-    def _reader(self) -> Callable[[Any], Any]:
+    def _reader(self) -> Callable[[Any], object]:
         root, charset = self._kind.root, self._charset
         if root in logical.CHARACTERS:
             return lambda m: m if type(m) is str else m.decode(charset.codec, "replace")
@@ -88,7 +88,7 @@ class _RawEncoder(Encoder):
 
         return encode
 
-    def _writer(self) -> Callable[[Any], Any]:
+    def _writer(self) -> Callable[[Any], object]:
         root = self._kind.root
         if root in logical.CHARACTERS:
             codec = self._charset.codec

@@ -51,7 +51,7 @@ METADATA = {
 }
 """The metadata of a file, and their types."""
 
-_READERS: dict[str, Callable[[str], Any]] = {
+_READERS: dict[str, Callable[[str], object]] = {
     "file.path": lambda path: path,
     "file.name": lambda path: path.rpartition("/")[2],
     "file.size": os.path.getsize,
@@ -87,7 +87,7 @@ class WithPaths(InputFileFormat):
         for bundle in self._records.read(split):
             yield _paired(str(split.path), bundle)
 
-    def resume(self, split: FileSplit, position: Any) -> Iterator[tuple[Bundle, Any]] | None:
+    def resume(self, split: FileSplit, position: object) -> Iterator[tuple[Bundle, object]] | None:
         """Yield the pairs from a position on, if the other format can."""
         found = self._records.resume(split, position)
         if found is None:
@@ -150,7 +150,7 @@ class DecodeWithPaths(Operator):
         values = tuple([self._value(folders, name, read) for name, read in self._readers])
         return values, tuple([_READERS[key](path) for key in self._metadata])
 
-    def _value(self, folders: dict[str, str], name: str, read: Callable[[Any], Any]) -> Any:
+    def _value(self, folders: dict[str, str], name: str, read: Callable[[Any], object]) -> Any:
         written = unquote(folders[name])
         return None if written == self._default else read((written,))
 
@@ -213,7 +213,7 @@ class EncodeWithFolders(Operator):
         for message in self._encode(changes() if self._takes_kinds else rows()):
             yield folder, message
 
-    def _folder(self, row: Any) -> str:
+    def _folder(self, row: object) -> str:
         parts = []
         for name, write in self._writers:
             text = write(row)
@@ -239,10 +239,10 @@ class OfPairs(OutputFileFormat):
     def __init__(self, messages: OutputFileFormat) -> None:
         self._messages = messages
 
-    def check_input(self, type_info: Any) -> None:
+    def check_input(self, type_info: object) -> None:
         """Do nothing: the table has checked the columns."""
 
-    def converter(self) -> Callable[[Any], Any]:
+    def converter(self) -> Callable[[Any], object]:
         """Return the conversion of a pair to its message."""
         convert = self._messages.converter()
         return lambda pair: convert(pair[1])
@@ -324,7 +324,7 @@ class TableFileSink(PartFileSink):
     Elements are rows or messages; of a partitioned table pairs of the folder and one of these.
     """
 
-    def _form(self) -> tuple[Callable[[Any], Any], Any, type[BucketWriter]]:
+    def _form(self) -> tuple[Callable[[Any], object], object, type[BucketWriter]]:
         if self._config.bulk is not None:
             return super()._form()
         partitioned = isinstance(self._config.buckets, PartitionBuckets)
@@ -377,11 +377,11 @@ class MessageEncoder(LineEncoder):
         return [(encode(text) if type(text) is str else text) + b"\n" for text in texts]
 
 
-def _same(element: Any) -> Any:
+def _same(element: object) -> object:
     return element
 
 
-def _second(pair: Any) -> Any:
+def _second(pair: Any) -> object:
     return pair[1]
 
 
@@ -562,7 +562,7 @@ class PartitionSink(TableFileSink):
     def abort(self, committables: list[Any]) -> None:
         super().abort(_files(committables))
 
-    def _mark(self, committables: list[Any]) -> None:
+    def _mark(self, committables: list[object]) -> None:
         """Mark partitions as complete, but not all of a job that stops before its input ends."""
         partitions, moments = _partitions(committables), _moments(committables)
         due = self._due(partitions, moments) if moments else partitions.keys()
@@ -570,15 +570,15 @@ class PartitionSink(TableFileSink):
             self._put_marker(partitions[name].folder, self._config.marker)
 
 
-def _moments(committables: Iterable[Any]) -> list[Reached]:
+def _moments(committables: Iterable[object]) -> list[Reached]:
     return [each for each in committables if isinstance(each, Reached)]
 
 
-def _files(committables: Iterable[Any]) -> list[PendingFile]:
+def _files(committables: Iterable[object]) -> list[PendingFile]:
     return [each for each in committables if isinstance(each, PendingFile)]
 
 
-def _partitions(committables: Iterable[Any]) -> dict[str, Partition]:
+def _partitions(committables: Iterable[object]) -> dict[str, Partition]:
     """Return partitions by name; of those that several writers report the one begun first."""
     found: dict[str, Partition] = {}
     for each in committables:

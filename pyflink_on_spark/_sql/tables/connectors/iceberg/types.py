@@ -77,7 +77,7 @@ def iceberg_schema(columns: Iterable[Column], key: Sequence[str]) -> Any:
     return schema.Schema(*fields, identifier_field_ids=[places[name] for name in key])
 
 
-def iceberg_type(kind: LogicalType, numbers: Iterator[int]) -> Any:
+def iceberg_type(kind: LogicalType, numbers: Iterator[int]) -> object:
     """Return the type of Iceberg for one of tables.
 
     Args:
@@ -119,7 +119,7 @@ def iceberg_type(kind: LogicalType, numbers: Iterator[int]) -> Any:
     raise ValidationError(f"Iceberg has no type for {kind}.")
 
 
-def table_type(found: Any, required: bool) -> LogicalType:
+def table_type(found: object, required: bool) -> LogicalType:
     """Return the type of tables for one of Iceberg.
 
     Args:
