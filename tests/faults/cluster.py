@@ -20,7 +20,7 @@ _EXECUTOR = "executor.CoarseGrainedExecutorBackend"
 
 @dataclass
 class Cluster:
-    """A master here, and a worker with two task slots on each machine.
+    """A master here, and a worker with task slots on each machine.
 
     Args:
         network: the machines.
@@ -37,17 +37,24 @@ class Cluster:
         return self.network.machines
 
     @property
-    def settings(self) -> list[str]:
-        """The command line with which a job runs here."""
+    def settings(self) -> dict[str, str]:
+        """The settings of Spark with which a job runs here."""
         here = self.network.address
-        settings = {
+        return {
+            "spark.master": self.spark.url,
             "spark.driver.host": here,
             "spark.driver.bindAddress": here,
             "spark.driver.memory": "512m",
             "spark.executor.memory": "512m",
             "spark.pyspark.python": sys.executable,
         }
-        return ["--master", self.spark.url, *(f"--conf={k}={v}" for k, v in settings.items())]
+
+    @property
+    def command_line(self) -> list[str]:
+        """The options of the command with which a job runs here."""
+        settings = self.settings
+        master = settings.pop("spark.master")
+        return ["--master", master, *(f"--conf={k}={v}" for k, v in settings.items())]
 
     def start_worker(self, machine: Machine) -> None:
         """Start the worker of a machine."""
@@ -98,20 +105,22 @@ class Cluster:
 
 
 @contextlib.contextmanager
-def cluster(folder: Path, count: int = 2) -> Iterator[Cluster]:
+def cluster(folder: Path, count: int = 2, cores: int = 2) -> Iterator[Cluster]:
     """Start a cluster; in the end nothing of it is left.
 
     Args:
         folder: for the logs and the work of all servers.
         count: how many machines there are.
+        cores: how many task slots each of them has.
 
     Raises:
         CannotMakeMachines: this system has no network namespaces.
     """
     settings = {"spark.decommission.enabled": "true"}
+    options = ("--cores", str(cores), "--memory", "1g")
     with (
         network(count) as joined,
-        Standalone(folder, joined.address, settings) as spark,
+        Standalone(folder, joined.address, settings, options) as spark,
     ):
         made = Cluster(joined, spark)
         for machine in joined.machines:

@@ -82,7 +82,7 @@ class BatchRun:
         return [*self._problems(driver), *(f"outlives its job: {orphan}" for orphan in orphans)]
 
     def _command(self) -> list[str]:
-        options = [*self._cluster.settings, "-pyfs", str(JOB.with_name("job.py"))]
+        options = [*self._cluster.command_line, "-pyfs", str(JOB.with_name("job.py"))]
         script = [str(JOB), str(self._input), str(self._output)]
         return [sys.executable, "-m", "pyflink_on_spark", *options, *script]
 

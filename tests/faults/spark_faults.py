@@ -203,7 +203,13 @@ class DisturbedSpark(Soak):
     def _job(self) -> list[str]:
         settings = {**_HEARTBEATS, **self._scenario.settings}
         options = [part for key, value in settings.items() for part in ("-D", f"{key}={value}")]
-        return [*self._cluster.settings, *options, str(JOB), str(self._input), str(self._output)]
+        return [
+            *self._cluster.command_line,
+            *options,
+            str(JOB),
+            str(self._input),
+            str(self._output),
+        ]
 
     def _await_events(self, generator: subprocess.Popen[bytes]) -> None:
         generator.terminate()
@@ -326,7 +332,7 @@ def _run(made: Cluster, name: str, folder: Path, options: argparse.Namespace) ->
         _FOREVER,
         options.rate,
         parallelism=(scenario.parallelism,),
-        patience=120,
+        patience=120 if options.engine == "hosts" else 300,
         engine=options.engine,
     )
     run = DisturbedSpark(

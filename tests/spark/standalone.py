@@ -16,6 +16,7 @@ from pyflink_on_spark._spark.session.java_home import find_java
 from pyflink_on_spark._spark.session.spark_defaults import spark_home
 
 _KIND = "org.apache.spark.deploy"
+_LOGS = "app-*/*/stderr"
 _STARTS_WITHIN = 60.0
 """In seconds."""
 
@@ -55,6 +56,15 @@ class Standalone:
     def local_folder(self) -> Path:
         """Where executors keep their shuffle files."""
         return self._folder / "local"
+
+    def executor_logs(self) -> str:
+        """Read the logs of all executors."""
+        logs = sorted(self._folder.glob(_LOGS))
+        return "".join(path.read_text(encoding="utf-8", errors="replace") for path in logs)
+
+    def executors_started(self) -> int:
+        """Count the executors of all jobs so far."""
+        return len(list(self._folder.glob(_LOGS)))
 
     def __exit__(self, *_: object) -> None:
         self.close()

@@ -157,11 +157,11 @@ SHOWS_STACKS = "import faulthandler, signal\nfaulthandler.register(signal.SIGUSR
 
 
 class Driver:
-    """A process that runs the job of ``count_job`` as a query."""
+    """A process that runs the job of a script as a query; by default that of ``count_job``."""
 
-    def __init__(self, folder, *arguments):
+    def __init__(self, folder, *arguments, text=SCRIPT):
         self._log, script = folder / "driver.log", folder / "script.py"
-        script.write_text(SCRIPT)
+        script.write_text(text)
         (folder / "sitecustomize.py").write_text(SHOWS_STACKS)
         path = os.pathsep.join([str(folder), str(ROOT), os.environ.get("PYTHONPATH", "")])
         with self._log.open("ab") as log:
@@ -179,10 +179,10 @@ class Driver:
         deadline = time.monotonic() + seconds
         while not condition():
             if self.process.poll() is not None:
-                pytest.fail(f"it has ended ({self.process.returncode}):\n{self._told()}")
+                pytest.fail(f"it has ended ({self.process.returncode}):\n{self.told()}")
             if time.monotonic() > deadline:
                 self._show_stacks()
-                pytest.fail(f"it did not happen in {seconds} s:\n{self._told()}")
+                pytest.fail(f"it did not happen in {seconds} s:\n{self.told()}")
             time.sleep(0.05)
 
     def end_within(self, seconds):
@@ -192,8 +192,8 @@ class Driver:
         if self.process.poll() is None:
             self._show_stacks()
             self.kill()
-            pytest.fail(f"it runs after {seconds} s:\n{self._told()}")
-        assert self.process.returncode == 0, self._told()
+            pytest.fail(f"it runs after {seconds} s:\n{self.told()}")
+        assert self.process.returncode == 0, self.told()
 
     def _show_stacks(self):
         family = [self.process.pid, *(each.number for each in descendants(self.process.pid))]
@@ -209,7 +209,8 @@ class Driver:
                     os.kill(number, signal.SIGUSR1)
                 time.sleep(0.5)  # while it writes
 
-    def _told(self):
+    def told(self):
+        """Returns the end of its log."""
         with self._log.open("rb") as log:
             log.seek(self._begins)
             return log.read().decode(errors="replace")[-100_000:]
