@@ -12,7 +12,7 @@ import pytest
 from pyflink_on_spark.__main__ import main
 from pyflink_on_spark.testing import local_engine
 from pyflink_on_spark.tools.sql.client import Quit, SqlClient
-from pyflink_on_spark.tools.sql.statements import split_statements
+from pyflink_on_spark.tools.sql.statements import masked_statement, split_statements
 
 
 @pytest.fixture(autouse=True)
@@ -50,6 +50,39 @@ def client(lines):
 )
 def test_statements_end_with_semicolons(text, statements, rest):
     assert split_statements(text) == (statements, text if rest is None else rest)
+
+
+@pytest.mark.parametrize(
+    ("statement", "shown"),
+    [
+        (
+            "CREATE TABLE t (a INT) WITH ('connector' = 'jdbc', 'username' = 'me', "
+            "'password'='it''s', 'url' = 'jdbc:mysql://u:secret@h/d')",
+            "CREATE TABLE t (a INT) WITH ('connector' = 'jdbc', 'username' = 'me', "
+            "'password'='******', 'url' = 'jdbc:mysql://******@h/d')",
+        ),
+        (
+            "CREATE TABLE t -- 'password' = 'x'\n(a INT) /* 'my.token' = 'y' */",
+            "CREATE TABLE t -- 'password' = '******'\n(a INT) /* 'my.token' = '******' */",
+        ),
+        ("SET 's3.secret-key' = 'x'", "SET 's3.secret-key' = '******'"),
+        ("SET s3.secret-key = x", "SET s3.secret-key = ******"),
+        ("SELECT 'password', 'b' = 'c' FROM `password`", None),
+        ("SELECT a FROM t /*+ OPTIONS('k' = 'it''s') */ WHERE token = 'x'", None),
+    ],
+)
+def test_a_statement_is_shown_without_its_secrets(statement, shown):
+    assert masked_statement(statement) == (shown or statement)
+
+
+def test_secrets_of_a_file_are_not_printed(client, lines):
+    client.run_text(
+        "CREATE TABLE t (a INT) WITH ('connector' = 'jdbc', 'password' = 'geheim', "
+        "'url' = 'jdbc:mysql://me:geheim@h/d'); SHOW CREATE TABLE t;",
+        echo=True,
+    )
+    assert "geheim" not in "\n".join(lines)
+    assert any("'password' = '******'" in line for line in lines if line.startswith("> "))
 
 
 def test_a_query_prints_its_changes(client, lines):

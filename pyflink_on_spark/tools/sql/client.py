@@ -21,7 +21,7 @@ from pyflink_on_spark._sql.syntax import statements as syntax
 from pyflink_on_spark.common import Configuration, JobClient
 from pyflink_on_spark.common.configuration import values_of
 from pyflink_on_spark.table import EnvironmentSettings, StreamTableEnvironment, TableResult
-from pyflink_on_spark.tools.sql.statements import split_statements
+from pyflink_on_spark.tools.sql.statements import masked_statement, split_statements
 
 _RESULT_MODE = "sql-client.execution.result-mode"
 _MODES = ("tableau", "changelog", "table")
@@ -91,7 +91,7 @@ class SqlClient:
         statements, rest = split_statements(text)
         for statement in [*statements, *filter(None, [rest])]:
             if echo:
-                self._say(f"> {statement};")
+                self._say(f"> {masked_statement(statement)};")
             self.run(statement)
 
     def wait(self) -> None:

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
+
+from pyflink_on_spark._options.secrets import masked, masked_text
 
 _PART = re.compile(
     r"""
@@ -18,6 +21,8 @@ _BLOCKS = re.compile(
     r"(EXPLAIN (\w+ )*)STATEMENT SET|BEGIN STATEMENT SET"
 )
 _LONGEST_BEGINNING = 6
+_COMMENT = re.compile(r"(--|/\*)(.*)", re.DOTALL)
+_SETS = re.compile(r"\s*SET\s", re.IGNORECASE)
 
 
 def split_statements(text: str) -> tuple[list[str], str]:
@@ -48,3 +53,32 @@ def split_statements(text: str) -> tuple[list[str], str]:
 
 def _is_block(words: list[str]) -> bool:
     return _BLOCKS.match(" ".join(words[:_LONGEST_BEGINNING])) is not None
+
+
+def masked_statement(text: str) -> str:
+    """Return a statement without the secrets among its options.
+
+    Args:
+        text: a statement. Its comments are looked through as well.
+    """
+    shown = "".join(_masked_parts(text))
+    return masked_text(shown) if _SETS.match(shown) else shown
+
+
+def _masked_parts(text: str) -> Iterator[str]:
+    key, is_assigned = "", False
+    for part in _PART.finditer(text):
+        found = part.group()
+        if part.lastgroup == "blank":
+            yield _COMMENT.sub(lambda inside: inside[1] + masked_statement(inside[2]), found)
+        elif part.lastgroup == "quoted":
+            if is_assigned and found[0] == "'":
+                value = masked(key, found.strip("'").replace("''", "'"))
+                yield "'" + value.replace("'", "''") + "'"
+            else:
+                yield found
+            key, is_assigned = found.strip("'"), False
+        else:
+            is_assigned = found == "=" and bool(key)
+            key = key if is_assigned else ""
+            yield found
