@@ -270,3 +270,50 @@ def test_a_function_that_gives_nothing_to_iterate():
 )
 def test_what_is_fine(fine):
     assert mistakes(fine) == {}
+
+
+# -- what a test or an assignment says of an object -----------------------------------------------
+
+
+def test_a_name_is_of_another_class_after_the_branch_of_its_own():
+    used = names(
+        """
+        def described(found):
+            if isinstance(found, StreamExecutionEnvironment):
+                found.nowhere()
+                return "environment"
+            return found.elsewhere
+
+        described(env)
+        described(object())
+        """
+    )
+    assert "StreamExecutionEnvironment.nowhere" in used
+    assert "StreamExecutionEnvironment.elsewhere" not in used
+
+
+def test_a_name_is_of_the_same_class_after_a_branch_without_an_end():
+    used = names(
+        """
+        def described(found):
+            if isinstance(found, StreamExecutionEnvironment):
+                print("environment")
+            found.later()
+
+        described(env)
+        """
+    )
+    assert "StreamExecutionEnvironment.later" in used
+
+
+def test_an_attribute_that_the_script_sets_is_there():
+    used = names(
+        """
+        env.own_stream = ds
+        env.own_stream.map(str).nothing()
+        env.own_word.x()
+        """
+    )
+    assert "DataStream.nothing" in used
+    assert "StreamExecutionEnvironment.own_word" in used
+    assert "StreamExecutionEnvironment.own_stream" not in used

@@ -102,6 +102,7 @@ class Known:
     def __init__(self) -> None:
         self.names: Names = {}
         self.attributes: dict[tuple[ast.AST, str], Value] = {}
+        self.attached: dict[tuple[type, str], Value] = {}
         self.parameters: dict[tuple[ast.AST, str], Value] = {}
         self.returned: dict[ast.AST, Value] = {}
 
@@ -145,6 +146,7 @@ class Scopes:
 
 _Function = ast.FunctionDef | ast.AsyncFunctionDef
 _PASSES = 4
+_END = ast.Return | ast.Raise | ast.Continue | ast.Break
 _LITERALS = (ast.Constant, ast.JoinedStr)
 _PLAIN_NODES = (
     ast.Constant,
@@ -259,7 +261,22 @@ class _Walk(Notes):
         self._value(statement.test)
         with self._unless(never_runs(statement)):
             body = self._branch(statement.body)
-        self._known.names = merged(body, self._branch(statement.orelse))
+        self._exclude(statement.test)
+        other = self._branch(statement.orelse)
+        ends = bool(statement.body) and isinstance(statement.body[-1], _END)
+        self._known.names = other if ends else merged(body, other)
+
+    def _exclude(self, test: ast.expr) -> None:
+        """Forget the class of a name where a test says that the name is not of this class."""
+        match test:
+            case ast.Call(func=ast.Name(id="isinstance"), args=[ast.Name() as tested, kind]):
+                known, cls = self._scopes.value(tested.id), self._quietly(kind)
+                if (
+                    isinstance(known, InstanceValue)
+                    and isinstance(cls, ClassValue)
+                    and issubclass(known.cls, cls.cls)
+                ):
+                    self._scopes.bind(tested.id, UNKNOWN)
 
     def _try(self, statement: ast.Try | ast.TryStar) -> None:
         handlers = [part for handler in statement.handlers for part in handler.body]
@@ -416,6 +433,9 @@ class _Walk(Notes):
                     self._known.attributes[key] = value if value == known else PLAIN
                 elif value not in {UNKNOWN, PLAIN} or known is None:
                     self._known.attributes[key] = value
+            elif isinstance(owner, InstanceValue | ClassValue):
+                place = (owner.cls, target.attr)
+                self._known.attached[place] = join(self._known.attached.get(place), value)
         elif isinstance(target, ast.Tuple | ast.List):
             parts = node.elts if isinstance(node, ast.Tuple | ast.List) else []
             for index, item in enumerate(target.elts):
@@ -468,6 +488,10 @@ class _Walk(Notes):
         line = node.end_lineno or node.lineno
         if isinstance(owner, LocalInstance | LocalClass):
             return self._own_attribute(owner, node.attr, line)
+        if isinstance(owner, InstanceValue | ClassValue):
+            for cls in owner.cls.__mro__:
+                if (cls, node.attr) in self._known.attached:
+                    return self._known.attached[cls, node.attr]
         return self._lookup.attribute(owner, node.attr, line)
 
     def _own_attribute(self, owner: LocalInstance | LocalClass, name: str, line: int) -> Value:
