@@ -56,10 +56,8 @@ def test_statements_end_with_semicolons(text, statements, rest):
     ("statement", "shown"),
     [
         (
-            "CREATE TABLE t (a INT) WITH ('connector' = 'jdbc', 'username' = 'me', "
-            "'password'='it''s', 'url' = 'jdbc:mysql://u:secret@h/d')",
-            "CREATE TABLE t (a INT) WITH ('connector' = 'jdbc', 'username' = 'me', "
-            "'password'='******', 'url' = 'jdbc:mysql://******@h/d')",
+            "CREATE TABLE t (a INT) WITH ('password'='it''s', 'url' = 'jdbc:mysql://u:secret@h/d')",
+            "CREATE TABLE t (a INT) WITH ('password'='******', 'url' = 'jdbc:mysql://******@h/d')",
         ),
         (
             "CREATE TABLE t -- 'password' = 'x'\n(a INT) /* 'my.token' = 'y' */",
