@@ -9,7 +9,7 @@ from pyflink_on_spark._compat.missing_names import missing_name
 from pyflink_on_spark._compat.unsupported import Gap, unsupported
 
 
-def _connects(signature: Callable[..., Any]) -> Any:
+def _connects(signature: Callable[..., Any]) -> object:
     return unsupported(
         signature,
         kind=Gap.NEVER,
@@ -29,7 +29,7 @@ def launch_gateway() -> Any:
 
 
 @_connects
-def import_flink_view(gateway: Any) -> Any:
+def import_flink_view(gateway: object) -> Any:
     """Make Flink's classes known to a connection. On Spark: raises."""
 
 

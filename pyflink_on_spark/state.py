@@ -141,7 +141,7 @@ class MovedInContents(CheckpointContents):
             yield replace(entry, value=decode(entry.value), namespace=_window(entry.namespace))
 
 
-def _window(namespace: Any) -> Any:
+def _window(namespace: object) -> Any:
     """Return the start and the end of a time window."""
     if isinstance(namespace, bytes) and len(namespace) == _START_AND_END.size:
         return _START_AND_END.unpack(namespace)
@@ -152,7 +152,7 @@ _START_AND_END = struct.Struct(">qq")
 _COLUMNS = ["key", "namespace", "value"]
 
 
-def to_pandas(contents: CheckpointContents, operator: str, state: Any) -> pd.DataFrame:
+def to_pandas(contents: CheckpointContents, operator: str, state: object) -> pd.DataFrame:
     """Return a state as a DataFrame with the columns ``key``, ``namespace`` and ``value``.
 
     Args:
@@ -169,7 +169,7 @@ def to_pandas(contents: CheckpointContents, operator: str, state: Any) -> pd.Dat
 
 
 def to_spark(
-    spark: Any, contents: CheckpointContents, operator: str, state: Any, schema: Any
+    spark: Any, contents: CheckpointContents, operator: str, state: object, schema: Any
 ) -> Any:
     """Return a state as a Spark DataFrame with the columns ``key``, ``namespace`` and ``value``.
 

@@ -312,7 +312,7 @@ def accidental_name(module: str, name: str) -> object:
         raise LookupError(name) from error
 
 
-def _module(module: str, name: str) -> Any:
+def _module(module: str, name: str) -> object:
     below = f"{module}.{name}"
     try:
         return importlib.import_module(below)

@@ -160,7 +160,7 @@ def _key(root: str, options: Mapping[str, object]) -> str:
     return f"{root} {sorted(options.items())!r}"
 
 
-def options_of_uri(scheme: Scheme, root: str) -> dict[str, Any]:
+def options_of_uri(scheme: Scheme, root: str) -> dict[str, object]:
     """Return the arguments of a file system that a URI contains, such as the host.
 
     Args:

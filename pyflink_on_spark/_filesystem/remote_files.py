@@ -197,7 +197,7 @@ def _says_missing(error: Exception) -> bool:
     return not isinstance(error, OSError) and str(error).startswith("550")
 
 
-def _secrets(options: Mapping[str, Any]) -> list[str]:
+def _secrets(options: Mapping[str, object]) -> list[str]:
     return [
         value
         for name, value in options.items()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pyflink_on_spark._compat.errors import JobTranslationError
 from pyflink_on_spark._graph.stream_graph import (
@@ -35,6 +35,9 @@ from pyflink_on_spark._runtime.operators.stateless import (
 )
 from pyflink_on_spark._runtime.types import boundary_converter
 
+if TYPE_CHECKING:
+    from pyflink_on_spark.common.typeinfo import TypeInformation
+
 
 @dataclass(eq=False)
 class PhysicalNode:
@@ -59,7 +62,7 @@ class PhysicalNode:
     stage: int = 0
     timestamped: bool = False
     fresh: bool = False
-    already_typed: object = None
+    already_typed: TypeInformation | None = None
     surely_typed: object = None
     inputs: list[PhysicalEdge] = field(default_factory=list)
     outputs: list[PhysicalEdge] = field(default_factory=list)
@@ -190,7 +193,11 @@ class _Builder:
         )
 
     def _insert(
-        self, link: PhysicalEdge, operator: Operator, fresh: bool, already_typed: object
+        self,
+        link: PhysicalEdge,
+        operator: Operator,
+        fresh: bool,
+        already_typed: TypeInformation | None,
     ) -> PhysicalEdge:
         """Put an engine's operator on the sender's side of an open link."""
         sender = link.sender

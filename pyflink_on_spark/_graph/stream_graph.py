@@ -6,7 +6,7 @@ import enum
 import itertools
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING
 
 from pyflink_on_spark._compat.errors import JobTranslationError
 from pyflink_on_spark._compat.own_frames import CallSite
@@ -19,6 +19,10 @@ from pyflink_on_spark._runtime.contract.plan import (
 )
 from pyflink_on_spark._runtime.contract.state_meaning import Counterpart, StateMeaning
 from pyflink_on_spark._runtime.key_groups import default_max_parallelism
+
+if TYPE_CHECKING:
+    from pyflink_on_spark.common.typeinfo import TypeInformation
+
 
 _REPARTITION = (
     "You must use another partitioning strategy, such as broadcast, rebalance, shuffle or global."
@@ -303,7 +307,7 @@ class Edge:
     """
 
     upstream: Transformation
-    type_info: Any = None
+    type_info: TypeInformation | None = None
     partitioner: Partitioner | None = None
     side_tag: str | None = None
     port: int = 0
@@ -338,7 +342,7 @@ class Transformation:
     edges: tuple[Edge, ...]
     parallelism: int | None
     call_site: CallSite | None
-    type_info: Any = None
+    type_info: TypeInformation | None = None
     python: bool = False
     source: Source | None = None
     sink: Sink | None = None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pyflink_on_spark._compat.errors import CheckpointError
 from pyflink_on_spark._graph.operator_hashes import operator_hashes
@@ -49,6 +49,10 @@ from pyflink_on_spark.flink_state.state_values import (
     timer_pair,
     timers_text,
 )
+
+if TYPE_CHECKING:
+    from pyflink_on_spark.common.typeinfo import TypeInformation
+
 
 _COORDINATOR = 1
 _REDUCE = (
@@ -302,7 +306,7 @@ class _NoWindows:
 
     snapshot = NO_NAMESPACE
     contents_name: str | None = None
-    contents_type: object = None
+    contents_type: TypeInformation | None = None
 
     def complete(self, contents: KeyGroupContents) -> None:
         """Do nothing."""

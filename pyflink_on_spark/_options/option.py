@@ -202,7 +202,7 @@ class Option(Generic[T]):
         """True if a configuration has the option, under any of its keys."""
         return self.key_in(values) is not None or bool(self._spread(values))
 
-    def read(self, values: Mapping[str, Any]) -> T:
+    def read(self, values: Mapping[str, object]) -> T:
         """Return the option's value in a configuration, or the default.
 
         Raises:

@@ -188,5 +188,5 @@ def note_unmet_needs(values: Mapping[str, object], needed: Option[Any]) -> None:
             )
 
 
-def _changed(values: Mapping[str, Any], option: Option[Any]) -> bool:
+def _changed(values: Mapping[str, object], option: Option[Any]) -> bool:
     return option.is_set(values) and option.read(values) != option.default

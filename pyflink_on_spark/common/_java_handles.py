@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from pyflink_on_spark._compat.unsupported import Gap, raise_unsupported
 
 T = TypeVar("T")
 
 
-def refuse_java_object(value: Any, call: str) -> None:
+def refuse_java_object(value: object, call: str) -> None:
     """Raise if a value is an object of a Java virtual machine, or a class or package of one.
 
     Args:
@@ -28,7 +28,7 @@ def refuse_java_object(value: Any, call: str) -> None:
         )
 
 
-def own_handle(value: Any, kind: type[T], call: str) -> T:
+def own_handle(value: object, kind: type[T], call: str) -> T:
     """Return a value that a constructor was given in the place of a Java object.
 
     Args:

@@ -30,7 +30,7 @@ class OptionsView:
     def _read(self, option: Option[Any]) -> Any:
         return option.read(values_of(self._configuration))
 
-    def _write(self, option: Option[Any], value: Any) -> Self:
+    def _write(self, option: Option[Any], value: object) -> Self:
         option.write(values_of(self._configuration), value)
         note_option(values_of(self._configuration), option)
         return self

@@ -28,7 +28,7 @@ class ConfigOptions:
         j_config_options: nothing that this package uses.
     """
 
-    def __init__(self, j_config_options: Any) -> None:
+    def __init__(self, j_config_options: object) -> None:
         self._j_config_options = j_config_options
 
     @staticmethod

@@ -51,7 +51,7 @@ class Configuration:
             configuration._values[_key(key)] = _typed(value, str, "Configuration.from_dict(map)")
         return configuration
 
-    def __init__(self, other: Configuration | None = None, j_configuration: Any = None) -> None:
+    def __init__(self, other: Configuration | None = None, j_configuration: object = None) -> None:
         self._values: dict[str, Any]
         if j_configuration is not None:
             call = "Configuration(j_configuration=...)"
@@ -176,7 +176,7 @@ class Configuration:
             del self._values[each]
         return bool(doomed)
 
-    def __deepcopy__(self, memodict: Any = None) -> Configuration:
+    def __deepcopy__(self, memodict: object = None) -> Configuration:
         return Configuration(self)
 
     def __hash__(self) -> int:
@@ -197,7 +197,7 @@ class Configuration:
             return default
         return parsed(key, self._values[key], parse)
 
-    def _set(self, key: str, value: Any) -> Configuration:
+    def _set(self, key: str, value: object) -> Configuration:
         if not isinstance(value, _STORABLE):
             raise TypeError(f"the value of the option {key!r} must not be {value!r}")
         if isinstance(value, int) and not -(2**63) <= value < 2**63:
@@ -222,11 +222,11 @@ def values_of(configuration: Configuration) -> dict[str, Any]:
     return configuration._values
 
 
-def _typed_values(configuration: Configuration) -> dict[str, tuple[type, Any]]:
+def _typed_values(configuration: Configuration) -> dict[str, tuple[type, object]]:
     return {key: (type(value), value) for key, value in values_of(configuration).items()}
 
 
-def _shown(key: str, value: Any) -> str:
+def _shown(key: str, value: object) -> str:
     if is_secret(key):
         return HIDDEN
     return double_text(value) if isinstance(value, float) else option_text(value)

@@ -340,7 +340,7 @@ class ExecutionConfig(OptionsView):
         return self._write(option, [*names, *({name} - set(names))])
 
 
-def _long(value: Any, name: str, bits: int = 63) -> int:
+def _long(value: object, name: str, bits: int = 63) -> int:
     if isinstance(value, bool) or not isinstance(value, int):
         raise TypeError(f"{name} is an int, not {value!r}")
     if not -(2**bits) <= value < 2**bits:
@@ -348,7 +348,7 @@ def _long(value: Any, name: str, bits: int = 63) -> int:
     return value
 
 
-def _int(value: Any, name: str) -> int:
+def _int(value: object, name: str) -> int:
     return _long(value, name, 31)
 
 

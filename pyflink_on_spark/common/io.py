@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from pyflink_on_spark._compat.missing_names import missing_name
 from pyflink_on_spark.common.utils import JavaObjectWrapper
 
@@ -17,7 +15,7 @@ class InputFormat(JavaObjectWrapper):
         j_input_format: this package's description of the format.
     """
 
-    def __init__(self, j_input_format: Any) -> None:
+    def __init__(self, j_input_format: object) -> None:
         super().__init__(j_input_format)
 
 

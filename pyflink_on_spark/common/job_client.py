@@ -64,13 +64,13 @@ class JobClient:
         j_job_client: the engine's ``JobControl``.
     """
 
-    def __init__(self, j_job_client: Any) -> None:
+    def __init__(self, j_job_client: object) -> None:
         self._handle: JobControl = own_handle(
             j_job_client,
             JobControl,  # type: ignore[type-abstract]
             "JobClient(j_job_client)",
         )
-        self._outcome: Future[Any] | None = None
+        self._outcome: Future[object] | None = None
 
     def get_job_id(self) -> JobID:
         """Return which job it is."""
@@ -131,8 +131,8 @@ class JobClient:
         return CompletableFuture(self._outcome)
 
 
-def _at_once(call: Callable[[], Any]) -> Future[Any]:
-    future: Future[Any] = Future()
+def _at_once(call: Callable[[], Any]) -> Future[object]:
+    future: Future[object] = Future()
     try:
         future.set_result(call())
     except Exception as error:  # noqa: BLE001 - it is raised where the value is asked for
@@ -140,8 +140,8 @@ def _at_once(call: Callable[[], Any]) -> Future[Any]:
     return future
 
 
-def _in_background(call: Callable[[], Any]) -> Future[Any]:
-    future: Future[Any] = Future()
+def _in_background(call: Callable[[], Any]) -> Future[object]:
+    future: Future[object] = Future()
 
     def run() -> None:
         try:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from pyflink_on_spark._compat.missing_names import missing_name
 from pyflink_on_spark.common._java_handles import own_handle
 
@@ -17,7 +15,7 @@ class JobID:
         j_job_id: 32 hexadecimal digits.
     """
 
-    def __init__(self, j_job_id: Any) -> None:
+    def __init__(self, j_job_id: object) -> None:
         self._text = own_handle(j_job_id, str, "JobID(j_job_id)")
 
     def __str__(self) -> str:

@@ -96,7 +96,7 @@ class RestartStrategies:
             self,
             restart_attempts: int | None = None,
             delay_between_attempts_interval: timedelta | int | None = None,
-            j_restart_strategy: Any = None,
+            j_restart_strategy: object = None,
         ) -> None:
             super().__init__(
                 j_restart_strategy
@@ -160,7 +160,7 @@ class RestartStrategies:
             j_restart_strategy: this package's description, or None.
         """
 
-        def __init__(self, j_restart_strategy: Any = None) -> None:
+        def __init__(self, j_restart_strategy: object = None) -> None:
             super().__init__(j_restart_strategy or _fall_back())
 
     @staticmethod
@@ -280,13 +280,13 @@ def _failure_rate(failures: int | None, interval_ms: int, delay_ms: int) -> Rest
     return RestartSpec("failure-rate", failures, interval_ms, delay_ms, text)
 
 
-def _count(value: Any) -> int:
+def _count(value: object) -> int:
     if isinstance(value, bool) or not isinstance(value, int):
         raise TypeError(f"The number of restarts is an int, not a {type(value).__name__}")
     return value
 
 
-def _millis(value: Any, what: str) -> int:
+def _millis(value: object, what: str) -> int:
     if isinstance(value, timedelta):
         return round(value / timedelta(milliseconds=1))
     if isinstance(value, bool) or not isinstance(value, int):

@@ -71,7 +71,7 @@ class DeserializationSchema:
         refuse_java_object(j_deserialization_schema, "DeserializationSchema(<a Java object>)")
         self._j_deserialization_schema = j_deserialization_schema
 
-    def _deserializer(self) -> Callable[[bytes], Any]:
+    def _deserializer(self) -> Callable[[bytes], object]:
         """Return the function from bytes to an element; called once in each subtask.
 
         The function returns None for a message that is to be left out, and raises ValueError for
@@ -105,7 +105,7 @@ class SimpleStringSchema(SerializationSchema, DeserializationSchema):
     def _deserializer(self) -> Callable[[bytes], str]:
         return self._charset.decode
 
-    def _encode(self, value: Any) -> bytes:
+    def _encode(self, value: object) -> bytes:
         if not isinstance(value, str):
             raise TypeError(f"SimpleStringSchema writes str, not {type(value).__name__}: {value!r}")
         return self._charset.encode(value)
@@ -205,7 +205,7 @@ class RowFieldExtractorSchema(SerializationSchema):
     def _serializer(self) -> Callable[[Any], bytes]:
         return self._field
 
-    def _field(self, value: Any) -> bytes:
+    def _field(self, value: object) -> bytes:
         if value is None:
             return b""
         if not isinstance(value, Row):
@@ -221,13 +221,13 @@ class RowFieldExtractorSchema(SerializationSchema):
         return b"" if item is None else bytes(item)
 
 
-def _checked_bytes(value: Any) -> bytes | None:
+def _checked_bytes(value: object) -> bytes | None:
     if value is not None and not isinstance(value, bytes | bytearray):
         raise TypeError(f"ByteArraySchema writes bytes, not {type(value).__name__}: {value!r}")
     return value if value is None else bytes(value)
 
 
-def _refuse_bare_schema(schema: Any) -> NoReturn:
+def _refuse_bare_schema(schema: object) -> NoReturn:
     refuse_java(
         f"{type(schema).__name__} as a serialization format",
         reason=JAVA_OBJECT,

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from pyflink_on_spark._compat.missing_names import missing_name
 from pyflink_on_spark._options.option_text import AmountOfTime, checked_long
 from pyflink_on_spark.common._java_handles import own_handle
@@ -28,7 +26,7 @@ class Duration(AmountOfTime):
         j_duration: the whole amount in nanoseconds.
     """
 
-    def __init__(self, j_duration: Any) -> None:
+    def __init__(self, j_duration: object) -> None:
         super().__init__(own_handle(j_duration, int, "Duration(j_duration)"))
 
     @staticmethod

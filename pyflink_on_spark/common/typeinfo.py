@@ -17,7 +17,7 @@ __all__ = ["TypeInformation", "Types"]
 _MICROS = 10**6
 
 
-def _get_java_type_info(self: TypeInformation) -> Any:
+def _get_java_type_info(self: TypeInformation) -> object:
     """Give Flink's Java type information. On Spark: raises, there is no Flink JVM."""
 
 
@@ -297,7 +297,7 @@ class LocalTimeTypeInfo(TypeInformation):
     def __init__(self, time_type: TimeType) -> None:
         self._time_type = time_type
 
-    def __eq__(self, other: Any) -> bool:
+    def __eq__(self, other: object) -> bool:
         return self.__class__ == other.__class__ and self._time_type == other._time_type
 
     def __repr__(self) -> str:
@@ -410,7 +410,7 @@ class ExternalTypeInfo(TypeInformation):
     def __init__(self, type_info: TypeInformation) -> None:
         self._type_info = type_info
 
-    def __eq__(self, other: Any) -> bool:
+    def __eq__(self, other: object) -> bool:
         return self.__class__ == other.__class__ and self._type_info == other._type_info
 
     def __repr__(self) -> str:
@@ -511,7 +511,7 @@ class RowTypeInfo(TypeInformation):
     def need_conversion(self) -> bool:
         return True
 
-    def to_internal_type(self, obj: Any) -> tuple | None:
+    def to_internal_type(self, obj: object) -> tuple | None:
         if obj is None:
             return None
         kind = RowKind.INSERT
@@ -554,7 +554,7 @@ class TupleTypeInfo(TypeInformation):
     def need_conversion(self) -> bool:
         return True
 
-    def to_internal_type(self, obj: Any) -> tuple | None:
+    def to_internal_type(self, obj: object) -> tuple | None:
         if obj is None:
             return None
         if isinstance(obj, (list, tuple, Row)):

@@ -12,7 +12,7 @@ from pyflink_on_spark._compat.unsupported import Gap, unsupported
 __all__ = ["Row", "RowKind"]
 
 
-def _to_j_row_kind(self: RowKind) -> Any:
+def _to_j_row_kind(self: RowKind) -> object:
     """Give Flink's Java constant for this kind. On Spark: raises, there is no Flink JVM."""
 
 
@@ -81,7 +81,7 @@ class Row:
     _values: list[Any]
     _row_kind: RowKind
 
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
+    def __init__(self, *args: object, **kwargs: object) -> None:
         if kwargs:
             if args:
                 raise ValueError("Can not use both args and kwargs to create Row")
@@ -143,17 +143,17 @@ class Row:
         return [self._values[own_names.index(name)] for name in names]
 
     @staticmethod
-    def of_kind(row_kind: RowKind, *args: Any, **kwargs: Any) -> Row:
+    def of_kind(row_kind: RowKind, *args: object, **kwargs: object) -> Row:
         """Create a row of a change kind, its values given as for ``Row``."""
         row = Row(*args, **kwargs)
         row._row_kind = row_kind
         return row
 
-    def __contains__(self, item: Any) -> bool:
+    def __contains__(self, item: object) -> bool:
         """True if there is a field of this name; in a row without names, a field of this value."""
         return item in (self._values if self._names is None else self._names)
 
-    def __call__(self, *args: Any) -> Row:
+    def __call__(self, *args: object) -> Row:
         """Create a row whose names are the values of this one.
 
         Raises:
@@ -235,7 +235,7 @@ class Row:
         return len(self._values)
 
 
-def _row_as_dict(value: Any) -> Any:
+def _row_as_dict(value: object) -> object:
     if isinstance(value, Row):
         return value.as_dict(True)
     if isinstance(value, list):

@@ -170,7 +170,7 @@ class AssignerWithPeriodicWatermarksWrapper:
         _refuse_java_assigner(j_assigner_with_periodic_watermarks)
 
 
-def _refuse_java_assigner(assigner: Any) -> NoReturn:
+def _refuse_java_assigner(assigner: object) -> NoReturn:
     raise_unsupported(
         f"AssignerWithPeriodicWatermarksWrapper({type(assigner).__name__})",
         kind=Gap.NEVER,

@@ -10,6 +10,6 @@ def flow_of(stream: Any) -> Any:
     return stream._flow  # noqa: SLF001
 
 
-def definition_of(schema: Any) -> Any:
+def definition_of(schema: Any) -> object:
     """The definition that an Avro schema holds, as plain data."""
     return schema._definition  # noqa: SLF001

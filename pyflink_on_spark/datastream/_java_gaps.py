@@ -15,7 +15,7 @@ def without_java_object(instead: str) -> Callable[[Any], unsupported]:
         instead: what a user can do now.
     """
 
-    def mark(signature: Any) -> unsupported:
+    def mark(signature: object) -> unsupported:
         return unsupported(
             signature,
             kind=Gap.NEVER,

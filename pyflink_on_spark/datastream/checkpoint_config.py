@@ -304,7 +304,7 @@ class CheckpointConfig(OptionsView):
         return read_checkpoint_storage(self._configuration)
 
 
-def _require(value: Any, kind: type, method: str) -> None:
+def _require(value: object, kind: type, method: str) -> None:
     if not isinstance(value, kind) or (kind is int and isinstance(value, bool)):
         raise TypeError(f"{method}() takes a {kind.__name__}, not a {type(value).__name__}")
 

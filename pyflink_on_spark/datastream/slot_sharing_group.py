@@ -247,12 +247,12 @@ class SlotSharingGroup:
             off_heap, managed = spec.task_off_heap or _NOTHING, spec.managed or _NOTHING
             return SlotSharingGroup(replace(spec, task_off_heap=off_heap, managed=managed))
 
-        def _with(self, **changes: Any) -> SlotSharingGroup.Builder:
+        def _with(self, **changes: object) -> SlotSharingGroup.Builder:
             self._j_builder = replace(self._j_builder, **changes)
             return self
 
 
-def _memory(size: Any) -> MemorySize:
+def _memory(size: object) -> MemorySize:
     return own_handle(size, MemorySize, "a memory setting of SlotSharingGroup.Builder")
 
 

@@ -148,7 +148,7 @@ class RocksDBOptions(StateBackend):
     def _get_threads(self) -> int:
         return checkpointing.ROCKSDB_THREADS.read(values_of(self._j_state_backend))
 
-    def _write(self, option: Option[Any], value: Any) -> None:
+    def _write(self, option: Option[Any], value: object) -> None:
         option.write(values_of(self._j_state_backend), value)
         note_option(values_of(self._j_state_backend), option)
 
@@ -236,7 +236,7 @@ def of_kind(kind: str, configuration: Any) -> Configuration:
     return made
 
 
-def write_incremental(configuration: Configuration, enabled: Any) -> None:
+def write_incremental(configuration: Configuration, enabled: object) -> None:
     """Set whether checkpoints are incremental, unless it is None.
 
     Raises:
@@ -438,7 +438,7 @@ def _write_savepoints(configuration: Configuration, uri: Any) -> None:
         checkpointing.SAVEPOINT_DIRECTORY.write(values_of(configuration), checkpoint_directory(uri))
 
 
-def _write_asynchronous(configuration: Configuration, enabled: Any) -> None:
+def _write_asynchronous(configuration: Configuration, enabled: object) -> None:
     if enabled is not None:
         checkpointing.ASYNCHRONOUS.write(values_of(configuration), bool(enabled))
 

@@ -416,7 +416,7 @@ class Sources(GeneralSettings):
         return DataStream(flow)
 
 
-def _converted(collection: Iterable[Any], type_info: TypeInformation) -> list[Any]:
+def _converted(collection: Iterable[Any], type_info: TypeInformation) -> list[object]:
     """Return elements in the form that functions see; raise Python's own errors, as PyFlink."""
     elements = list(collection)
     if elements and isinstance(type_info, PickledBytesTypeInfo):
@@ -620,7 +620,7 @@ class StreamExecutionEnvironment(Checkpointing, Dependencies, Sources):
 
     def _collect(
         self, job_name: str | None, channel: str, beside: list[Transformation]
-    ) -> Iterator[Any]:
+    ) -> Iterator[object]:
         return self._submit(self._take(), job_name, channel, beside=beside).collected()
 
     def _require_open(self) -> None:

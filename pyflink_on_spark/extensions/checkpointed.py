@@ -165,7 +165,7 @@ class ListCheckpointed(ABC):
 
     _checkpoint_protocol: ClassVar[str] = "list"
 
-    def __init_subclass__(cls, **kwargs: Any) -> None:
+    def __init_subclass__(cls, **kwargs: object) -> None:
         super().__init_subclass__(**kwargs)
         _refuse_both(cls)
 

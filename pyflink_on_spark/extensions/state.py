@@ -90,7 +90,7 @@ class FoldFunction(Function, Generic[T, ACC]):
 class _LastingStateDescriptor(StateDescriptor):
     """Names a state that knows no time to live."""
 
-    def enable_time_to_live(self, ttl_config: Any) -> NoReturn:
+    def enable_time_to_live(self, ttl_config: object) -> NoReturn:
         """Raise: this kind of state cannot expire.
 
         Args:
@@ -197,7 +197,7 @@ def get_folding_state(
     return state
 
 
-def _keyed_state(runtime_context: Any) -> Any:
+def _keyed_state(runtime_context: object) -> Any:
     if not isinstance(runtime_context, RuntimeContext):
         raise TypeError(f"what open() gets is needed, not {runtime_context!r}")
     engine_context: Any = runtime_context

@@ -95,7 +95,7 @@ class _WithState:
         """Get the state."""
         self._state = runtime_context.get_state(ValueStateDescriptor(_STATE_NAME, self._type))
 
-    def _called(self, value: Any) -> Any:
+    def _called(self, value: object) -> Any:
         returned = self._function(value, self._state.value())
         if type(returned) is not tuple or len(returned) != 2:
             raise TypeError(f"expected a tuple of a result and the new state, got {returned!r}")
@@ -113,7 +113,7 @@ class _MapWithState(_WithState, MapFunction):
 
 
 class _FlatMapWithState(_WithState, FlatMapFunction):
-    def flat_map(self, value: Any) -> Iterable[Any]:
+    def flat_map(self, value: Any) -> Iterable[object]:
         results: Iterable[Any] = self._called(value)
         return results
 
@@ -123,7 +123,7 @@ class _FilterWithState(_WithState, FilterFunction):
         return bool(self._called(value))
 
 
-def _checked(stream: Any, function: Any) -> KeyedStream:
+def _checked(stream: object, function: object) -> KeyedStream:
     if not isinstance(stream, KeyedStream):
         raise TypeError(f"a keyed stream is needed, call key_by() first; got {stream!r}")
     if not callable(function):

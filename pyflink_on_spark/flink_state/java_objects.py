@@ -177,7 +177,7 @@ class _Reader:
         self._known.append(found)
         return found
 
-    def _array(self, depth: int) -> list[Any]:
+    def _array(self, depth: int) -> list[object]:
         begin = self._data.position
         of = self._class_of(depth)
         kind = "" if of is None else of.name[1:2]

@@ -92,7 +92,7 @@ def type_of(found: object, data: DataInput, begin: int) -> str:
     raise data.refused(f"a column of the type {shown} cannot be read", begin)
 
 
-def _number(fields: dict[str, Any], name: str) -> int:
+def _number(fields: dict[str, object], name: str) -> int:
     found = fields.get(name)
     return found if isinstance(found, int) else 0
 

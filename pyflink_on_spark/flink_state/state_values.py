@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pyflink_on_spark._runtime.moved_in.coders import longs, sized
 from pyflink_on_spark._runtime.state.moved_in import MAP, PIECES
@@ -12,6 +12,10 @@ from pyflink_on_spark.common.typeinfo import ListTypeInfo, MapTypeInfo, key_type
 from pyflink_on_spark.flink_state.keyed_state import EVENT_TIMERS, PROCESSING_TIMERS
 from pyflink_on_spark.flink_state.savepoint_files import StateText
 from pyflink_on_spark.flink_state.value_writers import Write, writer_of
+
+if TYPE_CHECKING:
+    from pyflink_on_spark.common.typeinfo import TypeInformation
+
 
 PYTHON = "python-state-"
 _TIMERS = {"event": f"{EVENT_TIMERS}user-timers", "processing": f"{PROCESSING_TIMERS}user-timers"}
@@ -62,7 +66,7 @@ def timer_pair(time: int, key: bytes, namespace: bytes) -> Pair:
     return (time + _FIRST_TIME).to_bytes(8, "big") + key + namespace, b""
 
 
-def broadcast_pairs(entries: Mapping[object, object], type_info: object) -> list[Pair]:
+def broadcast_pairs(entries: Mapping[object, object], type_info: TypeInformation) -> list[Pair]:
     """Write the entries of a broadcast state.
 
     Args:

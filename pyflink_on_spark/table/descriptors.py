@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Self
+from typing import Self
 
 from pyflink_on_spark._compat.missing_names import missing_name
 from pyflink_on_spark._compat.unsupported import Gap, refuse_java, unsupported_class
@@ -44,12 +44,12 @@ class Descriptor:
         """Return the properties."""
         return dict(self._properties)
 
-    def _set(self, key: str, value: Any) -> Self:
+    def _set(self, key: str, value: object) -> Self:
         self._properties[key] = value if isinstance(value, str) else _text(value)
         return self
 
 
-def _text(value: Any) -> str:
+def _text(value: object) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
@@ -57,7 +57,7 @@ def _type_text(given: DataType | str) -> str:
     return given if isinstance(given, str) else str(to_logical(given))
 
 
-def _one_character(value: Any) -> str:
+def _one_character(value: object) -> str:
     if not isinstance(value, str) or len(value) != 1:
         raise TypeError("Only one-character string is supported!")
     return value
@@ -476,7 +476,7 @@ class _Custom(Descriptor):
         return self
 
 
-def _check_custom(kind: Any, version: Any) -> None:
+def _check_custom(kind: object, version: object) -> None:
     if not isinstance(kind, str):
         raise TypeError("type must be of type str.")
     if not isinstance(version, int):

@@ -83,7 +83,7 @@ def col(name: str) -> Expression:
     return Expression(name)
 
 
-def lit(v: Any, data_type: DataType = None) -> Expression:
+def lit(v: object, data_type: DataType = None) -> Expression:
     """Return a constant.
 
     Args:
@@ -389,11 +389,11 @@ CURRENT_ROW: Expression = Expression(syntax.Call("CURRENT_ROW"))
 CURRENT_RANGE: Expression = Expression(syntax.Call("CURRENT_RANGE"))
 
 
-def _given(*operands: Any) -> list[Any]:
+def _given(*operands: object) -> list[object]:
     return [operand for operand in operands if operand is not None]
 
 
-def _column(given: Any) -> syntax.Expression:
+def _column(given: object) -> syntax.Expression:
     if isinstance(given, str):
         raise ValidationError(
             f"with_columns and without_columns take expressions: col({given!r}), or range_(...)"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 from pyflink_on_spark._compat.missing_names import missing_name
 from pyflink_on_spark._compat.unsupported import Gap, unsupported
@@ -25,7 +24,7 @@ class TypedText:
     type: LogicalType
 
 
-def _children(self) -> Any:
+def _children(self) -> object:
     """Return the operands."""
 
 

@@ -79,7 +79,7 @@ def described(
     return schema, {key: value for key, value in options.items() if value is not None}
 
 
-def _flag(given: Any) -> str | None:
+def _flag(given: object) -> str | None:
     return "true" if given else None
 
 

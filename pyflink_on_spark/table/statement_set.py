@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from pyflink_on_spark._compat.missing_names import missing_name
 from pyflink_on_spark._compat.renamed_parameters import renamed
 from pyflink_on_spark._job.display import console
@@ -31,7 +29,7 @@ class StatementSet:
 
     def __init__(self, _j_statement_set, t_env):
         self._t_env = t_env
-        self._sinks: list[Any] = []
+        self._sinks: list[object] = []
         self._texts: list[str] = []
 
     def add(self, table_pipeline: TablePipeline) -> StatementSet:
@@ -108,7 +106,7 @@ class StatementSet:
         """
         return TableResult(self._t_env._jobs.insert(self._taken()))
 
-    def _taken(self) -> list[Any]:
+    def _taken(self) -> list[object]:
         if not self._sinks:
             raise TableError("No operations are in the statement set.")
         taken, self._sinks, self._texts = self._sinks, [], []

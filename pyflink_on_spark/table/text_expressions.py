@@ -23,7 +23,7 @@ _TOKEN = re.compile(
     re.VERBOSE,
 )
 
-_COMPARISONS: dict[str, Callable[[Any, Any], Any]] = {
+_COMPARISONS: dict[str, Callable[[Any, Any], object]] = {
     "===": lambda a, b: a == b,
     "==": lambda a, b: a == b,
     "=": lambda a, b: a == b,
@@ -35,8 +35,8 @@ _COMPARISONS: dict[str, Callable[[Any, Any], Any]] = {
     "<": lambda a, b: a < b,
     "<=": lambda a, b: a <= b,
 }
-_TERMS: dict[str, Callable[[Any, Any], Any]] = {"+": lambda a, b: a + b, "-": lambda a, b: a - b}
-_FACTORS: dict[str, Callable[[Any, Any], Any]] = {
+_TERMS: dict[str, Callable[[Any, Any], object]] = {"+": lambda a, b: a + b, "-": lambda a, b: a - b}
+_FACTORS: dict[str, Callable[[Any, Any], object]] = {
     "*": lambda a, b: a * b,
     "/": lambda a, b: a / b,
     "%": lambda a, b: a % b,
@@ -115,7 +115,7 @@ def parse_expression(text: str) -> Expression:
     return found[0]
 
 
-def as_expression(given: Any) -> Any:
+def as_expression(given: object) -> Any:
     """Return the expression of a text; anything else as it is."""
     return parse_expression(given) if isinstance(given, str) else given
 
@@ -201,33 +201,33 @@ class _Parser:
         self._expect(")")
         return names
 
-    def _either(self) -> Any:
+    def _either(self) -> object:
         value = self._both()
         while self._is("||"):
             self._next()
             value = _expression(value) | self._both()
         return value
 
-    def _both(self) -> Any:
+    def _both(self) -> object:
         value = self._comparison()
         while self._is("&&"):
             self._next()
             value = _expression(value) & self._comparison()
         return value
 
-    def _comparison(self) -> Any:
+    def _comparison(self) -> object:
         value = self._sum()
         while self._is(*_COMPARISONS):
             value = _COMPARISONS[self._next()](_expression(value), self._sum())
         return value
 
-    def _sum(self) -> Any:
+    def _sum(self) -> object:
         value = self._product()
         while self._is(*_TERMS):
             value = _TERMS[self._next()](_expression(value), self._product())
         return value
 
-    def _product(self) -> Any:
+    def _product(self) -> object:
         value = self._unary()
         while self._is(*_FACTORS):
             value = _FACTORS[self._next()](_expression(value), self._unary())
@@ -258,7 +258,7 @@ class _Parser:
             else:
                 return value
 
-    def _suffix(self, value: Any) -> Any:
+    def _suffix(self, value: Any) -> object:
         if self._is("?"):
             self._next()
             return expressions.if_then_else(value, *self._arguments())
@@ -294,7 +294,7 @@ class _Parser:
             raise self._error(place)
         return self._prefixed(self._next())
 
-    def _prefixed(self, name: str) -> Any:
+    def _prefixed(self, name: str) -> object:
         if not self._is("("):
             if name.lower() in {"true", "false"}:
                 return expressions.lit(name.lower() == "true")
@@ -309,7 +309,7 @@ class _Parser:
             return value.cast(self._type())
         return _function(name, self._arguments())
 
-    def _arguments(self) -> list[Any]:
+    def _arguments(self) -> list[object]:
         self._expect("(")
         found: list[Any] = []
         while not self._is(")"):
@@ -333,14 +333,14 @@ class _Parser:
         unit = (self._word(1) or "").upper()
         return self._is("(") and unit in TimeIntervalUnit.__members__
 
-    def _unit(self) -> Any:
+    def _unit(self) -> object:
         self._next()
         unit = TimeIntervalUnit[self._name().upper()]
         self._expect(")")
         return unit
 
 
-def _expression(value: Any) -> Expression:
+def _expression(value: object) -> Expression:
     return value if isinstance(value, Expression) else expressions.lit(value)
 
 
@@ -363,7 +363,7 @@ def _python_name(name: str) -> str:
     return re.sub(r"(?<=[a-z0-9])[A-Z]", lambda found: "_" + found[0].lower(), name).lower()
 
 
-def _method(operand: Expression, name: str, args: list[Any]) -> Any:
+def _method(operand: Expression, name: str, args: list[Any]) -> object:
     python = _python_name(name)
     python = _METHODS.get(python, python)
     if python not in _KNOWN_METHODS:

@@ -240,7 +240,7 @@ class UserDefinedFunctionWrapper:
         self._alias_names = alias_names
         return self
 
-    def _defined(self) -> Any:
+    def _defined(self) -> object:
         """Return the function as queries know it."""
         if self._definition is None:
             self._definition = self._define(None)
@@ -252,7 +252,7 @@ class UserDefinedFunctionWrapper:
         args = tuple(syntax.Name((name,)) for name in names)
         return syntax.Call(self._name, args, self._define(names)), self._alias_names
 
-    def _define(self, row_names: tuple[str, ...] | None) -> Any:
+    def _define(self, row_names: tuple[str, ...] | None) -> object:
         raise NotImplementedError
 
 
@@ -276,7 +276,7 @@ class UserDefinedScalarFunctionWrapper(UserDefinedFunctionWrapper):
             )
         self._result_type = result_type
 
-    def _define(self, row_names: tuple[str, ...] | None) -> Any:
+    def _define(self, row_names: tuple[str, ...] | None) -> object:
         function, kind = UserFunction.of(self._func), logical_type(self._result_type)
         if self._func_type == "pandas":
             return VectorizedFunction(
@@ -303,7 +303,7 @@ class UserDefinedAsyncScalarFunctionWrapper(UserDefinedScalarFunctionWrapper):
         name: for messages.
     """
 
-    def _define(self, row_names: tuple[str, ...] | None) -> Any:
+    def _define(self, row_names: tuple[str, ...] | None) -> object:
         return AsyncFunction(
             self._name,
             UserFunction.of(self._func),
@@ -327,7 +327,7 @@ class UserDefinedTableFunctionWrapper(UserDefinedFunctionWrapper):
         super().__init__(func, input_types, "general", deterministic, name)
         self._results = _columns_of(result_types)
 
-    def _define(self, row_names: tuple[str, ...] | None) -> Any:
+    def _define(self, row_names: tuple[str, ...] | None) -> object:
         return python_table(
             self._name,
             UserFunction.of(self._func),
@@ -374,7 +374,7 @@ class UserDefinedAggregateFunctionWrapper(UserDefinedFunctionWrapper):
         self._result_type = result_type
         self._is_table_aggregate = is_table_aggregate
 
-    def _define(self, row_names: tuple[str, ...] | None) -> Any:
+    def _define(self, row_names: tuple[str, ...] | None) -> object:
         of_series = self._func_type == "pandas"
         function = PandasAggregate(self._func) if of_series else self._func
         kind = logical_type(self._result_type)
@@ -598,7 +598,7 @@ def udtaf(
     )
 
 
-def defined(function: Any) -> Any:
+def defined(function: object) -> Any:
     """Return a function as queries know it.
 
     Raises:

@@ -18,8 +18,8 @@ class _Window:
     """A window with the properties that are set so far."""
 
     kind: WindowKind
-    size: Any
-    step: Any = None
+    size: object
+    step: object = None
     time: Any = None
     name: str = ""
 
@@ -150,7 +150,7 @@ class _OverWindow:
     name: str = ""
 
 
-def _keys(given: tuple[Any, ...]) -> tuple[Any, ...]:
+def _keys(given: tuple[Any, ...]) -> tuple[object, ...]:
     if len(given) == 1 and isinstance(given[0], str):
         return tuple(parse_expressions(given[0]))
     return given

@@ -139,5 +139,5 @@ def _single(function: Any, keys: _Keys, output_type: Any) -> Callable[..., DataS
     return define
 
 
-def _kind(function: Any) -> str:
+def _kind(function: object) -> str:
     return next(kind.__name__ for kind in _NEED_A_KEY + _HAVE_NO_KEY if isinstance(function, kind))

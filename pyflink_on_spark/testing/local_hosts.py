@@ -162,7 +162,7 @@ class LocalHosts:
         self.group.end_sources()
 
 
-def _travelled(things: list[Any]) -> list[Any]:
+def _travelled(things: list[Any]) -> list[object]:
     return [deserialize(serialize(thing)) for thing in things]
 
 

@@ -206,7 +206,7 @@ class LocalJob:
         while self._thread is not None and self._thread.is_alive():
             self._thread.join(1.0)  # short waits let Ctrl-C through
 
-    def _take_collected(self) -> list[Any]:
+    def _take_collected(self) -> list[object]:
         taken, self._collected[:] = self._collected[:], []
         return taken
 
@@ -331,7 +331,7 @@ def with_state(job: Job) -> Job:
     return replace(job, settings=replace(job.settings, state=state))
 
 
-def _prepared(hosts: LocalHosts) -> list[tuple[int, Any]]:
+def _prepared(hosts: LocalHosts) -> list[tuple[int, object]]:
     try:
         return hosts.committables()
     except Exception:  # noqa: BLE001 - the failure that brought us here is the one to raise
@@ -417,7 +417,7 @@ class _CancellableSource(Source):
         self._source, self._cancellation = source, cancellation
         self.asked = source.asked
 
-    def splits(self, parallelism: int) -> list[Any]:
+    def splits(self, parallelism: int) -> list[object]:
         return self._source.splits(parallelism)
 
     def enumerator(self, restored: Sequence[Any] | None) -> SplitEnumerator:
@@ -461,7 +461,7 @@ class _CancellableReader(SourceReader):
     def prepare_checkpoint(self, checkpoint_id: int) -> None:
         self._reader.prepare_checkpoint(checkpoint_id)
 
-    def snapshot(self) -> list[Any]:
+    def snapshot(self) -> list[object]:
         return self._reader.snapshot()
 
     def notify_checkpoint_complete(self, checkpoint_id: int) -> None:
@@ -485,7 +485,7 @@ class _Watched(list[Any]):
         super().__init__(values)
         self._cancellation = cancellation
 
-    def __iter__(self) -> Iterator[Any]:
+    def __iter__(self) -> Iterator[object]:
         self._cancellation.empty_when_cancelled(self)
         return chain(super().__iter__(), self._end())
 
@@ -493,6 +493,6 @@ class _Watched(list[Any]):
         found = super().__getitem__(index)
         return _Watched(found, self._cancellation) if isinstance(index, slice) else found
 
-    def _end(self) -> Iterator[Any]:
+    def _end(self) -> Iterator[object]:
         self._cancellation.check()
         yield from ()

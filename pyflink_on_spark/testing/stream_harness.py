@@ -412,7 +412,7 @@ class StreamHarness:
                 )
         return Restore(checkpoint_id, content)
 
-    def _timers(self, queue: str) -> list[tuple[int, Any]]:
+    def _timers(self, queue: str) -> list[tuple[int, object]]:
         timers = (timer for group in self._key_groups() for timer in group.timers)
         found = [(time, unwrap_key(key)) for name, time, key, _ in timers if name == queue]
         return sorted(found, key=lambda timer: timer[0])
@@ -476,7 +476,7 @@ class _FeedReader(SourceReader):
     def poll(self) -> Bundle | Watermark | ChannelStatus | None:
         return self._feed.waiting.popleft() if self._feed.waiting else None
 
-    def snapshot(self) -> list[Any]:
+    def snapshot(self) -> list[object]:
         return []
 
 

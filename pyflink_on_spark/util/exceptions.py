@@ -83,7 +83,7 @@ class TableNotPartitionedException(JavaException):
     """A partition was asked for on a table that has none."""
 
 
-def convert_py4j_exception(e: Any) -> Any:
+def convert_py4j_exception(e: object) -> Any:
     """Return the exception that PyFlink raises for an error of the JVM.
 
     On Spark: the exception itself, since none comes from Flink's JVM.

@@ -90,7 +90,7 @@ class MySqlClient:
         with suppress(self._pymysql.Error):
             self._connection.close()
 
-    def _connect(self) -> Any:
+    def _connect(self) -> object:
         config = self._config
         try:
             return self._pymysql.connect(
@@ -171,7 +171,7 @@ class MySqlClient:
             only_tables=[self._config.table],
         )
 
-    def _connection_of_stream(self, **settings: Any) -> Any:
+    def _connection_of_stream(self, **settings: object) -> object:
         if "db" in settings:  # the former name of the argument
             settings["database"] = settings.pop("db")
         return self._pymysql.connect(**settings)
@@ -203,7 +203,7 @@ class MySqlClient:
                 written = isinstance(event, self._kinds["write"])
                 yield INSERTED if written else DELETED, self._ordered(row["values"]), moment
 
-    def _ordered(self, values: dict[str, Any]) -> tuple[Any, ...]:
+    def _ordered(self, values: dict[str, object]) -> tuple[object, ...]:
         found = list(values.values())
         return tuple([found[index] for index in self._order])
 

@@ -96,7 +96,7 @@ class SplitFileSource(Source):
             yield from self.config.file_format.read(_with_input_path(place, split))
 
     def resume(
-        self, split: FileSplit, position: Any, context: OperatorContext
+        self, split: FileSplit, position: object, context: OperatorContext
     ) -> Iterator[tuple[Bundle | None, object]]:
         place = self._place(split.path)
         with _explaining_removal(split, place):

@@ -189,7 +189,7 @@ class BulkPartFile(PartFile):
             self.discard()
             raise
 
-    def add(self, elements: Sequence[Any], now: int) -> None:
+    def add(self, elements: Sequence[object], now: int) -> None:
         """Append converted elements at a processing time in ms."""
         with naming(self._path):
             self._open_writer().write(elements)
@@ -389,7 +389,7 @@ class FileSinkWriter(SinkWriter):
         paths, self._leftovers = self._leftovers, []
         remove_leftovers(paths, self._files)
 
-    def _placed_text(self, element: Any) -> tuple[str, Any]:
+    def _placed_text(self, element: object) -> tuple[str, object]:
         assert self._bucket_of is not None
         return self._bucket_of(element), self._to_text(element)
 

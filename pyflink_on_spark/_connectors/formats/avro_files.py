@@ -114,9 +114,9 @@ class AvroOutput(OutputFileFormat):
         definition: the schema of the records.
     """
 
-    definition: Any
+    definition: object
 
-    def check_input(self, type_info: object) -> None:
+    def check_input(self, type_info: TypeInformation | None) -> None:
         if type(type_info).__name__ != "GenericRecordAvroTypeInfo":
             raise TypeError(
                 f"this file format writes Avro records, and the stream is of {type_info}: declare "

@@ -45,7 +45,7 @@ def avro_row_type(definition: object) -> RowTypeInfo:
     return info
 
 
-def avro_row_reader(definition: Any) -> Callable[[bytes], object]:
+def avro_row_reader(definition: object) -> Callable[[bytes], object]:
     """Return a function that makes a row of a message.
 
     Raises:

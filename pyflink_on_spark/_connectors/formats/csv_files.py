@@ -288,7 +288,7 @@ class CsvFileOutput(OutputFileFormat):
 
     form: CsvFileSettings
 
-    def check_input(self, type_info: object) -> None:
+    def check_input(self, type_info: TypeInformation | None) -> None:
         check_rows(type_info)
 
     def converter(self) -> Callable[[Any], str]:

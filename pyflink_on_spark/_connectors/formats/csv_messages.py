@@ -6,7 +6,7 @@ import base64
 import datetime
 import re
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pyflink_on_spark._connectors.formats import java_parsing
 from pyflink_on_spark._connectors.formats.csv_records import (
@@ -38,6 +38,10 @@ from pyflink_on_spark.common.typeinfo import (
     element_type_of,
 )
 from pyflink_on_spark.common.types import Row, RowKind
+
+if TYPE_CHECKING:
+    from pyflink_on_spark.common.typeinfo import TypeInformation
+
 
 Parse = Callable[[str], Any]
 
@@ -96,7 +100,7 @@ class _Converters:
 
         return convert_record
 
-    def _row(self, row_type: RowTypeInfo) -> Callable[[Sequence[str]], Any]:
+    def _row(self, row_type: RowTypeInfo) -> Callable[[Sequence[str]], object]:
         names = list(row_type.get_field_names())
         converters = [self._field(kind) for kind in row_type.get_field_types()]
         labelled = list(zip(names, converters))
@@ -117,7 +121,7 @@ class _Converters:
 
         return convert
 
-    def _field(self, type_info: object) -> Parse:
+    def _field(self, type_info: TypeInformation) -> Parse:
         """Return the converter of a field, which also handles the text for None."""
         parse, null = self._parser(type_info), self._null
         if self._ignore_errors:
@@ -126,7 +130,7 @@ class _Converters:
             return parse
         return lambda text: None if text == null else parse(text)
 
-    def _parser(self, type_info: object) -> Parse:
+    def _parser(self, type_info: TypeInformation) -> Parse:
         if isinstance(type_info, BasicTypeInfo) and basic_type_of(type_info) in _BASIC:
             return _BASIC[basic_type_of(type_info)]
         if isinstance(type_info, RowTypeInfo):
@@ -145,7 +149,7 @@ class _Converters:
         convert = self._row(type_info)
         return lambda text: convert(self._split(text)) if text else None
 
-    def _array(self, element_type: object) -> Parse:
+    def _array(self, element_type: TypeInformation) -> Parse:
         element = self._field(element_type)
         return lambda text: list(map(element, self._split(text))) if text else []
 
@@ -257,14 +261,14 @@ def csv_row_writer(form: CsvRowFormat) -> Callable[[Any], bytes]:
     return write
 
 
-def _column(type_info: object, form: CsvRowFormat, quoted: Callable[[str], str]) -> Write:
+def _column(type_info: TypeInformation, form: CsvRowFormat, quoted: Callable[[str], str]) -> Write:
     text = _text(type_info, form)
     if isinstance(type_info, BasicTypeInfo) and basic_type_of(type_info) in _UNQUOTED:
         return text
     return lambda value: quoted(text(value))
 
 
-def _text(type_info: object, form: CsvRowFormat) -> Write:
+def _text(type_info: TypeInformation, form: CsvRowFormat) -> Write:
     if isinstance(type_info, RowTypeInfo):
         return _nested_row(type_info, form)
     if isinstance(type_info, (BasicArrayTypeInfo, ObjectArrayTypeInfo)):
@@ -295,7 +299,7 @@ def _join(form: CsvRowFormat, texts: Sequence[str]) -> str:
     return form.array_delimiter.join(texts)
 
 
-def _array(element_type: object, form: CsvRowFormat) -> Write:
+def _array(element_type: TypeInformation, form: CsvRowFormat) -> Write:
     element, null = _text(element_type, form), form.null or ""
 
     def write(items: Sequence[Any]) -> str:

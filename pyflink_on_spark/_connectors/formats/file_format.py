@@ -137,7 +137,7 @@ class OutputFileFormat(ABC):
     """Writes elements to files. Picklable."""
 
     @abstractmethod
-    def check_input(self, type_info: object) -> None:
+    def check_input(self, type_info: TypeInformation | None) -> None:
         """Check the type of the stream.
 
         Raises:
@@ -156,7 +156,7 @@ class OutputFileFormat(ABC):
         """Begin a file."""
 
 
-def check_rows(type_info: object) -> None:
+def check_rows(type_info: TypeInformation | None) -> None:
     """Check that a stream consists of rows.
 
     Raises:

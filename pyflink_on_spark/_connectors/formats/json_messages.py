@@ -114,7 +114,7 @@ def _no_constant(name: str) -> NoReturn:
     raise ValueError(f"{name} is not valid JSON")
 
 
-def _has_decimal(type_info: object) -> bool:
+def _has_decimal(type_info: TypeInformation) -> bool:
     if isinstance(type_info, BasicTypeInfo):
         return basic_type_of(type_info) is BasicType.BIG_DEC
     if isinstance(type_info, (RowTypeInfo, TupleTypeInfo)):
@@ -125,7 +125,7 @@ def _has_decimal(type_info: object) -> bool:
     return element_type is not None and _has_decimal(element_type)
 
 
-def _element_type(type_info: object) -> Any:
+def _element_type(type_info: TypeInformation) -> Any:
     if isinstance(type_info, ListTypeInfo):
         return type_info.elem_type
     return getattr(type_info, "_element_type", None)
@@ -166,7 +166,7 @@ class _Converters:
         convert = self._converter(type_info)
         return null_if_corrupt(convert) if self._ignore_errors else convert
 
-    def _converter(self, type_info: object) -> Convert:
+    def _converter(self, type_info: TypeInformation) -> Convert:
         if isinstance(type_info, RowTypeInfo):
             return self.row(type_info)
         if isinstance(type_info, TupleTypeInfo):
@@ -482,7 +482,7 @@ def _map(type_info: MapTypeInfo) -> Write:
     return write
 
 
-def _array(element_type: object) -> Write:
+def _array(element_type: TypeInformation) -> Write:
     element = _writer(element_type)
 
     def write(items: Sequence[Any]) -> str:
@@ -595,7 +595,7 @@ class _Schema:
         self, node: dict[str, object], place: str, seen: tuple[str, ...]
     ) -> Iterator[TypeInformation | None]:
         """Yield the types that a node allows; None for null."""
-        target: dict[str, Any] = {}
+        target: dict[str, object] = {}
         reference = node.get("$ref")
         if isinstance(reference, str):
             target, seen = self._resolve(reference, seen), (*seen, reference)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 import pyarrow as pa
 from pyarrow import orc
@@ -28,6 +28,10 @@ from pyflink_on_spark._connectors.formats.row_types import (
 )
 from pyflink_on_spark._filesystem.local_files import source_of
 from pyflink_on_spark.common.data_types import RowType
+
+if TYPE_CHECKING:
+    from pyflink_on_spark.common.typeinfo import TypeInformation
+
 
 _CHUNK_ROWS = 8192
 _CODECS = {"NONE": "uncompressed", "ZLIB": "zlib", "SNAPPY": "snappy", "LZ4": "lz4", "ZSTD": "zstd"}
@@ -86,9 +90,9 @@ class OrcFileOutput(OutputFileFormat):
     """
 
     row_type: RowType
-    arguments: dict[str, Any]
+    arguments: dict[str, object]
 
-    def check_input(self, type_info: object) -> None:
+    def check_input(self, type_info: TypeInformation | None) -> None:
         check_rows(type_info)
 
     def converter(self) -> Callable[[Any], object]:
@@ -131,7 +135,7 @@ def orc_arguments(properties: dict[str, str]) -> dict[str, object]:
         ValueError: an option has an invalid value.
         UnsupportedFlinkFeature: an option has no counterpart.
     """
-    arguments: dict[str, Any] = {"compression": "zlib"}
+    arguments: dict[str, object] = {"compression": "zlib"}
     for name, text in properties.items():
         if name == "orc.compress":
             if text.upper() not in _CODECS:

@@ -197,7 +197,7 @@ class ParquetFileOutput(OutputFileFormat):
     utc_timestamps: bool
     options: ParquetOptions = field(default_factory=ParquetOptions)
 
-    def check_input(self, type_info: object) -> None:
+    def check_input(self, type_info: TypeInformation | None) -> None:
         check_rows(type_info)
 
     def converter(self) -> Callable[[Any], object]:
@@ -207,7 +207,7 @@ class ParquetFileOutput(OutputFileFormat):
         if not moved:
             return convert
 
-        def convert_to_utc(row: Any) -> tuple[Any, ...]:
+        def convert_to_utc(row: object) -> tuple[object, ...]:
             values = list(convert(row))
             for index in moved:
                 if values[index] is not None:

@@ -181,7 +181,7 @@ def refuse_field(type_info: object, format_name: str) -> NoReturn:
     )
 
 
-def check_written(schema: SerializationSchema, type_info: object) -> None:
+def check_written(schema: SerializationSchema, type_info: TypeInformation | None) -> None:
     """Check that a schema can write a stream.
 
     In PyFlink a schema gets an element in the form of the stream's type in the JVM. An element of a

@@ -128,7 +128,7 @@ def _replaced(table: Table, files: Sequence[Any]) -> Any:
         return of.AlwaysTrue()
     names = [str(table.schema().find_column_name(field.source_id)) for field in spec.fields]
 
-    def same(name: str, value: Any) -> object:
+    def same(name: str, value: object) -> object:
         return of.IsNull(name) if value is None else of.EqualTo(name, value)
 
     partitions = {tuple(file.partition[i] for i in range(len(names))) for file in files}

@@ -92,7 +92,7 @@ class PostgreSql(Database):
         module = self.driver()
         return isinstance(error, module.OperationalError | module.InterfaceError)
 
-    def converters(self) -> Sequence[tuple[Any, Converter]]:
+    def converters(self) -> Sequence[tuple[object, Converter]]:
         return [(Types.INSTANT(), instant_in_utc)]
 
 

@@ -105,7 +105,7 @@ class MySql(Database):
     def driver(self) -> Any:
         return optional_package("pymysql", "PyMySQL", "Sinks of MySQL", "jdbc")
 
-    def open(self) -> Any:
+    def open(self) -> object:
         settings = dict(self._settings)
         if self._tls is not Tls.AS_OFFERED:
             settings["ssl_disabled"] = self._tls is Tls.NEVER
@@ -120,7 +120,7 @@ class MySql(Database):
             (code,) for code in _TRANSIENT
         }
 
-    def converters(self) -> Sequence[tuple[Any, Converter]]:
+    def converters(self) -> Sequence[tuple[object, Converter]]:
         return [(Types.INSTANT(), _instant)]
 
 

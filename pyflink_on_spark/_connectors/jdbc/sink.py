@@ -23,6 +23,7 @@ from pyflink_on_spark.common.typeinfo import RowTypeInfo
 
 if TYPE_CHECKING:
     from pyflink_on_spark._runtime.contract.operator import OperatorContext
+    from pyflink_on_spark.common.typeinfo import TypeInformation
 
 
 _CHUNK = 4096
@@ -139,7 +140,7 @@ class StatementSink(Sink):
         self._database.translated(config.sql, fields)
         self._database.column_converters(config.row_type)
 
-    def with_input_type(self, type_info: object) -> Sink:
+    def with_input_type(self, type_info: TypeInformation | None) -> Sink:
         """Check that the stream consists of rows with the sink's number of fields.
 
         Raises:

@@ -48,7 +48,7 @@ class _ClientLog:
     """Takes the log lines of librdkafka, which reports each connection that fails or ends."""
 
     @staticmethod
-    def log(level: int, text: str, facility: str, *arguments: Any) -> None:
+    def log(level: int, text: str, facility: str, *arguments: object) -> None:
         """Log a line; the name and signature are those of a logger."""
         of_connection = facility in {"FAIL", "ERROR"}
         _log.log(logging.DEBUG if of_connection else level, text, facility, *arguments)

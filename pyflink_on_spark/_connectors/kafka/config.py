@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from enum import Enum
-from typing import Any, Literal
+from typing import Literal
 
 from pyflink_on_spark._compat.recorded import note_recorded
 from pyflink_on_spark._connectors.kafka.records import RecordMaker
@@ -112,7 +112,7 @@ class KafkaSourceConfig:
     stopping: OffsetRule | None
     bounded: bool
     deserializer: UserFunction
-    produced_type: Any
+    produced_type: object
     properties: Mapping[str, str] = field(repr=False)
     commits_on_checkpoints: bool = True
     keeps_restored: bool = True

@@ -266,7 +266,7 @@ class KafkaReader(SourceReader):
             self._events.append(Bundle(values, timestamps))
             self._timer.seen(len(values))
 
-    def _let_wait(self, messages: list[Any], now: int, noted: dict[Partition, int]) -> None:
+    def _let_wait(self, messages: list[object], now: int, noted: dict[Partition, int]) -> None:
         """Let messages wait, each partition for itself; all earlier ones are processed.
 
         The position of a partition follows when ``poll`` returns the elements.

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from pyflink_on_spark._connectors.formats.row_types import check_written
 from pyflink_on_spark._runtime.contract.connector import LargeCommittable
 from pyflink_on_spark._runtime.contract.connector.sink import unpack
 from pyflink_on_spark._runtime.user_code.user_function import UserFunction
+
+if TYPE_CHECKING:
+    from pyflink_on_spark.common.typeinfo import TypeInformation
+
 
 Record = tuple[str, bytes | None, bytes | None, int]
 """Topic, key, value, and timestamp in ms; a timestamp of 0 stands for the time of writing."""
@@ -18,7 +22,7 @@ Record = tuple[str, bytes | None, bytes | None, int]
 class RecordMaker(Protocol):
     """Makes records of elements. Picklable."""
 
-    def check_input(self, type_info: object) -> None:
+    def check_input(self, type_info: TypeInformation | None) -> None:
         """Raise TypeError if no records can be made of the elements of a stream."""
         ...
 

@@ -24,6 +24,7 @@ from pyflink_on_spark._runtime.elements.bundle import BUNDLE_SIZE
 
 if TYPE_CHECKING:
     from pyflink_on_spark._runtime.contract.operator import OperatorContext
+    from pyflink_on_spark.common.typeinfo import TypeInformation
 
 _topic = itemgetter(0)
 
@@ -76,7 +77,7 @@ class KafkaRecordSink(Sink):
     def _exactly_once(self) -> bool:
         return self._config.guarantee is Guarantee.EXACTLY_ONCE
 
-    def with_input_type(self, type_info: object) -> Sink:
+    def with_input_type(self, type_info: TypeInformation | None) -> Sink:
         """Check in the driver that the client is installed and takes its properties.
 
         Raises:

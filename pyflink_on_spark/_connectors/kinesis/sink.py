@@ -30,6 +30,7 @@ from pyflink_on_spark._runtime.contract.connector import Sink, SinkWriter
 
 if TYPE_CHECKING:
     from pyflink_on_spark._runtime.contract.operator import OperatorContext
+    from pyflink_on_spark.common.typeinfo import TypeInformation
 
 
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.1, 5.0
@@ -219,7 +220,7 @@ class _RequestSink(Sink):
     def __init__(self, config: RequestSinkConfig) -> None:
         self._config: Any = config
 
-    def with_input_type(self, type_info: object) -> Sink:
+    def with_input_type(self, type_info: TypeInformation | None) -> Sink:
         """Check that the schema can serialize the elements.
 
         Raises:

@@ -417,7 +417,7 @@ _SENTINELS = {
 }
 
 
-def initial_positions(client: Any, config: KinesisSourceConfig) -> list[ShardPosition]:
+def initial_positions(client: object, config: KinesisSourceConfig) -> list[ShardPosition]:
     """Return where reading begins in each shard of all streams.
 
     Raises:

@@ -15,6 +15,7 @@ from pyflink_on_spark._runtime.contract.connector import Sink, SinkWriter
 
 if TYPE_CHECKING:
     from pyflink_on_spark._runtime.contract.operator import OperatorContext
+    from pyflink_on_spark.common.typeinfo import TypeInformation
 from pyflink_on_spark._connectors.rabbitmq.client import RabbitMqClient, broker_errors
 
 _MESSAGES_PER_TRANSACTION = 1000
@@ -99,7 +100,7 @@ class QueueSink(Sink):
     def __init__(self, config: RMQSinkConfig) -> None:
         self._config = config
 
-    def with_input_type(self, type_info: object) -> Sink:
+    def with_input_type(self, type_info: TypeInformation | None) -> Sink:
         """Check that the schema can serialize the elements.
 
         Raises:

@@ -152,7 +152,7 @@ def _type_of(arrow: pa.DataType) -> TypeInformation:
     raise TypeError(f"PyFlink has no type for a column of {arrow}: cast it in the DataFrame first")
 
 
-def _element_type(type_info: object) -> TypeInformation:
+def _element_type(type_info: TypeInformation) -> TypeInformation:
     for name in ("elem_type", "_element_type"):
         if hasattr(type_info, name):
             return getattr(type_info, name)  # type: ignore[no-any-return]

@@ -96,7 +96,9 @@ class JobRecords:
     def archived(self, job_id: str) -> dict[str, object]:
         """The answers that were last kept of a job; empty if there are none."""
         try:
-            answers: dict[str, Any] = json.loads((self._folder / f"{job_id}{_ARCHIVE}").read_text())
+            answers: dict[str, object] = json.loads(
+                (self._folder / f"{job_id}{_ARCHIVE}").read_text()
+            )
         except (OSError, ValueError):
             return {}
         return answers

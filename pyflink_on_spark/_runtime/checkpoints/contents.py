@@ -545,7 +545,7 @@ class _Counts:
         if contents.timers:
             self._entries[TIMERS, TIMERS, False] += len(contents.timers)
 
-    def unkeyed(self, kind: str, state: str, values: list[Any]) -> None:
+    def unkeyed(self, kind: str, state: str, values: list[object]) -> None:
         """Take note of a state without keys."""
         self._entries[state, kind, False] += len(values)
         self._types.setdefault(state, (set(), set()))[1].update(map(type, values))

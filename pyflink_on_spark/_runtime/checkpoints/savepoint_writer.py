@@ -5,7 +5,7 @@ from __future__ import annotations
 import uuid
 from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from pyflink_on_spark._compat.errors import CheckpointError
 from pyflink_on_spark._runtime.checkpoints.checkpoint import (
@@ -54,6 +54,10 @@ from pyflink_on_spark._runtime.state.operator_state import OperatorSnapshot
 from pyflink_on_spark._runtime.state.snapshot import KeyGroupState, StateMeta
 from pyflink_on_spark._runtime.types import key_converter
 
+if TYPE_CHECKING:
+    from pyflink_on_spark.common.typeinfo import TypeInformation
+
+
 _CHUNK = 1024 * 1024
 EVENT, PROCESSING = "event", "processing"
 
@@ -62,7 +66,7 @@ def entries_by_key_group(
     descriptor: object,
     entries: Iterable[tuple[object, Hashable, object]],
     max_parallelism: int,
-    key_type: object,
+    key_type: TypeInformation | None,
 ) -> dict[int, KeyGroupState]:
     """Return the entries of a state as a checkpoint has them.
 
@@ -92,7 +96,10 @@ def entries_by_key_group(
 
 
 def timers_by_key_group(
-    timers: Iterable[tuple[object, int]], queue: str, max_parallelism: int, key_type: object
+    timers: Iterable[tuple[object, int]],
+    queue: str,
+    max_parallelism: int,
+    key_type: TypeInformation | None,
 ) -> dict[int, KeyGroupState]:
     """Return timers as a checkpoint has them.
 
@@ -109,11 +116,11 @@ def timers_by_key_group(
     return backend.snapshot()
 
 
-def _backend(max_parallelism: int, key_type: object) -> KeyedStateBackend:
+def _backend(max_parallelism: int, key_type: TypeInformation | None) -> KeyedStateBackend:
     return KeyedStateBackend(SystemClock(), max_parallelism, key_type, converted=True)
 
 
-def _keys(key_type: object) -> Callable[[Any], Any]:
+def _keys(key_type: TypeInformation | None) -> Callable[[Any], object]:
     convert = key_converter(key_type)
     return wrap_key if convert is None else lambda key: wrap_key(convert(key))
 
@@ -368,7 +375,7 @@ class SavepointWriter:
         descriptor: object,
         entries: Iterable[object],
         *,
-        key_type: object = None,
+        key_type: TypeInformation | None = None,
     ) -> Self:
         """Set entries of a keyed state; other entries stay.
 
@@ -394,7 +401,7 @@ class SavepointWriter:
         operator: str,
         timers: Iterable[tuple[object, int]],
         *,
-        key_type: object = None,
+        key_type: TypeInformation | None = None,
         processing_time: bool = False,
     ) -> Self:
         """Add timers of a process function.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from pyflink_on_spark._runtime.checkpoints.state_file import (
     KEYED,
@@ -56,7 +56,7 @@ class TaskStateSnapshot:
 
     checkpoint_id: int
     operators: dict[str, OperatorSubtaskState] = field(default_factory=dict)
-    sources: dict[str, list[Any]] = field(default_factory=dict)
+    sources: dict[str, list[object]] = field(default_factory=dict)
     savepoint: bool = False
 
     @property

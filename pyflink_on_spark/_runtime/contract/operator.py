@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from pyflink_on_spark._runtime.elements.bundle import Cursor
     from pyflink_on_spark._runtime.elements.clock import WatermarkRhythm
     from pyflink_on_spark._runtime.state.backend import KeyedStateBackend
+    from pyflink_on_spark.common.typeinfo import TypeInformation
 
 
 Process = Callable[[Iterator[Any]], Iterator[Any]]
@@ -59,7 +60,7 @@ class Operator:
     watermark_delay: int = 0
     """How much earlier (ms) than the watermark that it got the times of its elements may be."""
 
-    already_typed: object = None
+    already_typed: TypeInformation | None = None
     """The type that what it emits has been converted to, or None."""
 
     def for_job(self, rhythm: WatermarkRhythm) -> Operator:

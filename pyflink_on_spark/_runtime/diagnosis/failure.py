@@ -139,7 +139,7 @@ class _Search:
         if self.found is not None:
             self.found = replace(self.found, direct=False, **learnt)
 
-    def _owner(self, variables: Mapping[str, Any]) -> OperatorPlan | None:
+    def _owner(self, variables: Mapping[str, object]) -> OperatorPlan | None:
         owners = (self._plans.get(id(variables.get(name))) for name in _OWNERS)
         return next((plan for plan in owners if plan is not None), None)
 

@@ -143,7 +143,7 @@ def noting(
 
 def timed(
     elements: Iterable[object], timestamps: Iterable[int | None], cursor: Cursor
-) -> Iterator[Any]:
+) -> Iterator[object]:
     """Yield elements; set the cursor to the timestamp of each before."""
     for value, cursor.timestamp in zip(elements, timestamps, strict=True):
         yield value

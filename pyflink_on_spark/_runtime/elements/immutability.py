@@ -28,7 +28,7 @@ deserialize = pickle.loads
 PLAIN_KEY_TYPES = frozenset({str, int, bytes, type(None)})
 
 
-def serialize(value: Any) -> bytes:
+def serialize(value: object) -> bytes:
     """Return a value as a pickle: by value where a class is known in a function's scope only."""
     try:
         return pickle.dumps(value, 5)
@@ -52,7 +52,7 @@ def _stopped(value: object) -> RuntimeError:
     return RuntimeError(f"StopIteration while a {type(value).__qualname__} was pickled")
 
 
-def deserialize_all(payloads: Iterable[bytes]) -> list[Any]:
+def deserialize_all(payloads: Iterable[bytes]) -> list[object]:
     """Return the values of many pickles."""
     return [deserialize(payload) for payload in payloads]
 

@@ -131,7 +131,7 @@ class Call:
         if not self.done:
             self._judge(result, error)
 
-    def _judge(self, result: Any, error: BaseException | None) -> None:
+    def _judge(self, result: object, error: BaseException | None) -> None:
         """Finish, or make another attempt after a while."""
         try:
             delay = self._delay_of_retry(result, error)
@@ -302,7 +302,7 @@ class AsyncWaitOperator(RichFunctionOperator):
                 yield from self._results(call)
             cursor.timestamp = timestamp
 
-    def advance_processing_time(self, now: int) -> Iterable[Any]:
+    def advance_processing_time(self, now: int) -> Iterable[object]:
         """Yield the results that have come meanwhile."""
         return self._ready() if self._calls else ()
 

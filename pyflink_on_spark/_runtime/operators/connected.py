@@ -49,7 +49,7 @@ class _CoFunctionOperator(RichFunctionOperator):
         """Return the functions that process the two inputs."""
         return self._first, self._second
 
-    def _first(self, elements: Iterator[object]) -> Iterator[Any]:
+    def _first(self, elements: Iterator[object]) -> Iterator[object]:
         return self._called(elements, getattr(self._loaded, self.methods[0]))
 
     def _second(self, elements: Iterator[object]) -> Iterator[object]:
@@ -120,7 +120,7 @@ class CoProcessOperator(TimerDrivenOperator):
         else:
             self._element_context = ElementContext(cursor, service)
 
-    def _first(self, elements: Iterator[Any]) -> Iterator[Any]:
+    def _first(self, elements: Iterator[Any]) -> Iterator[object]:
         return self._called(elements, self._loaded.process_element1)
 
     def _second(self, elements: Iterator[Any]) -> Iterator[object]:

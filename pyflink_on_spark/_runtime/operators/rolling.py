@@ -193,7 +193,7 @@ class RollingOperator(FusableOperator):
     def _combined(self, pairs: Iterator[object]) -> Iterator[object]:
         return self._with_state(pairs) if self.uses_state else super().process(pairs)
 
-    def _with_state(self, pairs: Iterator[Any]) -> Iterator[Any]:
+    def _with_state(self, pairs: Iterator[Any]) -> Iterator[object]:
         backend, values = self._backend, self._table.current
         first, combine = self._first, self._combine
         changed = self._table.changed
@@ -373,7 +373,7 @@ class BatchKeyedInput(Operator):
         """Open the operator."""
         self._backend = keyed_state_of(context)
         self._cursor = context.cursor
-        self._keys: dict[Any, list[Held]] = {}
+        self._keys: dict[object, list[Held]] = {}
         self._operator.open(context)
 
     def inputs(self) -> tuple[Process, ...]:

@@ -40,6 +40,7 @@ from pyflink_on_spark.common.types import Row
 
 if TYPE_CHECKING:
     from pyflink_on_spark._runtime.state.backend import KeyedStateBackend
+    from pyflink_on_spark.common.typeinfo import TypeInformation
 
 
 _log = logging.getLogger(__name__)
@@ -428,7 +429,7 @@ class ConvertOperator(FusableOperator):
 
     def __init__(
         self,
-        type_info: object,
+        type_info: TypeInformation | None,
         pairs: bool = False,
         collected: bool = False,
         timestamped: bool = True,

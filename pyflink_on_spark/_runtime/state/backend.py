@@ -191,7 +191,7 @@ class KeyedStateBackend:
             raise RuntimeError(f"The state name '{name}' is already in use and not a {kind} state.")
         return table
 
-    def typed_table(self, name: str, kind: str, type_info: Any) -> StateTable:
+    def typed_table(self, name: str, kind: str, type_info: object) -> StateTable:
         """Return the same, of values of a declared type, which PyFlink may have written.
 
         Raises:

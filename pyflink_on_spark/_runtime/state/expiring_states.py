@@ -79,7 +79,7 @@ class ExpiringValueState(ExpiringSingle, ValueState):
         """Return the value, or None."""
         return self._load()
 
-    def update(self, value: Any) -> None:
+    def update(self, value: object) -> None:
         """Set the value; None removes an untyped one, and has no declared type."""
         self._keep(value)
 

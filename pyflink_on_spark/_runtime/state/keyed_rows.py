@@ -123,13 +123,13 @@ class _StampedEntries:
             return default
         return stamped[1]
 
-    def __setitem__(self, key: Any, entry: Any) -> None:
+    def __setitem__(self, key: object, entry: object) -> None:
         self._entries[key] = self._time(), entry
 
     def __delitem__(self, key: object) -> None:
         del self._entries[key]
 
-    def pop(self, key: Any, default: Any = None) -> Any:
+    def pop(self, key: object, default: object = None) -> Any:
         """Remove and return an entry that has not expired."""
         entry = self.get(key)
         if entry is None:

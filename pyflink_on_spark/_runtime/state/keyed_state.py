@@ -29,6 +29,7 @@ from pyflink_on_spark.common.typeinfo import (
 if TYPE_CHECKING:
     from pyflink_on_spark._runtime.state.backend import KeyedStateBackend
     from pyflink_on_spark._runtime.state.time_to_live import StateTable
+    from pyflink_on_spark.common.typeinfo import TypeInformation
 
 Coercion = Callable[[Any], Any]
 """Takes a value, returns what is kept of it; raises if it does not have the declared type."""
@@ -62,7 +63,7 @@ class KeyedState:
         """Return the constructor's arguments from a descriptor, besides backend and table."""
         return ()
 
-    def declare(self, name: str, type_info: object, converted: bool) -> None:
+    def declare(self, name: str, type_info: TypeInformation, converted: bool) -> None:
         """Declare the type of values; without a declaration a value may have any type."""
         self._fit = coercion(name, type_info, converted)
 
@@ -96,7 +97,7 @@ class KeyedState:
         """Return the current key's entry, or None."""
         return self._table.current.get(self._backend.key)
 
-    def _store(self, entry: Any) -> None:
+    def _store(self, entry: object) -> None:
         """Set the current key's entry."""
         table = self._table
         key = self._backend.key
@@ -146,7 +147,7 @@ class ValueState(KeyedState):
         super().__init__(backend, table)
         self._low, self._high = fitting_ints(None)
 
-    def declare(self, name: str, type_info: Any, converted: bool) -> None:
+    def declare(self, name: str, type_info: TypeInformation, converted: bool) -> None:
         """Say of which type the value has to be."""
         super().declare(name, type_info, converted)
         self._low, self._high = fitting_ints(type_info)
@@ -201,7 +202,7 @@ class ListState(MergingState):
         """Return the elements; nothing to iterate over when there are none."""
         return Elements(self._table.current.get(self._backend.key, ()))
 
-    def add(self, value: Any) -> None:
+    def add(self, value: object) -> None:
         """Append an element."""
         if self._fit is not None:
             value = self._fit(value)
@@ -233,15 +234,15 @@ class ListState(MergingState):
         """Iterate over the elements."""
         return iter(self.get())
 
-    def declare(self, name: str, type_info: Any, converted: bool) -> None:
+    def declare(self, name: str, type_info: TypeInformation, converted: bool) -> None:
         """Say of which type the list has to be."""
         self._fit = element_coercion(name, type_info, converted)
 
-    def _fitting(self, values: Iterable[Any]) -> list[Any]:
+    def _fitting(self, values: Iterable[object]) -> list[object]:
         fit = self._fit
         return list(values) if fit is None else [fit(value) for value in values]
 
-    def _append(self, elements: list[Any]) -> None:
+    def _append(self, elements: list[object]) -> None:
         if elements:
             known = self._load()
             if known is None:
@@ -305,7 +306,7 @@ class AggregatingState(MergingState):
         self._function = function
 
     @classmethod
-    def arguments(cls, descriptor: Any) -> tuple[Any, ...]:
+    def arguments(cls, descriptor: Any) -> tuple[object, ...]:
         """Return the function."""
         return (descriptor.get_agg_function(),)
 
@@ -314,7 +315,7 @@ class AggregatingState(MergingState):
         accumulator = self._load()
         return None if accumulator is None else self._function.get_result(accumulator)
 
-    def add(self, value: Any) -> None:
+    def add(self, value: object) -> None:
         """Add a value; None clears the state."""
         if value is None:
             self.clear()
@@ -324,7 +325,7 @@ class AggregatingState(MergingState):
             accumulator = self._function.create_accumulator()
         self._keep(self._function.add(value, accumulator))
 
-    def _merged(self, first: Any, second: Any) -> Any:
+    def _merged(self, first: object, second: object) -> object:
         return self._function.merge(first, second)
 
 
@@ -402,7 +403,7 @@ def _compiled(type_info: Any, convert: Coercion) -> Coercion:
     return fit
 
 
-def fitting_ints(type_info: object) -> tuple[int, int]:
+def fitting_ints(type_info: TypeInformation | None) -> tuple[int, int]:
     """Return the least and the greatest int that a state surely keeps as it is.
 
     If the first is greater, it keeps no int so. This spares the most frequent values a call of what
@@ -413,14 +414,14 @@ def fitting_ints(type_info: object) -> tuple[int, int]:
     return codec_of(type_info).ints
 
 
-def element_coercion(name: str, type_info: Any, converted: bool) -> Coercion | None:
+def element_coercion(name: str, type_info: TypeInformation, converted: bool) -> Coercion | None:
     """Return the same for the elements of a list state."""
     element = type_info.elem_type if isinstance(type_info, ListTypeInfo) else None
     return coercion(name, element, converted)
 
 
 def entry_coercions(
-    name: str, type_info: object, converted: bool
+    name: str, type_info: TypeInformation | None, converted: bool
 ) -> tuple[Coercion | None, Coercion | None]:
     """Return the same for the keys and for the values of a map state; a value may be None."""
     if not isinstance(type_info, MapTypeInfo):
@@ -436,7 +437,7 @@ def _or_none(fit: Coercion | None) -> Coercion | None:
 
 
 def _explained(note: str, convert: Coercion) -> Coercion:
-    def explained(value: Any) -> Any:
+    def explained(value: object) -> object:
         try:
             return convert(value)
         except ConversionError as error:

@@ -17,6 +17,7 @@ from pyflink_on_spark._runtime.state.keyed_state import (
 if TYPE_CHECKING:
     from pyflink_on_spark._runtime.state.backend import KeyedStateBackend
     from pyflink_on_spark._runtime.state.time_to_live import StateTable
+    from pyflink_on_spark.common.typeinfo import TypeInformation
 
 _log = logging.getLogger(__name__)
 
@@ -168,7 +169,7 @@ class MapState(KeyedState, WritableMap):
         self._fit_key: Coercion | None = None
         self._forgotten: dict[object, object] | None = None
 
-    def declare(self, name: str, type_info: object, converted: bool) -> None:
+    def declare(self, name: str, type_info: TypeInformation, converted: bool) -> None:
         """Say of which type the map has to be."""
         self._fit_key, self._fit = entry_coercions(name, type_info, converted)
 
@@ -265,7 +266,7 @@ class MapState(KeyedState, WritableMap):
         """Return the key under which an entry is kept."""
         return key if self._fit_key is None or key in entries else self._fit_key(key)
 
-    def _discard(self, key: Any) -> None:
+    def _discard(self, key: object) -> None:
         try:
             entries = self._load()
         except NoKeyYetError:
@@ -352,7 +353,7 @@ class SortedEntries:
             key = keys[position]
             yield key, values[key]
 
-    def position(self, key: Any) -> int:
+    def position(self, key: object) -> int:
         """Return how many keys are smaller than one."""
         return bisect_left(self.keys(), key)
 
@@ -461,7 +462,7 @@ class SortedMapState(KeyedState, WritableMap):
         self._store(entries)
         return entries  # type: ignore[no-any-return]
 
-    def _discard(self, key: Any) -> None:
+    def _discard(self, key: object) -> None:
         entries = self._load()
         if entries is None:
             return

@@ -89,7 +89,7 @@ def _single_decoder(where: str, read: Read, stamped: bool) -> Decode:
     return decode
 
 
-def _first(where: str, read: Read, piece: bytes) -> Any:
+def _first(where: str, read: Read, piece: bytes) -> object:
     data = DataInput(piece, where)
     value = read(data)
     if data.left:
@@ -98,7 +98,7 @@ def _first(where: str, read: Read, piece: bytes) -> Any:
 
 
 def _list_decoder(where: str, read: Read, stamped: bool) -> Decode:
-    def decode(pieces: Any) -> Any:
+    def decode(pieces: Any) -> object:
         if stamped:
             found = [(t, value) for t, piece in pieces for value in _all(where, read, piece)]
         else:

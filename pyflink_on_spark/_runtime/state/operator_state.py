@@ -138,7 +138,7 @@ class OperatorSnapshot:
     """
 
     split: dict[str, list[Any]] = field(default_factory=dict)
-    union: dict[str, list[Any]] = field(default_factory=dict)
+    union: dict[str, list[object]] = field(default_factory=dict)
     broadcast: dict[str, dict[Any, Any]] = field(default_factory=dict)
 
 

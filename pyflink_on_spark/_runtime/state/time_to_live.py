@@ -144,7 +144,7 @@ class Stamps(Protocol):
 class _OfEntries:
     """A stamp for an entry as a whole."""
 
-    def stamped(self, entry: Any, now: int) -> Any:
+    def stamped(self, entry: object, now: int) -> Any:
         return now, entry
 
     def unstamped(self, entry: Any) -> object:

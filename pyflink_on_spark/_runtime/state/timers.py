@@ -101,7 +101,7 @@ class TimerQueue:
                 self._refill()
         return times[0] if times else None
 
-    def pop_due(self, limit: int) -> list[tuple[int, Any, Hashable]]:
+    def pop_due(self, limit: int) -> list[tuple[int, object, Hashable]]:
         """Take out all timers up to a time: time, key and namespace, the earliest first."""
         due: list[tuple[int, Any, Hashable]] = []
         times = self._times
@@ -162,7 +162,7 @@ class TimerQueue:
     def __contains__(self, timer: tuple[int, object, Hashable]) -> bool:
         return timer[1:] in _each(self._timers_around(timer[0]).get(timer[0], {}))
 
-    def __iter__(self) -> Iterator[tuple[int, Any, Hashable]]:
+    def __iter__(self) -> Iterator[tuple[int, object, Hashable]]:
         """Yield time, key and namespace of each timer, the earliest first."""
         for timers in (self._soon, *(self._later[each] for each in sorted(self._later))):
             for time in sorted(timers):
@@ -234,7 +234,7 @@ class Timers:
     def _queues(self) -> tuple[tuple[str, TimerQueue], tuple[str, TimerQueue]]:
         return ("event", self.event), ("processing", self.processing)
 
-    def due_by_watermark(self, watermark: int) -> Iterator[tuple[int, Any, Hashable]]:
+    def due_by_watermark(self, watermark: int) -> Iterator[tuple[int, object, Hashable]]:
         """Return the event-time timers that a watermark makes due, with those that come meanwhile.
 
         All that are due are taken out together: one that is registered or deleted meanwhile changes
@@ -242,7 +242,7 @@ class Timers:
         """
         return chain.from_iterable(iter(partial(self.event.pop_due, watermark), []))
 
-    def due_by_clock(self, now: int) -> Iterator[tuple[int, Any, Hashable]]:
+    def due_by_clock(self, now: int) -> Iterator[tuple[int, object, Hashable]]:
         """Return the processing-time timers that are due, with those that come meanwhile."""
         return chain.from_iterable(iter(partial(self.processing.pop_due, now - 1), []))
 

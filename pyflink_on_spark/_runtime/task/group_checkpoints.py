@@ -29,7 +29,7 @@ class SnapshotRequest:
 
     checkpoint_id: int
     write: Callable[[int, TaskStateSnapshot], None]
-    taken: Callable[[KeyedStateBackend], Any] | None = None
+    taken: Callable[[KeyedStateBackend], object] | None = None
     halt: bool = False
     remaining: int = field(default=0, init=False)
     aborted: bool = field(default=False, init=False)

@@ -635,7 +635,7 @@ class SubtaskGroup:
             self._foreign[number] = left
 
     def add_splits(
-        self, subtask_id: int, chain: int, splits: Sequence[Any], *, at_once: bool
+        self, subtask_id: int, chain: int, splits: Sequence[object], *, at_once: bool
     ) -> None:
         """Give splits to the source that asked for them."""
         source = self._subtasks[subtask_id].sources[chain]

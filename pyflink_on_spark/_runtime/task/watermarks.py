@@ -64,7 +64,7 @@ class WatermarkOutput:
         while values := list(islice(elements, self._timer.room(BUNDLE_SIZE))):
             self._hand_on(values, self._assigner.take_timestamps())
 
-    def _parts(self, values: list[object]) -> Iterator[list[Any]]:
+    def _parts(self, values: list[object]) -> Iterator[list[object]]:
         """Yield elements in parts, and emit a watermark after each part but the last one.
 
         A part ends where event time has advanced far enough. After many watermarks there is one for
@@ -185,7 +185,7 @@ class WatermarkValve:
         self.idle, self.ended = self._all_idle(), not self._open
         return self.watermark(channel, MAX_WATERMARK)
 
-    def save(self) -> tuple[Any, ...]:
+    def save(self) -> tuple[object, ...]:
         """Return all of it as plain data."""
         return dict(self._watermarks), set(self._idle), set(self._open), self.current
 

@@ -7,7 +7,7 @@ can.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pyflink_on_spark._runtime.types.codec import (
     ConversionError,
@@ -24,6 +24,10 @@ from pyflink_on_spark._runtime.types.stream import (
 from pyflink_on_spark.common.typeinfo import ExternalTypeInfo, PickledBytesTypeInfo, RowTypeInfo
 from pyflink_on_spark.common.types import Row
 
+if TYPE_CHECKING:
+    from pyflink_on_spark.common.typeinfo import TypeInformation
+
+
 __all__ = [
     "ConversionError",
     "StreamConverter",
@@ -37,11 +41,11 @@ __all__ = [
 ]
 
 
-def _is_untyped(type_info: object) -> bool:
+def _is_untyped(type_info: TypeInformation | None) -> bool:
     return type_info is None or isinstance(type_info, PickledBytesTypeInfo)
 
 
-def source_converter(type_info: object) -> Callable[[Any], object]:
+def source_converter(type_info: TypeInformation) -> Callable[[Any], object]:
     """Return the conversion that ``from_collection`` applies to a value.
 
     As in Flink a number that is no exact match for its field becomes None where None is possible.
@@ -62,7 +66,7 @@ def source_converter(type_info: object) -> Callable[[Any], object]:
     return convert
 
 
-def boundary_converter(type_info: object) -> StreamConverter | None:
+def boundary_converter(type_info: TypeInformation | None) -> StreamConverter | None:
     """Return the conversion of a function's results for the next function; None when untyped.
 
     Values that cannot be changed are taken in chunks, so the input may be read ahead.
@@ -73,7 +77,7 @@ def boundary_converter(type_info: object) -> StreamConverter | None:
     return None if _is_untyped(type_info) else StreamConverter(codec_of(type_info))
 
 
-def collect_converter(type_info: object) -> StreamConverter | None:
+def collect_converter(type_info: TypeInformation | None) -> StreamConverter | None:
     """Return the conversion of results for ``execute_and_collect``; None when untyped.
 
     Raises:

@@ -51,7 +51,7 @@ def integer(name: str, code: str) -> Codec:
             return int(value)
         raise OverflowError(f"it has to lie between {low} and {high}")
 
-    def convert_column(values: Sequence[Any]) -> Sequence[Any]:
+    def convert_column(values: Sequence[Any]) -> Sequence[object]:
         if set(map(type, values)) == _INT:
             array(code, values)  # raises OverflowError
             return values
@@ -107,7 +107,7 @@ def double() -> Codec:
     def convert(value: Any) -> float:
         return value if type(value) is float else array("d", (value,))[0]
 
-    def convert_column(values: Sequence[Any]) -> Sequence[Any]:
+    def convert_column(values: Sequence[Any]) -> Sequence[object]:
         return values if set(map(type, values)) == _FLOAT else array("d", values).tolist()
 
     def source(value: object) -> float:
@@ -125,7 +125,7 @@ def single() -> Codec:
         rounded: float = array("f", (value,))[0]
         return rounded
 
-    def convert_column(values: Sequence[Any]) -> Sequence[Any]:
+    def convert_column(values: Sequence[Any]) -> Sequence[object]:
         rounded = array("f", values).tolist()
         return values if rounded == list(values) and set(map(type, values)) == _FLOAT else rounded
 

@@ -424,7 +424,7 @@ def column_of_type(exact_type: type, convert: Convert) -> ConvertColumn:
     """Return a column converter for types whose values are fine when they have one exact type."""
     expected = {exact_type}
 
-    def convert_column(values: Sequence[object]) -> Sequence[Any]:
+    def convert_column(values: Sequence[object]) -> Sequence[object]:
         return values if set(map(type, values)) == expected else list(map(convert, values))
 
     return convert_column

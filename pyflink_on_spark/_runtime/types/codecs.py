@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pyflink_on_spark._runtime.java_hashes import java_hash
 from pyflink_on_spark._runtime.types import basic, composite
@@ -31,6 +31,10 @@ from pyflink_on_spark.common.typeinfo import (
     value_type_of,
     wrapped_type_of,
 )
+
+if TYPE_CHECKING:
+    from pyflink_on_spark.common.typeinfo import TypeInformation
+
 
 _MAX_TUPLE_FIELDS = 25
 
@@ -86,7 +90,7 @@ def _basic(type_info: BasicTypeInfo) -> Codec:
     return _BASIC[basic_type_of(type_info)]()
 
 
-def _is_byte(type_info: object) -> bool:
+def _is_byte(type_info: TypeInformation) -> bool:
     return isinstance(type_info, BasicTypeInfo) and basic_type_of(type_info) is BasicType.BYTE
 
 

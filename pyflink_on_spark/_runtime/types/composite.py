@@ -163,7 +163,7 @@ def rows(name: str, names: list[str], fields: list[Codec]) -> Codec:
     def text(value: Row) -> str:
         return f"{_KIND_TEXTS[value._row_kind.value]}[{', '.join(write_fields(value._values))}]"
 
-    def parts(value: Any) -> Iterable[Part]:
+    def parts(value: object) -> Iterable[Part]:
         return _named_parts(names, fields, _row_values(value, names))
 
     def source_parts(value: object) -> Iterable[Part]:
@@ -205,7 +205,7 @@ def _snapshot_column(fields: list[Codec]) -> ConvertColumn | None:
     if not fields or len(columns) < len(fields):
         return None
 
-    def convert_column(rows: Sequence[Any]) -> Sequence[Any]:
+    def convert_column(rows: Sequence[Any]) -> Sequence[object]:
         changed = False
         converted = []
         for column, old in zip(columns, zip(*[row._values for row in rows])):
@@ -223,7 +223,7 @@ def _snapshot_column(fields: list[Codec]) -> ConvertColumn | None:
 def _nullable_column(field: Codec, column: ConvertColumn) -> ConvertColumn:
     one_or_null = accept_null(field.convert)
 
-    def convert_column(values: Sequence[object]) -> Sequence[Any]:
+    def convert_column(values: Sequence[object]) -> Sequence[object]:
         return list(map(one_or_null, values)) if None in values else column(values)
 
     return convert_column
@@ -319,7 +319,7 @@ def in_java_order(keys: Iterable[object], key_hash: Callable[[Any], int]) -> lis
     while capacity * 3 < len(ordered) * 4:
         capacity *= 2
 
-    def bucket(key: Any) -> int:
+    def bucket(key: object) -> int:
         code = key_hash(key) & _MASK
         return (code ^ code >> 16) & (capacity - 1)
 
@@ -469,7 +469,7 @@ def mapping(name: str, key: Codec, value: Codec, key_hash: Callable[[Any], int] 
             return {}
         return {convert_key(k): convert_value(v) for k, v in entries.items()}
 
-    def source(entries: object) -> dict[Any, Any]:
+    def source(entries: object) -> dict[object, object]:
         if type(entries) is not dict:
             entries = _entries_of(entries, name)
         return {key.source(k): value.source(v) for k, v in entries.items()}

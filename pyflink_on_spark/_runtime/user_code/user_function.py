@@ -53,7 +53,7 @@ class UserFunction:
         return pickle.loads(self.payload)
 
 
-def describe(function: Any) -> str:
+def describe(function: object) -> str:
     """Return a short name for a function or a function object."""
     if isinstance(function, PlainFunction):
         return describe(function.plain)
@@ -62,7 +62,7 @@ def describe(function: Any) -> str:
     return str(getattr(function, "__qualname__", type(function).__qualname__))
 
 
-def _complaint(function: Any, error: Exception) -> str:
+def _complaint(function: object, error: Exception) -> str:
     if isinstance(function, PlainFunction):
         function = function.plain
     name, value = _unpicklable_part(function)
@@ -88,7 +88,7 @@ def _unpicklable_part(function: object) -> tuple[str | None, object]:
     return None, None
 
 
-def _captured(function: Any) -> dict[str, Any]:
+def _captured(function: Any) -> dict[str, object]:
     plain = inspect.unwrap(getattr(function, "__func__", function))
     if inspect.isfunction(plain):
         names = inspect.getclosurevars(plain)
@@ -109,18 +109,18 @@ class PlainFunction:
         setattr(self, method, function)
 
     @property
-    def plain(self) -> Any:
+    def plain(self) -> object:
         """The callable itself."""
         return getattr(self, self._method)
 
 
-def open_function(function: Any, runtime_context: Any) -> None:
+def open_function(function: object, runtime_context: object) -> None:
     """Call the user's ``open`` if there is one."""
     if hasattr(function, "open"):
         function.open(runtime_context)
 
 
-def close_function(function: Any) -> None:
+def close_function(function: object) -> None:
     """Call the user's ``close`` if there is one."""
     if hasattr(function, "close"):
         function.close()
@@ -167,11 +167,11 @@ class OperatorStateStore:
         """Return a list whose elements are redistributed evenly on rescaling."""
         return self._state.list_state(_name(state_descriptor, "list"))
 
-    def get_union_list_state(self, state_descriptor: Any) -> OperatorListState:
+    def get_union_list_state(self, state_descriptor: object) -> OperatorListState:
         """Return a list of which every subtask gets everything after a restart."""
         return self._state.union_list_state(_name(state_descriptor, "list"))
 
-    def get_broadcast_state(self, state_descriptor: Any) -> BroadcastState:
+    def get_broadcast_state(self, state_descriptor: object) -> BroadcastState:
         """Return a map that is the same in every subtask."""
         _name(state_descriptor, "map")
         return self._state.broadcast_state(state_descriptor)

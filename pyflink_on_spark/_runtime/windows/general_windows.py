@@ -68,7 +68,7 @@ class MergingWindows:
         windows = self._table.current.get(self._backend.key)
         return None if windows is None else windows.get(window)
 
-    def retire(self, window: Any) -> None:
+    def retire(self, window: object) -> None:
         """Forget a window of the current key."""
         table, key = self._table, self._backend.key
         windows = table.current[key]
@@ -171,7 +171,7 @@ class GeneralWindows:
             return ()
         return self._fire(timers.due_by_clock(now), False)
 
-    def _due_before_element(self) -> Iterator[Any]:
+    def _due_before_element(self) -> Iterator[object]:
         """Yield the results of timers that the clock has passed; then restore key and timestamp."""
         backend, cursor = self._backend, self._operation.cursor
         key, timestamp = backend.key, cursor.timestamp
@@ -227,7 +227,7 @@ class GeneralWindows:
             if operation.event_time == by_event_time and time == operation.cleanup_time(window):
                 self._clear(window)
 
-    def _found(self) -> Any:
+    def _found(self) -> object:
         found = self._contents.get()
         return (list(found) or None) if self._is_list else found
 
@@ -274,7 +274,7 @@ class GeneralWindows:
         operation = self._operation
         return operation.event_time and time + operation.lateness <= self._timers.watermark
 
-    def _see_to_cleanup(self, window: Any) -> None:
+    def _see_to_cleanup(self, window: object) -> None:
         time = self._operation.cleanup_time(window)
         if time == MAX_WATERMARK:
             return

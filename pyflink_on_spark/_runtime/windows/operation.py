@@ -86,7 +86,7 @@ class TriggerContext:
         """Take back a timer; nothing happens if it is not there."""
         self._timers.event.delete(time, self._backend.key, self.window)
 
-    def get_partitioned_state(self, state_descriptor: Any) -> Any:
+    def get_partitioned_state(self, state_descriptor: object) -> Any:
         """Return a state of the current key and the window."""
         state = state_of(self._backend, state_descriptor)
         state.set_current_namespace(self.window)
@@ -151,15 +151,15 @@ class StateOfNamespace:
         self._backend = backend
         self.namespace: object = None
 
-    def get_state(self, state_descriptor: Any) -> Any:
+    def get_state(self, state_descriptor: object) -> object:
         """Return the single value."""
         return self._used(self._backend.value_state(state_descriptor))
 
-    def get_list_state(self, state_descriptor: Any) -> Any:
+    def get_list_state(self, state_descriptor: object) -> object:
         """Return the list."""
         return self._used(self._backend.list_state(state_descriptor))
 
-    def get_map_state(self, state_descriptor: Any) -> Any:
+    def get_map_state(self, state_descriptor: object) -> object:
         """Return the map."""
         return self._used(self._backend.map_state(state_descriptor))
 
@@ -171,7 +171,7 @@ class StateOfNamespace:
         """Return the aggregate."""
         return self._used(self._backend.aggregating_state(state_descriptor))
 
-    def _used(self, state: Any) -> Any:
+    def _used(self, state: Any) -> object:
         state.set_current_namespace(self.namespace)
         return state
 
@@ -181,7 +181,7 @@ class NoWindowState(StateOfNamespace):
 
     __slots__ = ()
 
-    def get_state(self, state_descriptor: Any) -> Any:
+    def get_state(self, state_descriptor: object) -> object:
         """Raise an error."""
         raise _not_with_merging_windows()
 
@@ -193,7 +193,7 @@ def _not_with_merging_windows() -> Exception:
     return RuntimeError("Per-window state is not allowed when using merging windows.")
 
 
-def state_of(backend: KeyedStateBackend, descriptor: Any) -> Any:
+def state_of(backend: KeyedStateBackend, descriptor: object) -> Any:
     """Return the state that a descriptor of whatever kind describes."""
     try:
         return backend.described(descriptor)
@@ -269,7 +269,7 @@ class WindowOperation:
         self._function = None if passes_through else function
         self._function_context = FunctionContext(backend, merging)
 
-    def emit(self, window: object, contents: object, timestamp: int | None) -> Iterator[Any]:
+    def emit(self, window: object, contents: object, timestamp: int | None) -> Iterator[object]:
         """Yield the results of the current key's window, with a timestamp in ms."""
         cursor = self.cursor
         if self._function is None:

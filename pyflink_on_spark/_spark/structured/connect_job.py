@@ -272,7 +272,7 @@ class _WrittenState(StoredState):
     def __init__(self, files: list[StateFile]) -> None:
         self._files = files
 
-    def snapshot(self, *_: Any, **__: Any) -> dict[int, HostSnapshot]:
+    def snapshot(self, *_: object, **__: object) -> dict[int, HostSnapshot]:
         """Return the files."""
         return {number: HostSnapshot(file, []) for number, file in enumerate(self._files)}
 

@@ -264,7 +264,7 @@ class _Process:
                 return
             used = time.monotonic()
 
-    def _answer(self, connection: Connection) -> tuple[str, Any]:
+    def _answer(self, connection: Connection) -> tuple[str, object]:
         """Serve the request of a worker; the result is the message for it."""
         request, head = connection.recv()
 

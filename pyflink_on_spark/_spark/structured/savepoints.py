@@ -220,7 +220,7 @@ class _SlotWriter:
     def __init__(self, level: int, place: str, configuration: dict[str, str]) -> None:
         self._level, self._place, self._configuration = level, place, configuration
 
-    def __call__(self, batches: Iterable[object]) -> Iterator[Any]:
+    def __call__(self, batches: Iterable[object]) -> Iterator[object]:
         """Write the entries of logs, which follow each other; return the files."""
         import pyarrow
 

@@ -161,7 +161,7 @@ class ServerBatches:
         for name in asked.names() if batch > 0 else ():
             request: Asked = pickle.loads(asked.read(name))
             try:
-                answer: Any = self._save(session, request, batch)
+                answer: object = self._save(session, request, batch)
             except Exception as error:  # noqa: BLE001 - raised in the client
                 answer = CheckpointError(str(error))
             asked.remove(name)

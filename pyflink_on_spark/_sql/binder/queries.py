@@ -456,7 +456,7 @@ class GroupingSets:
         return invoke(builtin_functions()["CASE"], [*parts, Constant(_NUMBER, 0)])
 
 
-def is_grouping(node: Any) -> bool:
+def is_grouping(node: object) -> bool:
     """True for a call of ``GROUPING`` or a related function."""
     return isinstance(node, Call) and node.name.upper() in _FUNCTIONS
 

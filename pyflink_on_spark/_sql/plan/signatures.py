@@ -213,7 +213,7 @@ class CallSite:
         """The session's time zone, by name."""
         return self._generator.time_zone
 
-    def bind(self, thing: Any, hint: str) -> str:
+    def bind(self, thing: object, hint: str) -> str:
         """Make an object known to the code, and return its name there.
 
         Args:

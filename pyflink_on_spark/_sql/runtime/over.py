@@ -429,7 +429,7 @@ class BatchOverOperator(Operator):
             for row, values in zip(rows, zip(*columns)):
                 yield row + values
 
-    def _framed(self, rows: list[Any], peers: list[int]) -> list[Any]:
+    def _framed(self, rows: list[object], peers: list[int]) -> list[Any]:
         found = []
         start = end = 0
         accumulator = self._create()

@@ -35,7 +35,7 @@ class FunctionBundle:
     elements: list[Any] = field(default_factory=list)
     begun: int = 0
 
-    def take(self) -> Iterator[Any]:
+    def take(self) -> Iterator[object]:
         """Return its elements, and begin the next bundle."""
         elements, self.elements = self.elements, []
         return iter(elements)
@@ -167,7 +167,7 @@ class _Calls:
     def __init__(self, function: Any, arguments: Any, changelog: bool) -> None:
         self._function, self._arguments, self._changelog = function, arguments, changelog
 
-    async def async_invoke(self, value: Any) -> list[Any]:
+    async def async_invoke(self, value: Any) -> list[object]:
         if self._changelog:
             kind, row = value
             return [(kind, (*row, await self._function(self._arguments(row))))]

@@ -551,7 +551,7 @@ class FromRecords(Operator):
             return zip(elements)
         return ((convert(value),) for value in elements)
 
-    def _of_rows(self, elements: Iterator[Any]) -> Iterator[Any]:
+    def _of_rows(self, elements: Iterator[Any]) -> Iterator[object]:
         convert = self._convert
         if not self._changelog:
             return (

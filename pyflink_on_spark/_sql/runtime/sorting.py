@@ -44,7 +44,7 @@ class SortOperator(ProgramOperator):
         self._rows += elements
         return iter(())
 
-    def end_input(self) -> Iterable[Any]:
+    def end_input(self) -> Iterable[object]:
         """Yield the rows."""
         rows, self._rows = self._rows, []
         if self._key is not None:

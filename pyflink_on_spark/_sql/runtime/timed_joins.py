@@ -145,7 +145,7 @@ class IntervalJoinOperator(KeyedProgramOperator):
                 if entry[_TIME] <= expired and not entry[_JOINED]:
                     yield self._both(entry[_ROW], None, side)
 
-    def _both(self, row: Any, other: object, side: int) -> Any:
+    def _both(self, row: Any, other: object, side: int) -> object:
         others = (None,) * self._widths[1 - side] if other is None else other
         return row + others if side == 0 else others + row
 
@@ -216,7 +216,7 @@ class WindowJoinOperator(WindowOperator):
         """Return the functions that process the two inputs."""
         return self._left, self._right
 
-    def _left(self, elements: Iterator[object]) -> Iterator[Any]:
+    def _left(self, elements: Iterator[object]) -> Iterator[object]:
         return self._kept(elements, 0)
 
     def _right(self, elements: Iterator[object]) -> Iterator[object]:
@@ -243,7 +243,7 @@ class WindowJoinOperator(WindowOperator):
             note(key)
         return iter(())
 
-    def _ended(self, reached: int) -> Iterable[Any]:
+    def _ended(self, reached: int) -> Iterable[object]:
         for end in sorted(end for end in self._known if end - _MICROS <= reached):
             self._known.discard(end)
             for left, right in self._windows.namespace(end)[0].values():

@@ -96,7 +96,7 @@ class WindowAggregateOperator(WindowOperator):
         self._add(elements, self._use, self._reached, self._late.drop)
         return iter(())
 
-    def _use(self, end: int) -> tuple[Any, Callable[[Any], object]]:
+    def _use(self, end: int) -> tuple[object, Callable[[Any], object]]:
         self._ends.add(end)
         return self._groups.namespace(end)
 

@@ -198,7 +198,7 @@ def _apply(convert: Convert | None, value: object) -> object:
 
 def row_converter(
     types: Sequence[LogicalType], one: Callable[[LogicalType], Convert | None]
-) -> Callable[[Sequence[Any]], list[Any]]:
+) -> Callable[[Sequence[Any]], list[object]]:
     """Return the conversion of a row to a list of converted values.
 
     Args:

@@ -6,7 +6,6 @@ import calendar
 import datetime
 import time
 from copy import copy
-from typing import Any
 
 from pyflink_on_spark._compat.unsupported import Gap, unsupported
 
@@ -83,7 +82,7 @@ class DataType:
         changed._nullable = nullable
         return changed
 
-    def _arguments(self) -> tuple[Any, ...]:
+    def _arguments(self) -> tuple[object, ...]:
         return ()
 
 
@@ -115,7 +114,7 @@ class _SizedType(AtomicType):
         super().__init__(nullable)
         self.length = length
 
-    def _arguments(self) -> tuple[Any, ...]:
+    def _arguments(self) -> tuple[object, ...]:
         return (self.length,)
 
 
@@ -180,7 +179,7 @@ class DecimalType(FractionalType):
         self.scale = scale
         self.has_precision_info = True
 
-    def _arguments(self) -> tuple[Any, ...]:
+    def _arguments(self) -> tuple[object, ...]:
         return self.precision, self.scale
 
 
@@ -213,7 +212,7 @@ class _FractionOfSecondType(_ConvertedType):
         assert 0 <= precision <= 9, "precision must be from 0 to 9"
         self.precision = precision
 
-    def _arguments(self) -> tuple[Any, ...]:
+    def _arguments(self) -> tuple[object, ...]:
         return (self.precision,)
 
 

@@ -34,7 +34,7 @@ class _ElementsType(DataType):
         """Return the list for a value in the form of PyFlink's files."""
         return obj and [self.element_type.from_sql_type(value) for value in obj]
 
-    def _arguments(self) -> tuple[Any, ...]:
+    def _arguments(self) -> tuple[object, ...]:
         return (repr(self.element_type),)
 
 
@@ -77,7 +77,7 @@ class MapType(DataType):
         key, value = self.key_type.from_sql_type, self.value_type.from_sql_type
         return obj and {key(k): value(v) for k, v in obj.items()}
 
-    def _arguments(self) -> tuple[Any, ...]:
+    def _arguments(self) -> tuple[object, ...]:
         return repr(self.key_type), repr(self.value_type)
 
 
@@ -208,7 +208,7 @@ class RowType(DataType):
         values = [f.from_sql_type(value) for f, value in zip(self.fields, obj)]
         return _create_row(self.names, values)
 
-    def _values(self, obj: Any) -> Iterable[Any]:
+    def _values(self, obj: object) -> Iterable[Any]:
         if isinstance(obj, dict):
             return map(obj.get, self.names)
         if isinstance(obj, Row):
@@ -220,5 +220,5 @@ class RowType(DataType):
         raise ValueError(f"Unexpected tuple {obj!r} with RowType")
 
 
-def _expect_type(value: Any, name: str) -> None:
+def _expect_type(value: object, name: str) -> None:
     assert isinstance(value, DataType), f"{name} {value} should be an instance of {DataType}"

@@ -176,19 +176,19 @@ def _months(resolution: int) -> Callable[[Any, Any], Interval]:
     return lambda precision, _: YearMonthIntervalType(resolution, precision)
 
 
-def _days(resolution: Any) -> Callable[[Any, Any], Interval]:
+def _days(resolution: object) -> Callable[[Any, Any], Interval]:
     return lambda precision, _: DayTimeIntervalType(resolution, precision)
 
 
-def _no_digits(make: Callable[..., Interval], resolution: Any) -> Callable[[Any, Any], Any]:
+def _no_digits(make: Callable[..., Interval], resolution: object) -> Callable[[Any, Any], Any]:
     return lambda _, __: make(resolution)
 
 
-def _fraction(resolution: Any) -> Callable[[Any, Any], Interval]:
+def _fraction(resolution: object) -> Callable[[Any, Any], Interval]:
     return lambda _, precision: DayTimeIntervalType(resolution, _DAYS, precision)
 
 
-_MADE: dict[Any, Callable[[Any, Any], Interval]] = {
+_MADE: dict[object, Callable[[Any, Any], Interval]] = {
     (_Unit.YEAR, None): _months(_Months.YEAR),
     (_Unit.MONTH, None): _no_digits(YearMonthIntervalType, _Months.MONTH),
     (_Unit.YEAR, _Unit.MONTH): _no_digits(YearMonthIntervalType, _Months.YEAR_TO_MONTH),

@@ -10,7 +10,7 @@ from pyflink_on_spark.common._java_handles import refuse_java_object
 T = TypeVar("T")
 
 
-def argument(value: Any, kind: type[T], call: str) -> T:
+def argument(value: object, kind: type[T], call: str) -> T:
     """Return a checked argument of a builder's method.
 
     Args:
@@ -46,7 +46,7 @@ def properties_argument(properties: Any, call: str) -> dict[str, str]:
     return dict(properties)
 
 
-def require(condition: Any, text: str) -> None:
+def require(condition: object, text: str) -> None:
     """Raise ValueError with a text if a condition is false."""
     if not condition:
         raise ValueError(text)

@@ -61,7 +61,7 @@ class StreamTransformer(ABC):
     """A transformation of the stream before a sink."""
 
     @abstractmethod
-    def apply(self, ds: Any) -> Any:
+    def apply(self, ds: object) -> Any:
         """Return the transformed stream."""
 
 

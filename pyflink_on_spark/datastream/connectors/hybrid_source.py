@@ -29,7 +29,7 @@ class HybridSource(Source):
     job starts.
     """
 
-    def __init__(self, j_hybrid_source: Any):
+    def __init__(self, j_hybrid_source: object):
         call = "HybridSource(j_hybrid_source)"
         super().__init__(own_handle(j_hybrid_source, SourceChain, call))
 

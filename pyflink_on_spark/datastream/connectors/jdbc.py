@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
 
 from pyflink_on_spark._compat.missing_names import missing_name
 from pyflink_on_spark._connectors.jdbc.client import (
@@ -162,7 +161,7 @@ class JdbcConnectionOptions:
             require(self._connection.url, "jdbc url is empty")
             return JdbcConnectionOptions(j_jdbc_connection_options=self._connection)
 
-        def _with(self, **changes: Any) -> JdbcConnectionOptions.JdbcConnectionOptionsBuilder:
+        def _with(self, **changes: object) -> JdbcConnectionOptions.JdbcConnectionOptionsBuilder:
             self._connection = replace(self._connection, **changes)
             return self
 
@@ -229,7 +228,7 @@ class JdbcExecutionOptions:
             require(self._execution.max_retries >= 0, "max retries must not be negative")
             return JdbcExecutionOptions(j_jdbc_execution_options=self._execution)
 
-        def _with(self, **changes: Any) -> JdbcExecutionOptions.Builder:
+        def _with(self, **changes: object) -> JdbcExecutionOptions.Builder:
             self._execution = replace(self._execution, **changes)
             return self
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
 
 from pyflink_on_spark._compat.missing_names import missing_name
 from pyflink_on_spark._connectors.rabbitmq.config import (
@@ -175,7 +174,7 @@ class RMQConnectionConfig:
                     require(known, f"{name} is not set, and there is no uri")
             return RMQConnectionConfig(self._connection)
 
-        def _with(self, kind: type, **change: Any) -> RMQConnectionConfig.Builder:
+        def _with(self, kind: type, **change: object) -> RMQConnectionConfig.Builder:
             for name, value in change.items():
                 argument(value, kind, f"the setting {name} of RMQConnectionConfig.Builder")
             self._connection = replace(self._connection, **change)

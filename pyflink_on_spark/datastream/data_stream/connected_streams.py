@@ -102,7 +102,7 @@ class ConnectedStreams:
     def _is_keyed_stream(self) -> bool:
         return isinstance(self.stream1, KeyedStream) and isinstance(self.stream2, KeyedStream)
 
-    def _then(self, name: str, operator: Any, output_type: Any) -> DataStream:
+    def _then(self, name: str, operator: object, output_type: object) -> DataStream:
         first, second = self.stream1, self.stream2
         if isinstance(first, KeyedStream) and isinstance(second, KeyedStream):
             _check_same_key_type(first, second)

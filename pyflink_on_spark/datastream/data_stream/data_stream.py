@@ -385,7 +385,7 @@ class DataStream(PartitionedStream):
             self, async_function, timeout_ms, capacity, output_type, ordered, retry_strategy
         )
 
-    def _end(self, name: str, sink: Any, **settings: Any) -> DataStreamSink:
+    def _end(self, name: str, sink: object, **settings: object) -> DataStreamSink:
         flow = self._flow
         ended = add_operator(
             flow.environment, name, None, flow.edges, flow.type_info, sink=sink, **settings

@@ -75,7 +75,7 @@ def add_operator(
 
 
 def user_function(
-    function: Any, base: type, method: str, complaint: str | None = None
+    function: object, base: type, method: str, complaint: str | None = None
 ) -> UserFunction:
     """Return a user's function object, or a callable in the shape of one.
 
@@ -89,7 +89,7 @@ def user_function(
     raise TypeError(complaint or f"The input must be a {base.__name__} or a callable function")
 
 
-def declared_type(output_type: Any) -> TypeInformation:
+def declared_type(output_type: object) -> TypeInformation:
     """Return the type a user declared: none is untyped, a list of types is a row of them."""
     if output_type is None:
         return Types.PICKLED_BYTE_ARRAY()

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from enum import Enum
-from typing import Any
 
 from pyflink_on_spark._compat.renamed_parameters import renamed
 from pyflink_on_spark._graph.stream_graph import Aligned
@@ -213,7 +212,7 @@ class KeyedStream(WithoutOperator, DataStream):
         """Raise: a keyed stream is spread by its keys."""
         raise Exception(_FIXED)
 
-    def _accumulate(self, position: Any, kind: AccumulateType) -> DataStream:
+    def _accumulate(self, position: object, kind: AccumulateType) -> DataStream:
         if not isinstance(position, (int, str)):
             raise TypeError(
                 "The field position must be of int or str type to locate the value to calculate "

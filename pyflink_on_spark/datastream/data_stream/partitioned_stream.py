@@ -186,7 +186,7 @@ class PartitionedStream(EmittedStream):
         spread = placed._partitioned(CustomPartitioner())
         return spread._then(VALUES_NAME, DropKeyOperator(), self.get_type(), aligned=Aligned.READER)
 
-    def _beside_input(self, name: str, operator: Any) -> DataStream:
+    def _beside_input(self, name: str, operator: object) -> DataStream:
         """Add an operator in the subtasks of its input, whatever partitioning was asked for."""
         forwarded = self._partitioned(ForwardPartitioner())
         return forwarded._then(name, operator, self.get_type(), aligned=Aligned.INPUT)

@@ -64,8 +64,8 @@ class _Windows:
 
     _kind: str
     _single_value: ClassVar[dict[type, Any]]
-    _applied: Any
-    _processed: Any
+    _applied: object
+    _processed: object
 
     def __init__(self, keyed_stream: KeyedStream, window_assigner: WindowAssigner):
         self._keyed_stream = keyed_stream
@@ -195,7 +195,7 @@ class _Windows:
 
     @staticmethod
     @abstractmethod
-    def _passed_through() -> Any:
+    def _passed_through() -> object:
         """Return the function that emits this one value unchanged."""
 
     def _of_single_value(self, function: Any) -> Any:
@@ -210,11 +210,11 @@ class _Windows:
 
     def _windowed(
         self,
-        incremental: Any,
-        function: Any,
+        incremental: object,
+        function: object,
         internal: Any,
         state: StateDescriptor,
-        output_type: Any,
+        output_type: object,
     ) -> DataStream:
         if self._window_trigger is None:
             self._window_trigger = self._window_assigner.get_default_trigger(
@@ -312,7 +312,7 @@ class AllWindowedStream(_Windows):
         return InternalSingleValueAllWindowFunction(PassThroughAllWindowFunction())
 
 
-def _grid(assigner: Any, trigger: Any) -> WindowGrid | None:
+def _grid(assigner: object, trigger: object) -> WindowGrid | None:
     """Return where windows are that need neither their assigner nor their trigger; else None."""
     if type(trigger) is not EventTimeTrigger:
         return None
@@ -323,7 +323,7 @@ def _grid(assigner: Any, trigger: Any) -> WindowGrid | None:
     return None
 
 
-def _pickled(description: WindowOperationDescriptor, *functions: Any) -> UserFunction:
+def _pickled(description: WindowOperationDescriptor, *functions: object) -> UserFunction:
     try:
         return UserFunction.of(description)
     except TypeError:

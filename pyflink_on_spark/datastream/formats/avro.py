@@ -151,7 +151,7 @@ class AvroRowDeserializationSchema(DeserializationSchema):
         self._schema = _schema_of_rows(record_class, avro_schema_string, call)
         super().__init__(self._schema)
 
-    def _deserializer(self) -> Callable[[bytes], Any]:
+    def _deserializer(self) -> Callable[[bytes], object]:
         return avro_row_reader(definition_of(self._schema))
 
     def _produced_type(self) -> TypeInformation:

@@ -320,7 +320,7 @@ class CsvSchemaBuilder:
         self._fields.append(DataTypes.FIELD(name, data_type))
         return self._with(columns=(*self._settings.columns, CsvColumn(name, kind, separator)))
 
-    def _with(self, **changes: Any) -> CsvSchemaBuilder:
+    def _with(self, **changes: object) -> CsvSchemaBuilder:
         self._settings = replace(self._settings, **changes)
         return self
 
@@ -403,7 +403,7 @@ class CsvRowDeserializationSchema(DeserializationSchema):
         self._format = own_handle(j_deserialization_schema, CsvRowFormat, call)
         super().__init__(j_deserialization_schema)
 
-    def _deserializer(self) -> Callable[[bytes], Any]:
+    def _deserializer(self) -> Callable[[bytes], object]:
         return csv_row_reader(self._format)
 
     def _produced_type(self) -> TypeInformation:
@@ -507,7 +507,7 @@ class CsvRowSerializationSchema(SerializationSchema):
             return CsvRowSerializationSchema(j_csv_row_serialization_schema=self._format)
 
 
-def _checked_row_type(type_info: Any) -> RowTypeInfo:
+def _checked_row_type(type_info: TypeInformation) -> RowTypeInfo:
     if type_info is None:
         raise TypeError("Type information must not be None")
     if not isinstance(type_info, RowTypeInfo):
@@ -534,7 +534,7 @@ def _second_level(field: TypeInformation) -> list[TypeInformation]:
     return []
 
 
-def _character(text: Any, method: str) -> str:
+def _character(text: object, method: str) -> str:
     given = argument(text, str, f"{method}(c)")
     require(given, f"{method}(c) takes one character, not the empty text")
     return given[0]

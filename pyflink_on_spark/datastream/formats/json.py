@@ -57,7 +57,7 @@ class JsonRowDeserializationSchema(DeserializationSchema):
         """Return a builder. The type is required."""
         return JsonRowDeserializationSchema.Builder()
 
-    def _deserializer(self) -> Callable[[bytes], Any]:
+    def _deserializer(self) -> Callable[[bytes], object]:
         options = self._format
         return json_row_reader(
             options.row_type, options.fail_on_missing_field, options.ignore_errors

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from pyflink_on_spark._compat.missing_names import missing_name
 from pyflink_on_spark._connectors.formats.avro_parquet import AvroParquetInput, AvroParquetOutput
 from pyflink_on_spark._connectors.formats.parquet import (
@@ -107,7 +105,7 @@ class ParquetBulkWriters:
         return RowDataBulkWriterFactory(rows, row_type)
 
 
-def checked_row_type(row_type: Any) -> RowType:
+def checked_row_type(row_type: object) -> RowType:
     """Return the row type, or raise TypeError if it is not one."""
     if not isinstance(row_type, RowType):
         raise TypeError("row_type must be an instance of RowType")

@@ -56,7 +56,7 @@ class _UnderlyingContext(WindowStateContext, Generic[W]):
         self._window: Any = None
         self._underlying: Any = None
 
-    def _at(self, window: Any, underlying: Any) -> Self:
+    def _at(self, window: object, underlying: object) -> Self:
         self._window, self._underlying = window, underlying
         return self
 

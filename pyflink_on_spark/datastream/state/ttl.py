@@ -326,7 +326,7 @@ class StateTtlConfig:
                 self.RocksdbCompactFilterCleanupStrategy(1000),
             )
 
-        def _chosen(self, strategy: Strategies, default: Any) -> Any:
+        def _chosen(self, strategy: Strategies, default: object) -> Any:
             return self._strategies.get(
                 strategy, default if self._is_cleanup_in_background else None
             )

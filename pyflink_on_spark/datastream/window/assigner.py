@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Iterable
-from typing import Any, Generic, TypeVar
+from typing import Generic, TypeVar
 
 from pyflink_on_spark.common.serializer import TypeSerializer
 from pyflink_on_spark.datastream.functions import RuntimeContext
@@ -93,5 +93,5 @@ class SessionWindowTimeGapExtractor(ABC):
     """Returns for each element how long its session waits for another element."""
 
     @abstractmethod
-    def extract(self, element: Any) -> int:
+    def extract(self, element: object) -> int:
         """Return the gap after an element, in milliseconds, more than 0."""

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from pyflink_on_spark.common.serializer import TypeSerializer
 from pyflink_on_spark.datastream.functions import InternalWindowFunction
 from pyflink_on_spark.datastream.output_tag import OutputTag
@@ -21,7 +19,7 @@ def description_of(part: WindowAssigner | Trigger) -> str:
     return f"{name}({', '.join(text for text in found if text is not None)})"
 
 
-def _part_text(value: Any) -> str | None:
+def _part_text(value: object) -> str | None:
     if isinstance(value, WindowAssigner | Trigger):
         return description_of(value)
     return str(value) if isinstance(value, int) else None

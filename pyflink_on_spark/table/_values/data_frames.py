@@ -56,10 +56,10 @@ def data_frame(schema: Schema, changes: Iterable[Any], zone: str) -> pandas.Data
     rows = _last(changes)
     if not rows:
         return pd.DataFrame(columns=list(schema.names), dtype="object")
-    series: dict[str, Any] = {}
+    series: dict[str, object] = {}
     for index, (name, kind) in enumerate(zip(schema.names, schema.types)):
         values = [row[index] for row in rows]
-        dtype: Any = _DTYPES.get(kind.root, "object")
+        dtype: object = _DTYPES.get(kind.root, "object")
         if any(value is None for value in values) and kind.root in _DTYPES:
             dtype = "object" if kind.root is Root.BOOLEAN else "float64"
         if kind.root is Root.TIMESTAMP:
@@ -75,7 +75,7 @@ def data_frame(schema: Schema, changes: Iterable[Any], zone: str) -> pandas.Data
     return pd.DataFrame(series, columns=list(schema.names))
 
 
-def _nested(values: list[Any], kind: LogicalType) -> Any:
+def _nested(values: list[Any], kind: LogicalType) -> object:
     """Return arrays as NumPy's, rows as dicts, and maps as lists of pairs, as Arrow has them."""
     import pandas as pd
 
@@ -86,7 +86,7 @@ def _nested(values: list[Any], kind: LogicalType) -> Any:
         return pd.Series(plain, dtype="object")
 
 
-def _plain_rows(value: Any, kind: LogicalType) -> Any:
+def _plain_rows(value: Any, kind: LogicalType) -> object:
     """Return a value in which dicts stand for rows, and pairs for maps, as Arrow takes them."""
     if value is None:
         return None
@@ -119,7 +119,7 @@ def _moments(kind: LogicalType) -> str:
 def _last(changes: Iterable[Any]) -> list[Any]:
     """Return the rows that were added and not retracted, in the order of their last addition."""
     kept: list[Any] = []
-    removed: Counter[Any] = Counter()
+    removed: Counter[object] = Counter()
     plain = True
     for row in changes:
         if row.get_row_kind().value & _REMOVED:
@@ -138,7 +138,7 @@ def _last(changes: Iterable[Any]) -> list[Any]:
     return found
 
 
-def frame_type(frame: pandas.DataFrame, schema: Any) -> Any:
+def frame_type(frame: pandas.DataFrame, schema: object) -> Any:
     """Return the type of the rows of a DataFrame.
 
     Args:
@@ -163,7 +163,7 @@ def frame_type(frame: pandas.DataFrame, schema: Any) -> Any:
     return DataTypes.ROW([DataTypes.FIELD(name, kind) for name, kind in zip(names, types)])
 
 
-def _column_type(column: Any) -> DataType:
+def _column_type(column: object) -> DataType:
     return _data_type(pa.Array.from_pandas(column).type)
 
 
@@ -214,7 +214,7 @@ _TYPES = {
 }
 
 
-def elements_of(frame: pandas.DataFrame, kind: RowType) -> list[tuple[Any, ...]]:
+def elements_of(frame: pandas.DataFrame, kind: RowType) -> list[tuple[object, ...]]:
     """Return the rows of a DataFrame; missing values are None.
 
     Args:
@@ -229,7 +229,7 @@ def elements_of(frame: pandas.DataFrame, kind: RowType) -> list[tuple[Any, ...]]
     return list(zip(*columns))
 
 
-def _items(column: Any, kind: LogicalType) -> list[Any]:
+def _items(column: Any, kind: LogicalType) -> list[object]:
     """Return the values of a column, as Arrow reads them where it has their type."""
     import pandas as pd
 
@@ -258,7 +258,7 @@ def _has_arrow_type(kind: LogicalType) -> bool:
     return kind.root in _ARROW
 
 
-def _as_python(value: Any, kind: LogicalType) -> Any:
+def _as_python(value: Any, kind: LogicalType) -> object:
     """Return a value whose maps are dicts, and whose moments are datetimes."""
     if value is None:
         return None

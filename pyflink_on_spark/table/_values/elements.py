@@ -42,7 +42,7 @@ _PYTHON_TYPES: dict[Root, tuple[type, ...]] = {
 }
 
 
-def verify(value: Any, kind: LogicalType, name: str = "") -> None:
+def verify(value: object, kind: LogicalType, name: str = "") -> None:
     """Check that a value is of a type.
 
     Args:
@@ -163,7 +163,7 @@ def _parts(data_type: DataType) -> list[DataType]:
     return []
 
 
-def _serialized(value: Any, data_type: Any) -> Any:
+def _serialized(value: Any, data_type: Any) -> object:
     """A value in which SQL's values stand for the objects of users' classes.
 
     Raises:
@@ -196,7 +196,7 @@ def _serialized(value: Any, data_type: Any) -> Any:
     )
 
 
-def _own_serialized(value: Any) -> Any:
+def _own_serialized(value: Any) -> object:
     """The same of an object that says itself how it becomes one of SQL's values."""
     own = getattr(value, "__UDT__", None)
     if own is not None:
@@ -206,7 +206,7 @@ def _own_serialized(value: Any) -> Any:
     return value
 
 
-def _as_sequence(element: Any) -> Any:
+def _as_sequence(element: object) -> Any:
     return element if isinstance(element, list | tuple | dict | Row) else (element,)
 
 
@@ -224,7 +224,7 @@ def _found_out(elements: Sequence[Any], names: Sequence[str] | None) -> LogicalT
     return found
 
 
-def _row_type(element: Any, names: Sequence[str] | None) -> LogicalType:
+def _row_type(element: object, names: Sequence[str] | None) -> LogicalType:
     if isinstance(element, dict):
         items = sorted(element.items())
         return logical.row(tuple(k for k, _ in items), tuple(type_of(v) for _, v in items))
@@ -235,7 +235,7 @@ def _row_type(element: Any, names: Sequence[str] | None) -> LogicalType:
     return logical.row(tuple(used[: len(values)]), tuple(map(type_of, values)))
 
 
-def type_of(value: Any) -> LogicalType:
+def type_of(value: object) -> LogicalType:
     if value is None:
         return logical.NULL
     simple = _TYPES.get(type(value))

@@ -14,13 +14,13 @@ from pyflink_on_spark._sql.tables.connectors.printing import PrintTableSink
 from pyflink_on_spark.common import JobClient
 
 
-def table_printers(transformations: Iterable[Transformation]) -> dict[str, Any]:
+def table_printers(transformations: Iterable[Transformation]) -> dict[str, object]:
     """Return the printers of a job's print tables, by the channel to the driver."""
     sinks = (each.sink for each in transformations)
     return {sink.channel: _printer(sink) for sink in sinks if isinstance(sink, PrintTableSink)}
 
 
-def _printer(sink: PrintTableSink) -> Any:
+def _printer(sink: PrintTableSink) -> object:
     def write(lines: list[str]) -> None:
         console.write("\n".join(lines), sys.stderr if sink.standard_error else None)
 
@@ -51,7 +51,7 @@ class StatementResult:
     changes: Callable[[], Iterator[Change]]
     time_zone: str = "UTC"
     print_kinds: bool | None = None
-    job: Any = None
+    job: object = None
     finished: Callable[[], Any] | None = None
     print_text: bool = False
 

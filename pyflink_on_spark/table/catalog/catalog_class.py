@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import MutableMapping
 from dataclasses import dataclass
-from typing import Any, NoReturn
+from typing import NoReturn
 
 from pyflink_on_spark._compat.unsupported import Gap, unsupported_class
 from pyflink_on_spark._sql import catalog as contents
@@ -789,7 +789,7 @@ class Catalog:
             "org.apache.flink.table.catalog.GenericInMemoryCatalog."
         )
 
-    def _models(self, path: ObjectPath) -> tuple[MutableMapping[str, Any], str]:
+    def _models(self, path: ObjectPath) -> tuple[MutableMapping[str, object], str]:
         return self._place(path).models, path.get_object_name()
 
     def _no_model(self, path: ObjectPath) -> JavaException:

@@ -76,7 +76,7 @@ class ObjectPath:
             )
         return ObjectPath(*parts)
 
-    def _compared(self, other: Any, test: Any) -> Any:
+    def _compared(self, other: Any, test: Any) -> object:
         if not isinstance(other, ObjectPath):
             return NotImplemented
         return test(self.compare_to(other))

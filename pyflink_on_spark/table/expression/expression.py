@@ -499,7 +499,7 @@ class MissingMethods(Operand):
 T = TypeVar("T")
 
 
-def _call(name: str, *operands: Any) -> Expression:
+def _call(name: str, *operands: object) -> Expression:
     return Expression(syntax.Call(name, tuple(map(written_operand, operands))))
 
 
@@ -544,36 +544,36 @@ class Expression(
 
     # -- comparison ------------------------------------------------------------------------------
 
-    def __eq__(self, other: Any) -> Expression[bool]:  # type: ignore[override]
+    def __eq__(self, other: object) -> Expression[bool]:  # type: ignore[override]
         return _call("=", self, other)
 
-    def __ne__(self, other: Any) -> Expression[bool]:  # type: ignore[override]
+    def __ne__(self, other: object) -> Expression[bool]:  # type: ignore[override]
         return _call("<>", self, other)
 
-    def __lt__(self, other: Any) -> Expression[bool]:
+    def __lt__(self, other: object) -> Expression[bool]:
         return _call("<", self, other)
 
-    def __gt__(self, other: Any) -> Expression[bool]:
+    def __gt__(self, other: object) -> Expression[bool]:
         return _call(">", self, other)
 
-    def __le__(self, other: Any) -> Expression[bool]:
+    def __le__(self, other: object) -> Expression[bool]:
         return _call("<=", self, other)
 
-    def __ge__(self, other: Any) -> Expression[bool]:
+    def __ge__(self, other: object) -> Expression[bool]:
         return _call(">=", self, other)
 
     # -- logic -----------------------------------------------------------------------------------
 
-    def __and__(self, other: Any) -> Expression[bool]:
+    def __and__(self, other: object) -> Expression[bool]:
         return _call("AND", self, other)
 
-    def __rand__(self, other: Any) -> Expression[bool]:
+    def __rand__(self, other: object) -> Expression[bool]:
         return _call("AND", other, self)
 
-    def __or__(self, other: Any) -> Expression[bool]:
+    def __or__(self, other: object) -> Expression[bool]:
         return _call("OR", self, other)
 
-    def __ror__(self, other: Any) -> Expression[bool]:
+    def __ror__(self, other: object) -> Expression[bool]:
         return _call("OR", other, self)
 
     def __invert__(self) -> Expression[bool]:
@@ -581,40 +581,40 @@ class Expression(
 
     # -- arithmetic ------------------------------------------------------------------------------
 
-    def __add__(self, other: Any) -> Expression:
+    def __add__(self, other: object) -> Expression:
         return _call("+", self, other)
 
-    def __radd__(self, other: Any) -> Expression:
+    def __radd__(self, other: object) -> Expression:
         return _call("+", other, self)
 
-    def __sub__(self, other: Any) -> Expression:
+    def __sub__(self, other: object) -> Expression:
         return _call("-", self, other)
 
-    def __rsub__(self, other: Any) -> Expression:
+    def __rsub__(self, other: object) -> Expression:
         return _call("-", other, self)
 
-    def __mul__(self, other: Any) -> Expression:
+    def __mul__(self, other: object) -> Expression:
         return _call("*", self, other)
 
-    def __rmul__(self, other: Any) -> Expression:
+    def __rmul__(self, other: object) -> Expression:
         return _call("*", self, other)
 
-    def __truediv__(self, other: Any) -> Expression:
+    def __truediv__(self, other: object) -> Expression:
         return _call("/", self, other)
 
-    def __rtruediv__(self, other: Any) -> Expression:
+    def __rtruediv__(self, other: object) -> Expression:
         return _call("/", other, self)
 
-    def __mod__(self, other: Any) -> Expression:
+    def __mod__(self, other: object) -> Expression:
         return _call("%", self, other)
 
-    def __rmod__(self, other: Any) -> Expression:
+    def __rmod__(self, other: object) -> Expression:
         return _call("%", other, self)
 
-    def __pow__(self, other: Any) -> Expression:
+    def __pow__(self, other: object) -> Expression:
         return _call("POWER", self, other)
 
-    def __rpow__(self, other: Any) -> Expression:
+    def __rpow__(self, other: object) -> Expression:
         return _call("POWER", other, self)
 
     def __neg__(self, *args) -> Expression:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import enum
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from pyflink_on_spark._sql.errors import ValidationError
 from pyflink_on_spark._sql.types.logical import Root
@@ -91,9 +91,9 @@ class JsonMethods(Operand):
         path: str,
         returning_type: DataType = DataTypes.STRING(),
         on_empty: JsonValueOnEmptyOrError = JsonValueOnEmptyOrError.NULL,
-        default_on_empty: Any = None,
+        default_on_empty: object = None,
         on_error: JsonValueOnEmptyOrError = JsonValueOnEmptyOrError.NULL,
-        default_on_error: Any = None,
+        default_on_error: object = None,
     ) -> Expression:
         """Return the scalar that a path leads to.
 

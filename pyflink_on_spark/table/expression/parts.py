@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from pyflink_on_spark.table.expression.expression import Expression
 
 
-def literal(value: Any, kind: LogicalType | None = None) -> Literal:
+def literal(value: object, kind: LogicalType | None = None) -> Literal:
     """Return the constant for a Python value.
 
     Args:
@@ -39,7 +39,7 @@ def literal(value: Any, kind: LogicalType | None = None) -> Literal:
     return Literal(value if convert is None else convert(value), kind)
 
 
-def _type_of(value: Any) -> LogicalType:
+def _type_of(value: object) -> LogicalType:
     simple = _SIMPLE.get(type(value))
     if simple is not None:
         return simple if value is None else simple.with_nullable(False)
@@ -96,14 +96,14 @@ class Operand:
         """Wrap syntax as an expression for users."""
         raise NotImplementedError
 
-    def _of(self, name: str, *operands: Any, symbols: tuple[str, ...] = ()) -> Expression[Any]:
+    def _of(self, name: str, *operands: object, symbols: tuple[str, ...] = ()) -> Expression[Any]:
         """Return a function of this and of other operands, without those that are None."""
         given = [operand for operand in operands if operand is not None]
         args = (self._unresolved, *map(written_operand, given))
         return self._new(syntax.Call(name, args, symbols=symbols))
 
 
-def written_operand(operand: Any) -> syntax.Expression:
+def written_operand(operand: object) -> syntax.Expression:
     """Return the syntax of an operand: an expression, or a constant."""
     return syntax_of(operand) if isinstance(operand, Operand) else literal(operand)
 

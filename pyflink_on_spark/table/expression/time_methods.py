@@ -60,7 +60,7 @@ class TimePointUnit(enum.Enum):
     MICROSECOND = 9
 
 
-def _interval(name: str, document: str) -> Any:
+def _interval(name: str, document: str) -> object:
     def get(self: Operand) -> Expression:
         months = name in _MONTHS
         factor = _MONTHS[name] if months else _MICROS[name]

@@ -69,7 +69,7 @@ def _position(item: Any, schema: Schema) -> int:
     return schema.names.index(name)
 
 
-def _flattened(operand: Any, binder: ExpressionBinder) -> list[Any]:
+def _flattened(operand: Any, binder: ExpressionBinder) -> list[object]:
     kind = binder.bind(operand).type
     if kind.root not in logical.ROWS:
         return [operand]
@@ -95,7 +95,7 @@ def named(binder: ExpressionBinder, item: Any, position: int) -> tuple[str, Type
     return dsl_name(item) or f"_c{position}", binder.bind(item)
 
 
-def call_over(function: Any, node: Node) -> tuple[Any, tuple[str, ...]]:
+def call_over(function: object, node: Node) -> tuple[Any, tuple[str, ...]]:
     """Return the call of a function, and the names of its columns.
 
     Args:
@@ -117,7 +117,7 @@ def call_over(function: Any, node: Node) -> tuple[Any, tuple[str, ...]]:
     return called
 
 
-def mapped(node: Node, binder: ExpressionBinder, function: Any) -> Node:
+def mapped(node: Node, binder: ExpressionBinder, function: object) -> Node:
     """Return a row for each row; the fields of a ROW become columns.
 
     Raises:
@@ -138,7 +138,7 @@ def mapped(node: Node, binder: ExpressionBinder, function: Any) -> Node:
     return projected(made, [(name, field) for name, field in fields])
 
 
-def correlated(node: Node, binder: ExpressionBinder, function: Any, *, left: bool) -> Correlate:
+def correlated(node: Node, binder: ExpressionBinder, function: object, *, left: bool) -> Correlate:
     """Return the rows of a node with those of a table function.
 
     Raises:
@@ -154,7 +154,7 @@ def correlated(node: Node, binder: ExpressionBinder, function: Any, *, left: boo
     return correlate(node, found, args, names, left)
 
 
-def flat_mapped(node: Node, binder: ExpressionBinder, function: Any) -> Node:
+def flat_mapped(node: Node, binder: ExpressionBinder, function: object) -> Node:
     """Return the rows that a table function has for each row."""
     made = correlated(node, binder, function, left=False)
     width = len(node.schema)

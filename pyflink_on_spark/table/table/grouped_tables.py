@@ -72,7 +72,7 @@ def check_order(window: syntax.OverWindow, binder: ExpressionBinder, *, batch: b
             )
 
 
-def _bound(written: Any, unbounded: FrameEnd, following: bool) -> tuple[bool, Any]:
+def _bound(written: object, unbounded: FrameEnd, following: bool) -> tuple[bool, Any]:
     """Return whether a bound counts rows, and the bound."""
     if isinstance(written, syntax.Call) and written.name in _ENDS:
         end = FrameEnd.CURRENT_ROW if written.name.startswith("CURRENT") else unbounded
@@ -159,7 +159,7 @@ class Grouping:
             )
         return self._window[_PARTS[node.name]]
 
-    def _is_part(self, node: Any) -> bool:
+    def _is_part(self, node: object) -> bool:
         """True for the start, the end or the time of the window."""
         if not isinstance(node, syntax.Call) or node.name not in _PARTS or len(node.args) != 1:
             return False
@@ -253,7 +253,7 @@ def _with_time(node: Node, binder: ExpressionBinder, number: Any) -> tuple[Node,
     return made, InputRef(made.schema.types[-1], len(columns))
 
 
-def _is_name(node: Any, name: str) -> bool:
+def _is_name(node: object, name: str) -> bool:
     return isinstance(node, syntax.Name) and node.parts == (name,)
 
 
@@ -456,7 +456,7 @@ class FlatAggregateTable:
         return table._then(flat_aggregated(grouping, table, function))._select(written(fields))
 
 
-def flat_aggregated(grouping: Grouping, table: Table, function: Any) -> FlatAggregate:
+def flat_aggregated(grouping: Grouping, table: Table, function: object) -> FlatAggregate:
     """Return the keys and the rows that a table aggregate function has for each group.
 
     Raises:

@@ -78,7 +78,7 @@ class CombiningMethods:
     def _binder(self) -> ExpressionBinder:
         raise NotImplementedError
 
-    def _folded(self, expression: Any) -> Any:
+    def _folded(self, expression: object) -> Any:
         raise NotImplementedError
 
     def union_all(self, right: Table) -> Table:
@@ -173,7 +173,7 @@ class CombiningMethods:
             condition = self._folded(binder.condition(on, "Join"))
         return self._then(join(self._node, node_of(right), kind, condition))
 
-    def _lateral(self, function: Any, predicate: Any, *, left: bool) -> Table:
+    def _lateral(self, function: object, predicate: object, *, left: bool) -> Table:
         made = correlated(self._node, self._binder(), function, left=left)
         if predicate is not None:
             (on,) = written([predicate])

@@ -406,7 +406,7 @@ class TableEnvironment(FormerMethods, Catalogs, Modules, FunctionDependencies, N
 
     @renamed(table_or_data_stream="table")
     def create_temporary_view(
-        self, view_path: str, table_or_data_stream: Table | DataStream, *fields_or_schema: Any
+        self, view_path: str, table_or_data_stream: Table | DataStream, *fields_or_schema: object
     ):
         """Give a table or a stream a name for this session.
 
@@ -525,7 +525,7 @@ class TableEnvironment(FormerMethods, Catalogs, Modules, FunctionDependencies, N
         )
 
     def _explained(self, statement: syntax.Statement, details: Iterable[Any]) -> str:
-        sinks: list[Any]
+        sinks: list[object]
         if isinstance(statement, syntax.QueryStatement):
             sinks = [self._query_sink(self._session.bind(statement.query))]
         elif isinstance(statement, syntax.Insert):

@@ -214,7 +214,7 @@ class FormerMethods:
 
 
 def former_config(
-    settings: Any, table_config: TableConfig | None, environment: Any
+    settings: object, table_config: TableConfig | None, environment: object
 ) -> tuple[Any, list[TableConfig]]:
     """Return the settings, and the TableConfig that is given beside or in place of them.
 

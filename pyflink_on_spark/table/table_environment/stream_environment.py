@@ -232,7 +232,7 @@ class _Elements:
 
 
 def stream_node(
-    session: Session, stream: DataStream, fields_or_schema: Sequence[Any], mode: Any
+    session: Session, stream: DataStream, fields_or_schema: Sequence[Any], mode: object
 ) -> Node:
     """Return the plan that reads a stream.
 
@@ -257,7 +257,7 @@ def stream_node(
     return _by_expressions(elements, [syntax_of(field) for field in fields_or_schema])
 
 
-def _elements(stream: DataStream, mode: Any) -> _Elements:
+def _elements(stream: DataStream, mode: object) -> _Elements:
     type_info = stream.get_type()
     inner = wrapped_type_of(type_info) if isinstance(type_info, ExternalTypeInfo) else type_info
     if isinstance(inner, RowTypeInfo | TupleTypeInfo):

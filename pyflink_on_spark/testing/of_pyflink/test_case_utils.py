@@ -91,7 +91,7 @@ class PyFlinkUTTestCase(PyFlinkTestCase):
         self.env.set_parallelism(_PARALLELISM)
 
 
-def replace_uuid(input_obj: Any) -> Any:
+def replace_uuid(input_obj: object) -> Any:
     """Return a text, or a dict with such texts, with ``{uuid}`` in place of each UUID."""
     if isinstance(input_obj, str):
         return _UUID.sub("{uuid}", input_obj)

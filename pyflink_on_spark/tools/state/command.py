@@ -226,7 +226,7 @@ def _print_summary(contents: CheckpointContents) -> None:
         print("\nnot shown:", *(f"  {why}" for why in contents.left_out), sep="\n")
 
 
-def _position(position: Any) -> str:
+def _position(position: object) -> str:
     """Return a position for people: of one of our sources the attributes that are set."""
     match position:
         case Opaque(content=[{**attributes}]) if position.of.startswith(_OWN):

@@ -244,7 +244,7 @@ def _told(job: OperatedJob, record: CheckpointRecord | None) -> dict[str, object
     return told
 
 
-def _restored(record: CheckpointRecord | None) -> dict[str, Any] | None:
+def _restored(record: CheckpointRecord | None) -> dict[str, object] | None:
     if record is None:
         return None
     return {

@@ -250,7 +250,7 @@ class RestHandler(BaseHTTPRequestHandler):
 
     do_HEAD = do_OPTIONS = do_POST = do_PUT = do_PATCH = do_DELETE = do_GET  # noqa: N815 - as above
 
-    def log_message(self, format: str, *args: Any) -> None:  # noqa: A002 - the base class's name
+    def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - the base class's name
         """Log a request at DEBUG."""
         _log.debug(format, *args)
 
@@ -284,7 +284,7 @@ class RestHandler(BaseHTTPRequestHandler):
         query = dict(parse_qsl(parts.query, max_num_fields=_MOST_QUERY_FIELDS))
         return self.server.router.answer(Request(self.command, parts.path, query, body, files))
 
-    def _body(self, length: int) -> tuple[dict[str, Any], tuple[FormPart, ...]]:
+    def _body(self, length: int) -> tuple[dict[str, object], tuple[FormPart, ...]]:
         """The body as JSON, or the files in it.
 
         Raises:
@@ -436,5 +436,5 @@ class RestServer(socketserver.ThreadingMixIn, socketserver.TCPServer):
         _log.debug("a connection failed", exc_info=True)
 
 
-def _json(content: Any) -> bytes:
+def _json(content: object) -> bytes:
     return json.dumps(content).encode()

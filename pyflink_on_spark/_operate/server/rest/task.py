@@ -229,7 +229,7 @@ def accumulators_of(values: Mapping[str, object]) -> list[dict[str, str]]:
     ]
 
 
-def _subtasks(job: OperatedJob, task: JobTask) -> list[dict[str, Any]]:
+def _subtasks(job: OperatedJob, task: JobTask) -> list[dict[str, object]]:
     parts = _parts(job, task)
     return [
         {
@@ -271,7 +271,7 @@ def _together(job: OperatedJob, task: JobTask) -> TaskProgress | None:
     return next((part for part in parts if part.name == task.name), None)
 
 
-def _user_values(job: OperatedJob, task: JobTask) -> dict[int, dict[str, Any]]:
+def _user_values(job: OperatedJob, task: JobTask) -> dict[int, dict[str, object]]:
     """Return the metrics of a task's functions by subtask and name."""
     nodes = {plan.node for plan in task.operators}
     found: dict[int, dict[str, Any]] = {}

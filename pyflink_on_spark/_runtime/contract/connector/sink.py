@@ -70,6 +70,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from pyflink_on_spark._runtime.contract.connector.source import Versioned
     from pyflink_on_spark._runtime.contract.operator import OperatorContext
+    from pyflink_on_spark.common.typeinfo import TypeInformation
 
 
 class SinkWriter(ABC):
@@ -136,7 +137,7 @@ class Sink(ABC):
     def writer(self, context: OperatorContext) -> SinkWriter:
         """Return the writer of one subtask. Runs in a worker; all other methods in the driver."""
 
-    def with_input_type(self, type_info: Any) -> Sink:
+    def with_input_type(self, type_info: TypeInformation | None) -> Sink:
         """Return this sink for a stream of a type (a TypeInformation, or None).
 
         Raises:

@@ -292,7 +292,7 @@ class Source(ABC):
 
     def resume(
         self, split: Any, position: Any, context: OperatorContext
-    ) -> Iterator[tuple[Bundle | None, Any]]:
+    ) -> Iterator[tuple[Bundle | None, object]]:
         """Yield the elements of a split from a position on. Runs in a worker.
 
         The default counts elements, and reads the skipped ones again. Override the method if the

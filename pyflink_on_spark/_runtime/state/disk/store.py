@@ -280,7 +280,7 @@ class DiskNamespace:
         self._count += (value is not None) - (known is not None)
         self._young[key] = value
 
-    def __delitem__(self, key: Any) -> None:
+    def __delitem__(self, key: object) -> None:
         if self.get(key) is None:
             raise KeyError(key)
         self[key] = None
@@ -301,7 +301,7 @@ class DiskNamespace:
             value = self[key] = default
         return value
 
-    def pop(self, key: object, default: object = None) -> Any:
+    def pop(self, key: object, default: object = None) -> object:
         """Remove and return an entry."""
         value = self.get(key)
         if value is None:

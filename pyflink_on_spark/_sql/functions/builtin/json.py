@@ -97,7 +97,7 @@ def _path(text: str) -> tuple[bool, tuple[object, ...]]:
     mode, _, path = text.strip().rpartition(" ") if " " in text.strip() else ("", "", text.strip())
     if not path.startswith("$"):
         raise ValueError(f"Illegal JSON path: {text}")
-    steps: list[Any] = []
+    steps: list[object] = []
     position = 1
     while position < len(path):
         found = _STEP.match(path, position)

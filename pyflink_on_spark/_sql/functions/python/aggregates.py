@@ -53,7 +53,7 @@ class PandasAggregate:
         """Return no rows."""
         return []
 
-    def accumulate(self, accumulator: list[Any], *args: Any) -> None:
+    def accumulate(self, accumulator: list[object], *args: object) -> None:
         """Add a row."""
         accumulator.append(args)
 
@@ -77,7 +77,7 @@ class PandasAggregate:
             return self._value(self._function.get_value(inner))
         return self._value(self._function(*args))
 
-    def _value(self, result: Any) -> Any:
+    def _value(self, result: object) -> object:
         """Return the result as PyFlink sends it: as a Series, or a DataFrame, of one row."""
         import pandas as pd
 
@@ -117,7 +117,7 @@ class LoadedAggregate:
         self.owner, self._arguments, self._result = owner, arguments, result
         self.create = owner.create_accumulator
 
-    def accumulate(self, accumulator: Any, *args: Any) -> None:
+    def accumulate(self, accumulator: object, *args: object) -> None:
         """Add a row."""
         self.owner.accumulate(accumulator, *self._arguments(args))
 

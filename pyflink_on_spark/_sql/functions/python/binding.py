@@ -188,14 +188,14 @@ class UserBinding(Binding):
 class CallBinding(UserBinding):
     """Calls a function, or the ``eval`` of an object."""
 
-    def caller(self, loaded: Any) -> object:
+    def caller(self, loaded: object) -> object:
         """Return the object that the code calls; its ``owner`` is the function."""
         call = self.call(getattr(loaded, "eval", loaded), self.arguments(), self.result())
         call.owner = loaded
         return call
 
     @abstractmethod
-    def call(self, evaluate: Any, arguments: Arguments, result: Convert) -> Any:
+    def call(self, evaluate: object, arguments: Arguments, result: Convert) -> Any:
         """Return a function of a row's arguments.
 
         Args:

@@ -232,7 +232,7 @@ class FakerField(Field):
         cast = Conversion(self.kind, InputRef(logical.STRING, 0))
         convert = compile_value(cast, 1, "UTC").load().function
 
-        def make(_number: int) -> Any:
+        def make(_number: int) -> object:
             written = "".join(
                 before + ("" if write is None else write(seed, faker, args, now()))
                 for before, write, args in parts

@@ -187,7 +187,7 @@ class _FormerDecoder(Decoder):
         readers = [_reader(kind, dialect) for kind in kinds]
         lenient, comments = dialect.lenient, dialect.comments
 
-        def decode(messages: Iterator[Any]) -> Iterator[Any]:
+        def decode(messages: Iterator[object]) -> Iterator[Any]:
             for message in messages:
                 line = _text(message)
                 if comments is not None and line.startswith(comments):

@@ -301,7 +301,7 @@ class JdbcSource(Source):
                 ) from error
 
 
-def _tuples(rows: Any) -> list[Any]:
+def _tuples(rows: Any) -> list[object]:
     return [tuple(row) for row in rows]
 
 

@@ -49,6 +49,7 @@ from pyflink_on_spark.common import Types
 
 if TYPE_CHECKING:
     from pyflink_on_spark._connectors.kafka.records import Record
+    from pyflink_on_spark.common.typeinfo import TypeInformation
 
 
 _MODES = ("earliest-offset", "latest-offset", "group-offsets", "timestamp", "specific-offsets")
@@ -227,7 +228,7 @@ METADATA = {
 }
 """The metadata of a record, and their types."""
 
-_READERS: dict[str, Callable[[Any], Any]] = {
+_READERS: dict[str, Callable[[Any], object]] = {
     "topic": lambda record: record.topic(),
     "partition": lambda record: record.partition(),
     "headers": lambda record: dict(record.headers() or ()),
@@ -248,7 +249,7 @@ class RecordReader:
 
     metadata: tuple[str, ...] = ()
 
-    def _deserializer(self) -> Callable[[Any], Any]:
+    def _deserializer(self) -> Callable[[Any], object]:
         readers = [_READERS[key] for key in self.metadata]
 
         def read(record: Any) -> Any:
@@ -275,7 +276,7 @@ class RowRecords:
 
     topic: str
 
-    def check_input(self, type_info: object) -> None:
+    def check_input(self, type_info: TypeInformation | None) -> None:
         """Do nothing: the table has checked the columns."""
 
     def serializer(self) -> Callable[[Any, int | None], Record]:

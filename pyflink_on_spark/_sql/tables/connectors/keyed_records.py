@@ -38,7 +38,7 @@ class RowShape:
     value: tuple[int, ...]
     width: int
 
-    def merge(self) -> Callable[[Any, Any], Any]:
+    def merge(self) -> Callable[[Any, Any], object]:
         """Return a function that makes a row of the columns of the key and of the value."""
         places = dict(zip(self.key, range(len(self.key))))
         places |= zip(self.value, range(len(self.key), len(self.key) + len(self.value)))
@@ -148,7 +148,7 @@ class EncodeRecords(Operator):
             gone = self._upsert and kind == DELETE
             yield key, None if gone else _bytes(value), self._time(row)
 
-    def _keys(self, rows: Iterator[object]) -> Iterator[Any]:
+    def _keys(self, rows: Iterator[object]) -> Iterator[object]:
         if self._encode_key is None:
             return (None for _ in rows)
         return map(_bytes, self._encode_key(map(_chosen(self._shape.key), rows)))

@@ -264,7 +264,7 @@ _READERS: dict[str, Callable[[ShardRecord], object]] = {
 class DataReader:
     """Passes on the data of a record."""
 
-    def _deserializer(self) -> Callable[[Any], Any]:
+    def _deserializer(self) -> Callable[[Any], object]:
         return lambda data: data
 
     def _produced_type(self) -> TypeInformation:
@@ -311,7 +311,7 @@ class PartitionKey(Encoder):
         writers = [program.load(None).function for program in self.columns]
         delimiter = self.delimiter
 
-        def encode(rows: Iterator[Any]) -> Iterator[str]:
+        def encode(rows: Iterator[object]) -> Iterator[str]:
             for row in rows:
                 yield delimiter.join([str(write(row)) for write in writers])
 

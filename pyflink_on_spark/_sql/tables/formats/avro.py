@@ -26,6 +26,7 @@ from pyflink_on_spark.common.typeinfo import Types
 
 if TYPE_CHECKING:
     from pyflink_on_spark._connectors.formats.file_format import FileSplit, OutputFileWriter
+    from pyflink_on_spark.common.typeinfo import TypeInformation
 
 
 _RECORD = "org.apache.flink.avro.generated.record"
@@ -193,7 +194,7 @@ def _named_as(
     return found
 
 
-def _kind(definition: object) -> Any:
+def _kind(definition: object) -> object:
     return definition.get("type") if isinstance(definition, dict) else definition
 
 
@@ -329,7 +330,7 @@ class AvroFormat(Format):
         return AvroRowsOutput(schema, _definition(schema, options), options[_CODEC] or "null")
 
 
-def _definition(schema: Schema, options: TableOptions) -> Any:
+def _definition(schema: Schema, options: TableOptions) -> object:
     fastavro()
     return record_schema(schema, legacy=bool(options[_LEGACY]))
 
@@ -435,7 +436,7 @@ class AvroRowsOutput(OutputFileFormat):
     def __init__(self, schema: Schema, definition: object, codec: str) -> None:
         self._schema, self._definition, self._codec = schema, definition, codec
 
-    def check_input(self, type_info: object) -> None:
+    def check_input(self, type_info: TypeInformation | None) -> None:
         """Do nothing: the table has checked the columns."""
 
     def converter(self) -> Callable[[Any], object]:

@@ -116,7 +116,7 @@ class _DebeziumEncoder(Encoder):
         return lambda changes: encode(envelopes(changes))
 
 
-def _definition(schema: Schema) -> Any:
+def _definition(schema: Schema) -> object:
     fastavro()
     return record_schema(schema, legacy=True)
 
@@ -259,7 +259,7 @@ class ConfluentEncoder(Encoder):
         convert = record_writer(self._schema.names, self._schema.types)
         header: bytes | None = None
 
-        def encode(rows: Iterator[Any]) -> Iterator[Any]:
+        def encode(rows: Iterator[object]) -> Iterator[Any]:
             nonlocal header
             for row in rows:
                 if header is None:

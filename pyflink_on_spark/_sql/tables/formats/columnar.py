@@ -370,7 +370,7 @@ class ColumnsOutput(OutputFileFormat):
         self._arrow = columns_schema(schema, identifier, self.missing)
         self._moved = timestamp_columns(schema) if local_times else ()
 
-    def check_input(self, type_info: object) -> None:
+    def check_input(self, type_info: TypeInformation | None) -> None:
         """Do nothing: the table has checked the columns."""
 
     def converter(self) -> Callable[[Any], object]:
@@ -409,7 +409,7 @@ class OrcFormat(FileFormat):
         return OrcOutput(schema, _arguments(options))
 
 
-def _arguments(options: TableOptions) -> dict[str, Any]:
+def _arguments(options: TableOptions) -> dict[str, object]:
     given = options.beginning_with(options.prefix)
     try:
         return orc_arguments({f"orc.{key}": value for key, value in given.items()})

@@ -147,7 +147,7 @@ def _decoding(read: Read, loads: Callable[[str], Any], schema: Schema) -> Decode
     return decode
 
 
-def _lenient(schema: Schema, loads: Callable[[str], Any]) -> Decode:
+def _lenient(schema: Schema, loads: Callable[[str], object]) -> Decode:
     """Return the function that decodes messages, field by field only where one has an error."""
     read, read_fields = row_reader(schema), _field_reader(schema)
 
@@ -172,7 +172,7 @@ def _left(read_fields: Read, value: object) -> Iterator[Any]:
             yield read_fields(each)
 
 
-def _rows(read: Read, values: list[Any], message: str | bytes, schema: Schema) -> Iterator[Any]:
+def _rows(read: Read, values: list[object], message: str | bytes, schema: Schema) -> Iterator[Any]:
     """Read the rows of a message that is an array."""
     for value in values:
         try:

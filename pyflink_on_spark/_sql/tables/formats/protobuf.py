@@ -96,7 +96,7 @@ class _Message:
             ) from None
         return found
 
-    def _described(self, content: bytes) -> Any:
+    def _described(self, content: bytes) -> object:
         files = descriptor_pb2.FileDescriptorSet()
         pool = descriptor_pool.DescriptorPool()
         try:
@@ -242,7 +242,7 @@ def _row_reader(
         for field, kind in zip(_fields(descriptor, names), kinds)
     ]
 
-    def read(message: Any) -> Any:
+    def read(message: object) -> Any:
         return tuple(
             convert(getattr(message, name)) if present is None or present(message) else None
             for name, convert, present in columns
@@ -251,7 +251,7 @@ def _row_reader(
     return read
 
 
-def _presence(field: Any, defaults: bool) -> Callable[[Any], Any] | None:
+def _presence(field: Any, defaults: bool) -> Callable[[Any], object] | None:
     """Return a test for a field of a message; None if it is always there."""
     name = field.name
     if defaults:

@@ -49,7 +49,7 @@ class _RawDecoder(Decoder):
     def load(self) -> Decode:
         read = self._reader()
 
-        def decode(messages: Iterator[Any]) -> Iterator[Any]:
+        def decode(messages: Iterator[object]) -> Iterator[Any]:
             for message in messages:
                 yield (None if message is None else read(message),)
 

@@ -89,7 +89,7 @@ class FileSource(Source):
     path that does not exist may be a pattern of ``*``, ``?``, ``[...]`` and ``**``.
     """
 
-    def __init__(self, j_file_source: Any) -> None:
+    def __init__(self, j_file_source: object) -> None:
         super().__init__(source=j_file_source)
 
     @staticmethod

@@ -43,6 +43,6 @@ class BulkFormat:
         j_bulk_format: made by a format, such as ``ParquetColumnarRowInputFormat``.
     """
 
-    def __init__(self, j_bulk_format: Any) -> None:
+    def __init__(self, j_bulk_format: object) -> None:
         call = "BulkFormat(j_bulk_format)"
         self._format = own_handle(j_bulk_format, InputFileFormat, call)  # type: ignore[type-abstract]

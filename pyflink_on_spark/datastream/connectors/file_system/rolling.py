@@ -54,7 +54,7 @@ class DefaultRollingPolicy(RollingPolicy):
         j_rolling_policy: made by ``RollingPolicy``.
     """
 
-    def __init__(self, j_rolling_policy: Any) -> None:
+    def __init__(self, j_rolling_policy: object) -> None:
         super().__init__(j_rolling_policy)
 
 

@@ -35,7 +35,7 @@ class StreamingFileSink(SinkFunction):
     paths each checkpoint finishes the part files.
     """
 
-    def __init__(self, j_obj: Any) -> None:
+    def __init__(self, j_obj: object) -> None:
         warnings.warn("Deprecated in 1.15. Use FileSink instead.", DeprecationWarning, stacklevel=2)
         self._sink = own_handle(j_obj, PartFileSink, "StreamingFileSink(j_obj)")
         super().__init__(self._sink)

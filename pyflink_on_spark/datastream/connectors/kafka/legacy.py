@@ -94,7 +94,7 @@ class FlinkKafkaConsumerBase(SourceFunction, ABC):
     def _source(self) -> KafkaSplitSource:
         return KafkaSplitSource(self._config)
 
-    def _with(self, **changes: Any) -> FlinkKafkaConsumerBase:
+    def _with(self, **changes: object) -> FlinkKafkaConsumerBase:
         self._config = self._j_function = replace(self._config, **changes)
         return self
 
@@ -205,7 +205,7 @@ class FlinkKafkaProducerBase(SinkFunction, ABC):
             return KafkaRecordSink(replace(self._config, guarantee=Guarantee.NONE))
         return KafkaRecordSink(self._config)
 
-    def _with(self, **changes: Any) -> Any:
+    def _with(self, **changes: object) -> Any:
         self._config = self._j_function = replace(self._config, **changes)
         return self
 

@@ -111,5 +111,5 @@ class KafkaOffsetsInitializer:
         return KafkaOffsetsInitializer(OffsetRule("specified", reset, specified=specified))
 
 
-def _reset(strategy: Any, call: str) -> Reset:
+def _reset(strategy: object, call: str) -> Reset:
     return cast("Reset", argument(strategy, KafkaOffsetResetStrategy, call).name.lower())

@@ -158,7 +158,7 @@ class _SelectTopic(StreamTransformer):
     def __init__(self, selector: KafkaTopicSelector) -> None:
         self._selector = selector
 
-    def apply(self, ds: Any) -> Any:
+    def apply(self, ds: Any) -> object:
         selector = self._selector
         rows = Types.ROW([Types.STRING(), ds.get_type()])
         return ds.map(lambda value: Row(selector.apply(value), value), output_type=rows)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from typing import Any
 
 from pyflink_on_spark._connectors.kafka.config import KafkaSourceConfig, OffsetRule, Subscription
 from pyflink_on_spark._connectors.kafka.reader import KafkaSplitSource
@@ -48,7 +47,7 @@ class KafkaSource(Source):
     back watermarks.
     """
 
-    def __init__(self, j_kafka_source: Any):
+    def __init__(self, j_kafka_source: object):
         call = "KafkaSource(j_kafka_source)"
         self._config = own_handle(j_kafka_source, KafkaSourceConfig, call)
         super().__init__(KafkaSplitSource(self._config))
@@ -212,7 +211,7 @@ class KafkaSourceBuilder:
             require(not committed, _required("group.id") + " Committed offsets are a group's.")
 
 
-def _rule(initializer: Any, call: str) -> OffsetRule:
+def _rule(initializer: object, call: str) -> OffsetRule:
     return argument(initializer, KafkaOffsetsInitializer, call)._rule
 
 

@@ -150,7 +150,7 @@ class DecodeWithPaths(Operator):
         values = tuple([self._value(folders, name, read) for name, read in self._readers])
         return values, tuple([_READERS[key](path) for key in self._metadata])
 
-    def _value(self, folders: dict[str, str], name: str, read: Callable[[Any], object]) -> Any:
+    def _value(self, folders: dict[str, str], name: str, read: Callable[[Any], object]) -> object:
         written = unquote(folders[name])
         return None if written == self._default else read((written,))
 
@@ -239,7 +239,7 @@ class OfPairs(OutputFileFormat):
     def __init__(self, messages: OutputFileFormat) -> None:
         self._messages = messages
 
-    def check_input(self, type_info: object) -> None:
+    def check_input(self, type_info: TypeInformation | None) -> None:
         """Do nothing: the table has checked the columns."""
 
     def converter(self) -> Callable[[Any], object]:
