@@ -7,7 +7,7 @@ import warnings
 from abc import ABCMeta, abstractmethod
 from collections.abc import Iterator
 from textwrap import dedent, fill, indent
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from pyflink_on_spark._compat.missing_names import missing_name
 
@@ -22,7 +22,7 @@ class BaseAPIStabilityDecorator(metaclass=ABCMeta):
     """A decorator that adds a notice to the docstrings of a class and its public members."""
 
     @abstractmethod
-    def get_directive(self, func_or_cls: object) -> str:
+    def get_directive(self, func_or_cls: Any) -> str:
         """Return the notice, as a Sphinx directive."""
 
     def __call__(self, func_or_cls: T) -> T:
@@ -49,7 +49,7 @@ class Deprecated(BaseAPIStabilityDecorator):
         self.since = since
         self.detail = detail
 
-    def get_directive(self, func_or_cls: object) -> str:
+    def get_directive(self, func_or_cls: Any) -> str:
         """Return the notice, as a Sphinx directive."""
         directive = f".. deprecated:: {self.since}"
         return f"{directive}\n{indent(dedent(self.detail), '   ')}" if self.detail else directive
@@ -67,7 +67,7 @@ class Deprecated(BaseAPIStabilityDecorator):
 class Experimental(BaseAPIStabilityDecorator):
     """Says that something is new and may change or go away."""
 
-    def get_directive(self, func_or_cls: object) -> str:
+    def get_directive(self, func_or_cls: Any) -> str:
         """Return the notice, as a Sphinx directive."""
         return _notice("warning", func_or_cls, "experimental", "It may change or go away.")
 
@@ -75,7 +75,7 @@ class Experimental(BaseAPIStabilityDecorator):
 class Internal(BaseAPIStabilityDecorator):
     """Says that something public is meant for developers of Flink."""
 
-    def get_directive(self, func_or_cls: object) -> str:
+    def get_directive(self, func_or_cls: Any) -> str:
         """Return the notice, as a Sphinx directive."""
         return _notice(
             "caution", func_or_cls, "internal", "It may change from one version to the next."
@@ -85,7 +85,7 @@ class Internal(BaseAPIStabilityDecorator):
 class PublicEvolving(BaseAPIStabilityDecorator):
     """Says that something is for everyone, with an interface that may still change."""
 
-    def get_directive(self, func_or_cls: object) -> str:
+    def get_directive(self, func_or_cls: Any) -> str:
         """Return the notice, as a Sphinx directive."""
         return _notice(
             "note", func_or_cls, "evolving", "Its behaviour is stable, its signature may change."
@@ -95,12 +95,12 @@ class PublicEvolving(BaseAPIStabilityDecorator):
 class Public(BaseAPIStabilityDecorator):
     """Says that something is for everyone, and stable until the next major version."""
 
-    def get_directive(self, func_or_cls: object) -> str:
+    def get_directive(self, func_or_cls: Any) -> str:
         """Return the notice, as a Sphinx directive."""
         return _notice("note", func_or_cls, "public", "It is stable across minor versions.")
 
 
-def _public_members(owner: object) -> Iterator[object]:
+def _public_members(owner: Any) -> Iterator[Any]:
     if not inspect.isclass(owner):
         return
     for name, member in inspect.getmembers(owner):
@@ -110,7 +110,7 @@ def _public_members(owner: object) -> Iterator[object]:
             yield member
 
 
-def _notice(kind: str, marked: object, stability: str, meaning: str) -> str:
+def _notice(kind: str, marked: Any, stability: str, meaning: str) -> str:
     what = "class" if inspect.isclass(marked) else "function"
     text = fill(f"This *{what}* is marked as **{stability}**. {meaning}", width=90)
     return f".. {kind}:: {indent(text, '   ').lstrip()}\n"

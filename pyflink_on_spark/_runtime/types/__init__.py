@@ -41,7 +41,7 @@ __all__ = [
 ]
 
 
-def _is_untyped(type_info: TypeInformation | None) -> bool:
+def _is_untyped(type_info: object) -> bool:
     return type_info is None or isinstance(type_info, PickledBytesTypeInfo)
 
 
