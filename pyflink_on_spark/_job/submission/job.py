@@ -18,8 +18,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 from pyflink_on_spark._compat import registry
-from pyflink_on_spark._graph.physical_graph import PhysicalNode, build_physical_graph, demand_uids
-from pyflink_on_spark._graph.stages import place_sinks, plan_stages
+from pyflink_on_spark._graph.physical_graph import (
+    PhysicalNode,
+    build_physical_graph,
+    demand_uids,
+    place_sinks,
+    plan_stages,
+)
 from pyflink_on_spark._graph.stream_graph import GraphSettings, StreamGraph, Transformation
 from pyflink_on_spark._options import flink
 from pyflink_on_spark._options.checkpointing import INTERVAL

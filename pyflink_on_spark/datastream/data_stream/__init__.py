@@ -10,9 +10,8 @@ from pyflink_on_spark.datastream.data_stream.connected_streams import (
     BroadcastStream,
     ConnectedStreams,
 )
-from pyflink_on_spark.datastream.data_stream.data_stream import DataStream
+from pyflink_on_spark.datastream.data_stream.data_stream import DataStream, DataStreamSink
 from pyflink_on_spark.datastream.data_stream.keyed_stream import KeyedStream
-from pyflink_on_spark.datastream.data_stream.sink import DataStreamSink
 from pyflink_on_spark.datastream.data_stream.windowed_stream import (
     WINDOW_STATE_NAME as WINDOW_STATE_NAME,
 )

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from pyflink_on_spark._compat.recorded import note_recorded
 from pyflink_on_spark._compat.renamed_parameters import renamed
 from pyflink_on_spark._connectors.builtin.driver_sinks import CollectSink, PrintSink
-from pyflink_on_spark._graph.stream_graph import Aligned, Edge
+from pyflink_on_spark._graph.stream_graph import Aligned, Edge, Transformation
 from pyflink_on_spark._runtime.contract.plan import Partitioner as RuntimePartitioner
 from pyflink_on_spark._runtime.operators.async_wait import AsyncWaitOperator
 from pyflink_on_spark._runtime.operators.process import ProcessOperator
@@ -44,11 +44,11 @@ from pyflink_on_spark.datastream.data_stream.flow import (
     declared_type,
     user_function,
 )
+from pyflink_on_spark.datastream.data_stream.operator_settings import OperatorSettings
 from pyflink_on_spark.datastream.data_stream.partitioned_stream import (
     BAD_KEY_SELECTOR,
     PartitionedStream,
 )
-from pyflink_on_spark.datastream.data_stream.sink import DataStreamSink
 from pyflink_on_spark.datastream.functions import (
     FilterFunction,
     FlatMapFunction,
@@ -478,3 +478,14 @@ def async_wait(
         keyed=hasattr(stream, "_origin_stream"),
     )
     return stream._then("async wait operator", operator, declared_type(output_type))
+
+
+class DataStreamSink(OperatorSettings):
+    """A sink that was added to a stream. Its setters change the sink and return it."""
+
+    def __init__(self, j_data_stream_sink):
+        self._j_data_stream_sink: Transformation = j_data_stream_sink
+
+    @property
+    def _transformation(self) -> Transformation:
+        return self._j_data_stream_sink
