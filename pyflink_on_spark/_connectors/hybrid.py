@@ -40,7 +40,7 @@ class SourceProgress:
     items: tuple[Any, ...]
 
 
-def of_last_source(restored: Iterable[Any]) -> Iterator[Any]:
+def of_last_source(restored: Iterable[Any]) -> Iterator[object]:
     """Yield the positions of the last source: those of its enumerator and of its readers."""
     for item in restored:
         if _is_progress(item):

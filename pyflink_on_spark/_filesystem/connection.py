@@ -126,7 +126,7 @@ def _forget() -> None:
     _OWN.__init__()  # type: ignore[misc]
 
 
-def connection(root: str, scheme: Scheme, options: Mapping[str, Any]) -> Connection:
+def connection(root: str, scheme: Scheme, options: Mapping[str, object]) -> Connection:
     """Return the connection for this thread.
 
     Args:
@@ -199,7 +199,7 @@ def _connect(root: str, scheme: Scheme, options: Mapping[str, Any]) -> Connectio
     )
 
 
-def _connect_arrow(root: str, scheme: Scheme, options: Mapping[str, Any]) -> Connection:
+def _connect_arrow(root: str, scheme: Scheme, options: Mapping[str, object]) -> Connection:
     from pyarrow import fs as arrow
 
     wrapper: Any = importlib.import_module("fsspec.implementations.arrow").ArrowFSWrapper

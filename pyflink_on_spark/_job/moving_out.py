@@ -311,7 +311,7 @@ class _NoWindows:
     def complete(self, contents: KeyGroupContents) -> None:
         """Do nothing."""
 
-    def write(self, namespace: Any) -> bytes:
+    def write(self, namespace: object) -> bytes:
         """Write a namespace."""
         if namespace is not None:
             raise ValueError(f"it has state of the namespace {namespace!r}, and no windows")

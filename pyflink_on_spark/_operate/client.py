@@ -216,7 +216,7 @@ class RemoteJob:
         except DriverGone:
             return str(self._records.archived(self.id).get("/log", ""))
 
-    def request(self, method: str, path: str, body: Mapping[str, Any] | None = None) -> Any:
+    def request(self, method: str, path: str, body: Mapping[str, object] | None = None) -> Any:
         """Send a request about the job, and return the answer.
 
         Raises:

@@ -218,7 +218,7 @@ class Option(Generic[T]):
         self.check(value)
         return value
 
-    def write(self, values: MutableMapping[str, Any], value: T) -> None:
+    def write(self, values: MutableMapping[str, object], value: T) -> None:
         """Set the option in a configuration.
 
         Raises:

@@ -295,7 +295,7 @@ def pickle_hash(value: object) -> int:
     return bytes_hash(flink_pickle(value))
 
 
-def flink_pickle(value: Any) -> bytes:
+def flink_pickle(value: object) -> bytes:
     """Return the pickle of a value as PyFlink makes it where there is no declared type.
 
     A pickle depends on which parts of a value are one and the same object. Equal keys must meet:

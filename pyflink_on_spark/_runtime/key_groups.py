@@ -224,7 +224,7 @@ class KeyGroups:
         self.count = max_parallelism
         self._hash: KeyHash = UntypedKeyHash() if key_type is None else DeclaredKeyHash(key_type)
 
-    def of(self, key: Any) -> int:
+    def of(self, key: object) -> int:
         """Return the key group of a key, which is as the engine has it."""
         return key_group(self._hash.code(key), self.count)
 

@@ -52,7 +52,7 @@ class ExecutionConfig(OptionsView):
 
     PARALLELISM_UNKNOWN = -2
 
-    def __init__(self, j_execution_config: Any) -> None:
+    def __init__(self, j_execution_config: object) -> None:
         call = "ExecutionConfig(j_execution_config)"
         super().__init__(own_handle(j_execution_config, Configuration, call))
 

@@ -35,7 +35,7 @@ class JobExecutionResult:
         j_job_execution_result: the engine's ``JobOutcome``.
     """
 
-    def __init__(self, j_job_execution_result: Any) -> None:
+    def __init__(self, j_job_execution_result: object) -> None:
         call = "JobExecutionResult(j_job_execution_result)"
         self._outcome = own_handle(j_job_execution_result, JobOutcome, call)
 

@@ -51,7 +51,7 @@ class RestartStrategyConfiguration(metaclass=ABCMeta):  # noqa: B024 - as in PyF
         j_restart_strategy_configuration: this package's description.
     """
 
-    def __init__(self, j_restart_strategy_configuration: Any) -> None:
+    def __init__(self, j_restart_strategy_configuration: object) -> None:
         call = "RestartStrategyConfiguration(j_restart_strategy_configuration)"
         self._spec = own_handle(j_restart_strategy_configuration, RestartSpec, call)
 

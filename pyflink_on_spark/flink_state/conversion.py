@@ -307,7 +307,7 @@ class _Operator:
         self,
         file: StateFileWriter,
         heir: Heir,
-        make: Callable[[Sequence[Versioned]], list[Any]],
+        make: Callable[[Sequence[Versioned]], list[object]],
         lists: list[tuple[int, StateHeader, str, list[Any]]],
     ) -> None:
         where = f"{self._checkpoint.path}: the sink {shown(self._operator)}"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import NoReturn
 
 from pyflink_on_spark._compat.missing_names import missing_name
 from pyflink_on_spark._compat.unsupported import Gap, raise_unsupported
@@ -48,7 +48,7 @@ class CompiledPlan:
     def __init__(self, j_compiled_plan, t_env):
         self._text: str = j_compiled_plan
         self._t_env = t_env
-        self._sinks: Any = sinks_of(session_of(t_env), self._text)
+        self._sinks: object = sinks_of(session_of(t_env), self._text)
 
     def __str__(self) -> str:
         return self.explain()

@@ -246,7 +246,7 @@ class _Parser:
             return expressions.not_(_expression(self._unary()))
         return self._suffixed()
 
-    def _suffixed(self) -> Any:
+    def _suffixed(self) -> object:
         value = self._atom()
         while True:
             if self._is("."):

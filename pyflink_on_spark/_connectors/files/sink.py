@@ -106,7 +106,7 @@ class PartFileSink(Sink):
             config, to_text, encoder, context, self._id, bucket_writer, self._place
         )
 
-    def _form(self) -> tuple[Callable[[Any], Any], Any, type[BucketWriter]]:
+    def _form(self) -> tuple[Callable[[Any], object], Any, type[BucketWriter]]:
         """Return the conversion of elements, their encoder, and the writer class of a bucket."""
         bulk = self._config.bulk
         if bulk is not None:

@@ -225,7 +225,7 @@ class BulkBucketWriter(BucketWriter):
 
     _encoder: Any  # an OutputFileFormat
 
-    def write(self, texts: Sequence[Any], now: int) -> None:
+    def write(self, texts: Sequence[object], now: int) -> None:
         """Write converted elements at a processing time in ms.
 
         They go to a new part file if what the format has flushed exceeds the policy's size.
@@ -393,7 +393,7 @@ class FileSinkWriter(SinkWriter):
         assert self._bucket_of is not None
         return self._bucket_of(element), self._to_text(element)
 
-    def _write_placed(self, placed: Iterable[tuple[str, Any]], now: int) -> None:
+    def _write_placed(self, placed: Iterable[tuple[str, object]], now: int) -> None:
         by_bucket: dict[str, list[Any]] = {}
         for name, text in placed:
             by_bucket.setdefault(name, []).append(text)

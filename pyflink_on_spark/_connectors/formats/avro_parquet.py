@@ -55,7 +55,7 @@ def avro_arrow_schema(definition: object) -> pa.Schema:
     return pa.schema(list(kind))
 
 
-def _arrow_type(definition: Any, named: dict[str, Any]) -> pa.DataType:
+def _arrow_type(definition: Any, named: dict[str, object]) -> pa.DataType:
     if isinstance(definition, list):
         return _of_union(definition, named)
     if isinstance(definition, str):

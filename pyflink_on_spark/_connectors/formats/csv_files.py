@@ -449,7 +449,7 @@ def _decimal_text(data_type: DecimalType) -> Callable[[Any], str]:
     rounded = to_arrow(pa.decimal128(data_type.precision, data_type.scale))
     assert rounded is not None
 
-    def write(value: Any) -> str:
+    def write(value: object) -> str:
         fitting = rounded(value)
         return "" if fitting is None else str(_EXACT.normalize(fitting))
 

@@ -302,7 +302,7 @@ def _join(form: CsvRowFormat, texts: Sequence[str]) -> str:
 def _array(element_type: TypeInformation, form: CsvRowFormat) -> Write:
     element, null = _text(element_type, form), form.null or ""
 
-    def write(items: Sequence[Any]) -> str:
+    def write(items: Sequence[object]) -> str:
         return _join(form, [null if item is None else element(item) for item in items])
 
     return write

@@ -472,7 +472,7 @@ def _map(type_info: MapTypeInfo) -> Write:
     value = _writer(value_type_of(type_info))
     key_text = codec_of(key_type_of(type_info)).text
 
-    def write(items: dict[Any, Any]) -> str:
+    def write(items: dict[object, object]) -> str:
         fields = [
             f"{string_bytes_text(key_text(key))}:{'null' if item is None else value(item)}"
             for key, item in items.items()
@@ -485,7 +485,7 @@ def _map(type_info: MapTypeInfo) -> Write:
 def _array(element_type: TypeInformation) -> Write:
     element = _writer(element_type)
 
-    def write(items: Sequence[Any]) -> str:
+    def write(items: Sequence[object]) -> str:
         texts = ["null" if item is None else element(item) for item in items]
         return f"[{','.join(texts)}]"
 

@@ -33,7 +33,7 @@ class FunctionWriter(SinkWriter):
         self._checkpoints.initialize()
         open_function(function, context.runtime_context)
 
-    def write(self, elements: Iterator[Any]) -> None:
+    def write(self, elements: Iterator[object]) -> None:
         invoke, context = self._function.invoke, self._sink_context
         for value in elements:
             invoke(value, context)

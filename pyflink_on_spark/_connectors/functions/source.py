@@ -277,7 +277,7 @@ class FunctionSource(Source):
         self.bounded = bounded
         self.parallel = parallel
 
-    def splits(self, parallelism: int) -> list[Any]:
+    def splits(self, parallelism: int) -> list[object]:
         """Return one split for each subtask, without content."""
         return list(range(parallelism))
 

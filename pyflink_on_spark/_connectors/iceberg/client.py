@@ -57,7 +57,7 @@ class BatchRows(ABC):
         """Return the rows of a batch of these columns, in the types of Iceberg."""
 
     @abstractmethod
-    def batch(self, rows: Sequence[Any]) -> pa.RecordBatch:
+    def batch(self, rows: Sequence[object]) -> pa.RecordBatch:
         """Return rows as a batch; at least one."""
 
 

@@ -177,7 +177,7 @@ class Sqlite(Database):
         code: int = getattr(error, "sqlite_errorcode", -1)
         return code & 0xFF in _TRANSIENT
 
-    def converters(self) -> Sequence[tuple[Any, Converter]]:
+    def converters(self) -> Sequence[tuple[object, Converter]]:
         return [
             (Types.BIG_DEC(), plain_decimal),
             (Types.BIG_INT(), _whole_number),

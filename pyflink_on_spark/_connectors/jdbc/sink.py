@@ -104,7 +104,7 @@ class JdbcWriter(BatchWriter):
         interval = execution.batch_interval if execution.batch_size != 1 else 0
         super().__init__(interval, now(), self._client)
 
-    def write(self, elements: Iterator[Any]) -> None:
+    def write(self, elements: Iterator[object]) -> None:
         while True:
             room = self._size - len(self._rows) if self._size > 0 else _CHUNK
             taken = self._make.take(elements, room)

@@ -122,7 +122,7 @@ def owner(partition: Partition, parallelism: int) -> int:
     return (first + number) % parallelism
 
 
-def topic_partition(partition: Partition, *offset: Any) -> Any:
+def topic_partition(partition: Partition, *offset: object) -> Any:
     """Return confluent_kafka's object for a partition.
 
     Args:

@@ -49,7 +49,7 @@ _value = methodcaller("value")
 _timestamp, _kind, _time = methodcaller("timestamp"), itemgetter(0), itemgetter(1)
 
 
-def runs(messages: list[Any]) -> Iterator[tuple[Partition, list[Any]]]:
+def runs(messages: list[Any]) -> Iterator[tuple[Partition, list[object]]]:
     """Yield runs of messages of one partition; a message that is an error ends its run."""
     for topic, of_topic in groupby(messages, key=_topic):
         for number, of_partition in groupby(of_topic, key=_partition):
@@ -62,7 +62,7 @@ def runs(messages: list[Any]) -> Iterator[tuple[Partition, list[Any]]]:
                     yield (topic, number), records
 
 
-def runs_by_partition(messages: list[Any]) -> Iterator[tuple[Partition, list[Any]]]:
+def runs_by_partition(messages: list[object]) -> Iterator[tuple[Partition, list[Any]]]:
     """Yield the runs of one partition after the other, as few as there can be."""
     found: dict[Partition, list[list[Any]]] = {}
     for key, run in runs(messages):
@@ -326,7 +326,7 @@ class KafkaReader(SourceReader):
         if position.ended:
             self._end(key)
 
-    def _elements(self, records: list[Any]) -> list[Any]:
+    def _elements(self, records: list[Any]) -> list[object]:
         deserialize = self._deserialize
         try:
             return list(map(deserialize, self._deserialized(records)))

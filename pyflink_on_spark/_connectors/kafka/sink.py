@@ -155,7 +155,7 @@ class KafkaWriter(SinkWriter):
         self._budget: ShutdownBudget | None = shutdown_budget_of(task.job_id, task.attempt)
         self._failed = False
 
-    def write(self, elements: Iterator[Any]) -> None:
+    def write(self, elements: Iterator[object]) -> None:
         serialize, cursor = self._serialize, self._cursor
         try:
             self._producer.send(serialize(element, cursor.timestamp) for element in elements)

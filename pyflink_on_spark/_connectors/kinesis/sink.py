@@ -75,14 +75,14 @@ class _RequestWriter(SinkWriter):
         self._due: int | None = None
 
     @abstractmethod
-    def record(self, element: Any, data: bytes) -> Record:
+    def record(self, element: object, data: bytes) -> Record:
         """Return the record of an element, as a request contains it."""
 
     @abstractmethod
     def request(self, records: list[Record]) -> list[Rejection | None]:
         """Send a request; return why each record was rejected, or None."""
 
-    def write(self, elements: Iterator[Any]) -> None:
+    def write(self, elements: Iterator[object]) -> None:
         limits, serialize = self._batching, self._serialize
         for value in elements:
             data = serialize(value)

@@ -102,7 +102,7 @@ def reader_of(meta: StateMeta) -> Reader:
     return _UNSTAMPED.get(meta.kind, lambda entry: entry[1])
 
 
-def rewritten(meta: StateMeta, entry: Any, value: Any) -> object:
+def rewritten(meta: StateMeta, entry: Any, value: object) -> object:
     """Return an entry with another value, which is as old as the entry.
 
     Args:

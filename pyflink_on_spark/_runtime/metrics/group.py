@@ -102,9 +102,9 @@ class DistributionValue(Distribution):
 
     def __init__(self) -> None:
         self._count = 0
-        self._sum: Any = 0
+        self._sum: object = 0
         self._min: Any = None
-        self._max: Any = None
+        self._max: object = None
 
     def update(self, value: Any) -> None:
         """Take one more number into account.

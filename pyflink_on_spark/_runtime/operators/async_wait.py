@@ -89,7 +89,7 @@ class Call:
     def __init__(
         self,
         function: Any,
-        value: Any,
+        value: object,
         timestamp: int | None,
         timeout: int,
         strategy: Any,

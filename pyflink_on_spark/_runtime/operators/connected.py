@@ -90,7 +90,7 @@ class CoFlatMapOperator(_CoFunctionOperator):
 
     methods = ("flat_map1", "flat_map2")
 
-    def _called(self, elements: Iterator[Any], call: Callable[[Any], Any]) -> Iterator[Any]:
+    def _called(self, elements: Iterator[Any], call: Callable[[Any], Any]) -> Iterator[object]:
         for value in self._values(elements):
             results = call(value)
             if results:
@@ -123,7 +123,7 @@ class CoProcessOperator(TimerDrivenOperator):
     def _first(self, elements: Iterator[Any]) -> Iterator[object]:
         return self._called(elements, self._loaded.process_element1)
 
-    def _second(self, elements: Iterator[Any]) -> Iterator[object]:
+    def _second(self, elements: Iterator[object]) -> Iterator[object]:
         return self._called(elements, self._loaded.process_element2)
 
     def _called(
@@ -167,7 +167,7 @@ class BroadcastProcessOperator(TimerDrivenOperator):
         """Load and open the function."""
         for descriptor in self.descriptors():
             context.operator_state.broadcast_state(descriptor)
-        self._held: list[Any] = []
+        self._held: list[object] = []
         self._held_timestamps: list[int | None] = []
         self._holds = context.task.batch and not self.keyed
         super().open(context)
@@ -188,7 +188,7 @@ class BroadcastProcessOperator(TimerDrivenOperator):
         self._broadcast_context = BroadcastElementContext(state, cursor, keyless)
         if self.keyed:
             keyed = cursor, service, self._backend
-            self._other_context: Any = OtherKeyedElementContext(state, *keyed)
+            self._other_context: object = OtherKeyedElementContext(state, *keyed)
             self._timer_context = BroadcastOnTimerContext(state, *keyed)
         else:
             self._other_context = ReadOnlyContext(state, cursor, service)
@@ -202,7 +202,7 @@ class BroadcastProcessOperator(TimerDrivenOperator):
             return iter(())
         return self._for_each(elements, call, self._other_context)
 
-    def _broadcast(self, elements: Iterator[object]) -> Iterator[Any]:
+    def _broadcast(self, elements: Iterator[object]) -> Iterator[object]:
         call = self._loaded.process_broadcast_element
         if self.keyed:
             elements = self._without_key(elements)

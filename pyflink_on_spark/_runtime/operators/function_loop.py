@@ -152,7 +152,7 @@ class LoopCode:
         self.value = result
 
     def call(
-        self, result: str, name: str, function: Any, *arguments: str, indent: str = ""
+        self, result: str, name: str, function: object, *arguments: str, indent: str = ""
     ) -> list[str]:
         """Assign the result of a function, which is written in line if it is small.
 

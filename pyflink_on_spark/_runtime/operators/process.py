@@ -170,7 +170,9 @@ class AnyProcessOperator(RichFunctionOperator):
     A result ``(tag, value)`` goes to a side output.
     """
 
-    def _for_each(self, elements: Iterator[object], call: Call, context: object) -> Iterator[Any]:
+    def _for_each(
+        self, elements: Iterator[object], call: Call, context: object
+    ) -> Iterator[object]:
         side_output = self._context.side_output
         for value in elements:
             results = call(value, context)
@@ -288,7 +290,7 @@ class TimerDrivenOperator(AnyProcessOperator):
                     else:
                         yield result
 
-    def _due_before_element(self) -> Iterator[Any]:
+    def _due_before_element(self) -> Iterator[object]:
         """Yield the results of timers that the clock has passed; then restore key and timestamp."""
         backend, cursor = self._backend, self._cursor
         key, timestamp = backend.key, cursor.timestamp

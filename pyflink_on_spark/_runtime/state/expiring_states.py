@@ -124,7 +124,7 @@ class ExpiringListState(Expiring, ListState):
 class ExpiringMapState(Expiring, MapState):
     """A map whose entries expire one by one."""
 
-    def get(self, key: Any) -> Any:
+    def get(self, key: object) -> Any:
         """Return a value that has not expired, or None."""
         rules = self._accessed()
         entries = self._load() or {}

@@ -251,7 +251,7 @@ class ListState(MergingState):
                 known += elements
                 self._store(known)
 
-    def _merged(self, first: list[Any], second: list[Any]) -> list[Any]:
+    def _merged(self, first: list[Any], second: list[object]) -> list[Any]:
         return first + second
 
 
@@ -285,7 +285,7 @@ class ReducingState(MergingState):
         current = self._load()
         self._keep(value if current is None else self._reduce(current, value))
 
-    def _merged(self, first: Any, second: Any) -> Any:
+    def _merged(self, first: object, second: object) -> Any:
         return self._reduce(first, second)
 
 
@@ -358,7 +358,7 @@ class FoldingState(KeyedState):
         """Return the value; None if nothing was added."""
         return self._load()
 
-    def add(self, value: Any) -> None:
+    def add(self, value: object) -> None:
         """Fold one more value in."""
         current = self._load()
         if current is None:

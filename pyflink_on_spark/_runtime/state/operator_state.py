@@ -114,7 +114,7 @@ class OperatorListState:
         """Append elements."""
         self._elements.extend(values)
 
-    def update(self, values: Iterable[Any]) -> None:
+    def update(self, values: Iterable[object]) -> None:
         """Replace the list."""
         self._elements[:] = list(values)
 

@@ -59,7 +59,7 @@ class TimeToLive:
         """Return the latest stamp (ms) that has expired."""
         return self._clock.now() - self.duration
 
-    def stamp(self, value: object) -> tuple[int, Any]:
+    def stamp(self, value: object) -> tuple[int, object]:
         """Return a value with the time of now."""
         return self._clock.now(), value
 
@@ -123,7 +123,7 @@ class Sweep:
 class Stamps(Protocol):
     """The place of the stamps (ms) in the entries of a kind of state."""
 
-    def stamped(self, entry: Any, now: int) -> Any:
+    def stamped(self, entry: object, now: int) -> Any:
         """Return an entry with stamps."""
         ...
 

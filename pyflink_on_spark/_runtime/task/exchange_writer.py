@@ -82,7 +82,7 @@ class KeyRoutes(Generic[Receiver]):
         receiver = self.known[key] = self._of_group[self._key_groups.of(key)]
         return receiver
 
-    def find_all(self, keys: Sequence[Any]) -> list[Receiver]:
+    def find_all(self, keys: Sequence[object]) -> list[Receiver]:
         """Return the receiver of each of many keys; of new ones in less time than one by one."""
         with suppress(KeyError):
             return list(map(self.known.__getitem__, keys))

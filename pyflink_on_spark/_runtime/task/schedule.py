@@ -322,7 +322,7 @@ class SourceInput:
             if self.reading and not self._reader.stop():
                 self._end()
 
-    def add_splits(self, splits: Sequence[Any], *, at_once: bool) -> None:
+    def add_splits(self, splits: Sequence[object], *, at_once: bool) -> None:
         """Take splits from the driver.
 
         What comes after the order of a checkpoint waits until the checkpoint's barrier has passed:

@@ -44,7 +44,7 @@ def tuples(name: str, fields: list[Codec]) -> Codec:
     ]
     write_fields = _write_fields(fields)
 
-    def source(value: object) -> tuple[Any, ...]:
+    def source(value: object) -> tuple[object, ...]:
         if value is None:
             raise NullPart("None is no tuple")
         if not isinstance(value, (tuple, list, Row)):
@@ -138,7 +138,7 @@ def _collect_tuple(fields: list[Codec]) -> Convert | None:
     return lambda value: tuple([collect(item) for collect, item in zip(collectors, value)])
 
 
-def _same(value: object) -> Any:
+def _same(value: object) -> object:
     return value
 
 
@@ -390,7 +390,7 @@ def _sequence(name: str, element: Codec, source: Convert, element_nullable: bool
     def text(value: list[object]) -> str:
         return f"[{', '.join(map(element_text, value))}]"
 
-    def parts(value: Any) -> Iterable[Part]:
+    def parts(value: object) -> Iterable[Part]:
         if not isinstance(value, (list, tuple)):
             return ()
         return (

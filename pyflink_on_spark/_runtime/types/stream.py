@@ -146,7 +146,7 @@ class StreamConverter:
     def _in_chunks(self, elements: Iterator[object], column: ConvertColumn) -> Iterator[object]:
         elements = iter(elements) if self._snapshot is None else map(self._snapshot, elements)
         while True:
-            chunk: list[Any] = []
+            chunk: list[object] = []
             failure: BaseException | None = None
             try:
                 chunk.extend(islice(elements, _CHUNK))

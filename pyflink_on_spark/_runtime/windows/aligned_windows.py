@@ -146,8 +146,8 @@ class AlignedWindows:
         return pane
 
     def take_one(
-        self, key: Any, value: Any, timestamp: int | None, windows: list[Any]
-    ) -> Iterator[Any]:
+        self, key: object, value: Any, timestamp: int | None, windows: list[Any]
+    ) -> Iterator[object]:
         """Yield the results of an element, some of whose windows have fired or are over."""
         assert timestamp is not None
         operation, watermark = self._operation, self._timers.watermark
@@ -210,7 +210,7 @@ class AlignedWindows:
 
     # -- windows that are over --------------------------------------------------------------------
 
-    def _finish(self, over: list[Any]) -> Iterator[Any]:
+    def _finish(self, over: list[Any]) -> Iterator[object]:
         """Fire windows and give them up at once."""
         for window in over:
             entries = self._table.namespaces.pop(window)
@@ -231,7 +231,7 @@ class AlignedWindows:
                 cursor.timestamp = time
                 yield result
 
-    def _fire(self, over: list[Any], fired: StateTable) -> Iterator[Any]:
+    def _fire(self, over: list[Any], fired: StateTable) -> Iterator[object]:
         """Fire windows whose end has come, clear those whose lateness has; in order of time."""
         steps = []
         for window in over:

@@ -147,7 +147,7 @@ def _drivers(
 
     def of_subtask(number: int) -> Callable[[str], Callable[[list[Any]], None]]:
         def of_channel(channel: str) -> Callable[[list[Any]], None]:
-            def send(things: list[Any]) -> None:
+            def send(things: list[object]) -> None:
                 counts[number] = counts.get(number, 0) + 1
                 sent.append(
                     ChannelRow(DRIVER, -1 - number, counts[number], serialize((channel, things)))

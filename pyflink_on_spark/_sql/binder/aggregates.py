@@ -46,7 +46,7 @@ def is_aggregate(node: object, functions: Functions) -> bool:
     return isinstance(function_of_call(node, functions.find), AggregateFunction)
 
 
-def parts(node: Any) -> Iterator[Any]:
+def parts(node: object) -> Iterator[Any]:
     """Yield an expression and its parts, without queries and windows of rows."""
     if isinstance(node, tuple):
         for item in node:

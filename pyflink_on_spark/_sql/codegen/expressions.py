@@ -7,7 +7,6 @@ import math
 import re
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable
-from typing import Any
 
 from pyflink_on_spark._sql.codegen.casts import cast
 from pyflink_on_spark._sql.codegen.program import Part
@@ -113,7 +112,7 @@ class ExpressionCompiler:
         self.whole: Typed | None = None
         """The expression of which this compiler makes a function, if it is a part."""
 
-    def bind(self, thing: Any, hint: str) -> str:
+    def bind(self, thing: object, hint: str) -> str:
         """Make an object known to the code, and return its name there."""
         for name, bound in self.bindings.items():
             if bound is thing:

@@ -66,7 +66,7 @@ class Program:
             context: the operator's, which bindings may need.
         """
         namespace: dict[str, Any] = {}
-        opened: list[tuple[Binding, Any]] = []
+        opened: list[tuple[Binding, object]] = []
         sources = [self.source]
         for name, thing in self.bindings.items():
             if isinstance(thing, Part):
@@ -100,7 +100,7 @@ class LoadedProgram:
     """
 
     function: Callable[..., Any]
-    opened: tuple[tuple[Binding, Any], ...] = ()
+    opened: tuple[tuple[Binding, object], ...] = ()
 
     def close(self) -> None:
         """Release the objects of the program."""

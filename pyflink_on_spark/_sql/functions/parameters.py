@@ -165,7 +165,7 @@ def limited(
     name: str,
     parameters: tuple[Parameter, ...],
     result: LogicalType | Result,
-    function: Callable[..., Any],
+    function: Callable[..., object],
     **form: Any,
 ) -> ScalarFunction:
     """Return a function of one form that takes limits; for the arguments see ``function_of``."""

@@ -124,7 +124,7 @@ class FlatAggregateOperator(KeyedBundlingOperator):
     def process_bundle(self, elements: Iterator[Any]) -> Iterator[object]:
         """Yield the changes; nothing yet in batch mode."""
         function, groups, note = self._function, self._groups, self._note
-        touched: dict[Any, list[Any]] = {}
+        touched: dict[object, list[Any]] = {}
         for key, element in elements:
             kind, row = element if self._changelog else (INSERT, element)
             state = groups.get(key)

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 _COUNT, _PARTNERS = 0, 1
-_NONE: dict[Any, Any] = {}
+_NONE: dict[object, Any] = {}
 
 
 class HashableMap(dict[Any, Any]):
@@ -92,7 +92,7 @@ class JoinOperator(KeyedProgramOperator):
     def _right(self, elements: Iterator[object]) -> Iterator[object]:
         return self._changes(elements, 1)
 
-    def _inner(self, elements: Iterator[Any], side: int) -> Iterator[Any]:
+    def _inner(self, elements: Iterator[Any], side: int) -> Iterator[object]:
         """Yield the pairs of rows that are only added; those without partners do not count."""
         own, others = self._sides[side], self._sides[1 - side]
         has_null, matches, note = self._has_null[side], self._matches, own.note
@@ -161,7 +161,7 @@ class JoinOperator(KeyedProgramOperator):
         """Return whether the rows of a side know how many partners they have."""
         return self._outer[side]
 
-    def _added(self, kind: int, row: Any, found: list[Any], side: int) -> Iterator[object]:
+    def _added(self, kind: int, row: object, found: list[Any], side: int) -> Iterator[object]:
         outer, other_outer = self._outer[side], self._outer[1 - side]
         if outer and not found:
             yield INSERT, self._both(row, None, side)

@@ -185,7 +185,7 @@ class ArrivalMatchOperator(MatchOperator):
             self._settle(key, held)
             yield from made
 
-    def advance_processing_time(self, now: int) -> Iterable[Any]:
+    def advance_processing_time(self, now: int) -> Iterable[object]:
         """Yield the matches of the rows that have waited, and of those that waited for others."""
         within = self._pattern.within
         for _, key, _ in self._ticks.until(now):
@@ -505,7 +505,7 @@ class Automaton:
         """True for the state of a key that may be forgotten."""
         return not known[1]
 
-    def process(self, known: list[Any], row: Any, time: int) -> tuple[list[Any], bool]:
+    def process(self, known: list[Any], row: object, time: int) -> tuple[list[Any], bool]:
         """Take the next row; return the matches, and whether a match may begin with the row.
 
         Args:
@@ -530,7 +530,7 @@ class Automaton:
         return made, begun
 
     def _move(
-        self, known: list[Any], row: Any, time: int, kept: list[Any], ended: list[Any]
+        self, known: list[Any], row: Any, time: int, kept: list[object], ended: list[object]
     ) -> bool:
         """Let all matches so far take a row, and tell whether one begins with it.
 
@@ -587,7 +587,7 @@ class Automaton:
         self._trim(known)
         return made
 
-    def _release(self, known: list[Any], time: int) -> list[Any]:
+    def _release(self, known: list[Any], time: int) -> list[object]:
         """Return the rows of complete matches that no earlier partial match holds back."""
         base, rows, partial, complete = known
         made = []

@@ -56,7 +56,7 @@ class FrameOperator(KeyedProgramOperator):
             self._groups.current[key] = group
         return group
 
-    def _results(self, group: list[Any], time: int, rows: list[Any]) -> Iterator[Any]:
+    def _results(self, group: list[Any], time: int, rows: list[object]) -> Iterator[object]:
         """Yield rows of one time with their values."""
         if self._rows:
             for row in rows:
@@ -292,7 +292,9 @@ class OrderedOverOperator(KeyedProgramOperator):
         yield from self._following(group, index)
 
     @staticmethod
-    def _find(places: list[Any], steps: list[Any], place: Any, row: Any) -> tuple[int, int] | None:
+    def _find(
+        places: list[Any], steps: list[Any], place: object, row: Any
+    ) -> tuple[int, int] | None:
         """Return the step of the first row that equals one, and its number there."""
         index = bisect_left(places, place)
         while index < len(places) and places[index] == place:
@@ -325,7 +327,7 @@ class OrderedOverOperator(KeyedProgramOperator):
             self._add(accumulator, row)
         return accumulator
 
-    def _updates(self, rows: Iterable[object], old: Any, new: Any) -> Iterator[object]:
+    def _updates(self, rows: Iterable[object], old: Any, new: object) -> Iterator[object]:
         before, after = self._values(old), self._values(new)
         for row in rows:
             if self._before:

@@ -267,7 +267,7 @@ class VectorizedCalls(BundlingOperator):
         """Finish the bundle before the watermark."""
         return self.finish_bundle()
 
-    def process_bundle(self, elements: Iterator[Any]) -> Iterator[Any]:
+    def process_bundle(self, elements: Iterator[Any]) -> Iterator[object]:
         """Yield the rows with their new columns."""
         while batch := list(islice(elements, _ROWS)):
             rows = [row for _, row in batch] if self._changelog else batch

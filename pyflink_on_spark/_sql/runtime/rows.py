@@ -470,7 +470,7 @@ class ToRecords(Operator):
             yield record
             cursor.timestamp = received
 
-    def _of_changes(self, elements: Iterator[Any]) -> Iterator[Any]:
+    def _of_changes(self, elements: Iterator[Any]) -> Iterator[object]:
         make, cursor, rowtime = self._maker(), self._cursor, self._rowtime
         changelog, flagged = self._changelog, self._flagged
         for element in elements:
@@ -560,7 +560,7 @@ class FromRecords(Operator):
             )
         return ((record._row_kind.value, tuple(convert(record._values))) for record in elements)
 
-    def _with_timestamps(self, rows: Iterator[Any]) -> Iterator[Any]:
+    def _with_timestamps(self, rows: Iterator[Any]) -> Iterator[object]:
         cursor, changelog = self._cursor, self._changelog
         for row in rows:
             timestamp = cursor.timestamp

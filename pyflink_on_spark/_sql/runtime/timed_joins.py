@@ -111,7 +111,7 @@ class IntervalJoinOperator(KeyedProgramOperator):
             elif outer and not entry[_JOINED]:
                 yield self._both(row, None, side)
 
-    def _partners(self, entries: Iterable[Any], row: Any, time: int, side: int) -> list[Any]:
+    def _partners(self, entries: Iterable[Any], row: object, time: int, side: int) -> list[Any]:
         lower, upper = self._distances[side]
         first, last, matches = time + lower, time + upper, self._matches
         found = [entry for entry in entries if first <= entry[_TIME] <= last]
@@ -156,7 +156,7 @@ class IntervalJoinOperator(KeyedProgramOperator):
         self._reached = watermark * _MICROS
         return self._clean_up(self._reached)
 
-    def advance_processing_time(self, now: int) -> Iterable[Any]:
+    def advance_processing_time(self, now: int) -> Iterable[object]:
         """Yield the rows for which no partner has come."""
         return self._clean_up(now * _MICROS) if self._times is None else ()
 

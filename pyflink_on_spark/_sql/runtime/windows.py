@@ -252,7 +252,7 @@ class SliceAggregateOperator(WindowOperator):
         self._add(elements, self._use, self._reached, self._late.drop)
         return iter(())
 
-    def _use(self, end: int) -> tuple[Any, Callable[[Any], object]]:
+    def _use(self, end: int) -> tuple[object, Callable[[Any], object]]:
         # A slice whose own window has ended still counts for later ones.
         if end - _MICROS <= self._reached and self._slices.kind is WindowKind.CUMULATE:
             steps = (self._reached + _MICROS - end) // self._slices.step + 1
@@ -387,7 +387,7 @@ class WindowTopNOperator(WindowOperator):
             note(key)
         return iter(())
 
-    def _ended(self, reached: int) -> Iterable[Any]:
+    def _ended(self, reached: int) -> Iterable[object]:
         for end in sorted(end for end in self._known if end - _MICROS <= reached):
             self._known.discard(end)
             for rows in self._groups.namespace(end)[0].values():

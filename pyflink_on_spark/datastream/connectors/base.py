@@ -36,7 +36,7 @@ class Sink(JavaFunctionWrapper):
     On Spark: neither a Java object nor the name of a Java class is accepted.
     """
 
-    def __init__(self, sink: Any) -> None:
+    def __init__(self, sink: object) -> None:
         super().__init__(sink)
         call = f"{type(self).__name__}(sink)"
         self._sink = own_handle(sink, connector.Sink, call)  # type: ignore[type-abstract]

@@ -29,7 +29,7 @@ _not_yet = without_client("Kafka clusters that change")
 class KafkaMetadataService:
     """Knows the topics and clusters of a stream."""
 
-    def __init__(self, j_metadata_service: Any): ...
+    def __init__(self, j_metadata_service: object): ...
 
 
 @_not_yet

@@ -198,7 +198,7 @@ def _check_same_key_type(first: KeyedStream, second: KeyedStream) -> None:
 
 
 def _two_inputs(
-    name: str, operator: Any, first: DataStream, second: DataStream, output_type: Any
+    name: str, operator: Any, first: DataStream, second: DataStream, output_type: object
 ) -> DataStream:
     edges = flow_of(first).reading(0) + flow_of(second).reading(1)
     return DataStream(

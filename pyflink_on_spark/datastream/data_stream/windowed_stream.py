@@ -189,7 +189,7 @@ class _Windows:
         """
         return self._collecting(process_window_function, self._processed, output_type)
 
-    def _collecting(self, function: Any, internal: Any, output_type: Any) -> DataStream:
+    def _collecting(self, function: Any, internal: Any, output_type: object) -> DataStream:
         state = ListStateDescriptor(WINDOW_STATE_NAME, self.get_input_type())
         return self._windowed(None, function, internal(function), state, output_type)
 
@@ -198,7 +198,7 @@ class _Windows:
     def _passed_through() -> object:
         """Return the function that emits this one value unchanged."""
 
-    def _of_single_value(self, function: Any) -> Any:
+    def _of_single_value(self, function: object) -> object:
         """Return the function for windows with one value, which was combined from the elements."""
         for kind, internal in self._single_value.items():
             if isinstance(function, kind):
@@ -268,7 +268,7 @@ class WindowedStream(_Windows):
     process = renamed(output_type="result_type")(_Windows.process)
 
     @staticmethod
-    def _passed_through() -> Any:
+    def _passed_through() -> object:
         return InternalSingleValueWindowFunction(PassThroughWindowFunction())
 
 
@@ -283,7 +283,7 @@ class AllWindowedStream(_Windows):
     """
 
     _kind = "AllWindow"
-    _single_value: ClassVar[dict[type, Any]] = {
+    _single_value: ClassVar[dict[type, object]] = {
         AllWindowFunction: InternalSingleValueAllWindowFunction,
         ProcessAllWindowFunction: InternalSingleValueProcessAllWindowFunction,
     }
@@ -308,7 +308,7 @@ class AllWindowedStream(_Windows):
         return super().trigger(trigger)
 
     @staticmethod
-    def _passed_through() -> Any:
+    def _passed_through() -> object:
         return InternalSingleValueAllWindowFunction(PassThroughAllWindowFunction())
 
 

@@ -163,7 +163,7 @@ def _parts(data_type: DataType) -> list[DataType]:
     return []
 
 
-def _serialized(value: Any, data_type: Any) -> object:
+def _serialized(value: Any, data_type: object) -> object:
     """A value in which SQL's values stand for the objects of users' classes.
 
     Raises:

@@ -52,7 +52,7 @@ class StatementResult:
     time_zone: str = "UTC"
     print_kinds: bool | None = None
     job: object = None
-    finished: Callable[[], Any] | None = None
+    finished: Callable[[], object] | None = None
     print_text: bool = False
 
     @property

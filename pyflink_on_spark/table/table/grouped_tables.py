@@ -481,7 +481,7 @@ def _text(value: str) -> syntax.Literal:
     return literal(value)
 
 
-def _replaced(item: Any, parts: dict[str, Any]) -> Any:
+def _replaced(item: object, parts: dict[str, Any]) -> Any:
     if isinstance(item, syntax.Name) and len(item.parts) == 1 and item.parts[0] in parts:
         return syntax.Alias(parts[item.parts[0]], (item.parts[0],))
     if isinstance(item, syntax.Alias):

@@ -189,7 +189,7 @@ class Catalogs:
         """Remove a view; tell whether there was one."""
         return self._drop(view_path, CatalogView, if_exists=bool(ignore_if_not_exists))
 
-    def _temporary(self) -> dict[Any, Any]:
+    def _temporary(self) -> dict[Any, object]:
         catalog = self._session.catalog
         place = (catalog.current_catalog, catalog.current_database)
         return {path: each for path, each in catalog.temporary.items() if path[:2] == place}

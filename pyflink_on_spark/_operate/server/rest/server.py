@@ -375,7 +375,7 @@ class RestServer(socketserver.ThreadingMixIn, socketserver.TCPServer):
         self._lock = threading.Lock()
         super().__init__(address, RestHandler)
 
-    def get_request(self) -> tuple[Any, Any]:
+    def get_request(self) -> tuple[Any, object]:
         """Accept a connection; the thread that reads its first request shakes hands."""
         connection, address = super().get_request()
         if self._tls is not None:

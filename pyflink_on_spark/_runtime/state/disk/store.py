@@ -309,7 +309,7 @@ class DiskNamespace:
         self[key] = None
         return value
 
-    def update(self, entries: dict[Any, Any]) -> None:
+    def update(self, entries: dict[object, object]) -> None:
         """Set entries."""
         for key, value in entries.items():
             self[key] = value

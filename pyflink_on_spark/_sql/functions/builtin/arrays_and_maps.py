@@ -305,7 +305,7 @@ def united(*maps: dict[object, object]) -> dict[object, object]:
     return found
 
 
-def only(array: Array) -> Any:
+def only(array: Array) -> object:
     """Return the only element of an array, or None if it has none.
 
     Raises:

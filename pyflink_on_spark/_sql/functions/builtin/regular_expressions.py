@@ -57,7 +57,7 @@ class Expression:
         self._choices = len(pattern) << min(pattern.count("|") + pattern.count("?"), 99)
         self._repetitions = 99 if _NESTED.search(pattern) else sum(map(pattern.count, "*+{"))
 
-    def call(self, limits: Limits, method: Callable[..., Any], text: str, *args: Any) -> Any:
+    def call(self, limits: Limits, method: Callable[..., object], text: str, *args: Any) -> Any:
         """Call a method of the compiled expression with a text.
 
         Args:

@@ -57,7 +57,7 @@ class PandasAggregate:
         """Add a row."""
         accumulator.append(args)
 
-    def retract(self, accumulator: list[Any], *args: Any) -> None:
+    def retract(self, accumulator: list[object], *args: Any) -> None:
         """Take a row back."""
         accumulator.remove(args)
 
@@ -125,7 +125,7 @@ class LoadedAggregate:
         """Take a row back."""
         self.owner.retract(accumulator, *self._arguments(args))
 
-    def merge(self, accumulator: Any, other: Any) -> None:
+    def merge(self, accumulator: object, other: object) -> None:
         """Add another accumulator."""
         self.owner.merge(accumulator, [other])
 

@@ -142,7 +142,7 @@ def checked(result: object, name: str, rows: int) -> object:
     return result
 
 
-def values_of(result: Any, kind: LogicalType, zone: str) -> list[object]:
+def values_of(result: object, kind: LogicalType, zone: str) -> list[object]:
     """Return the Python objects of a Series, or the tuples of a DataFrame; NULL is None.
 
     Args:

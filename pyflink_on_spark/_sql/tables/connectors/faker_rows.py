@@ -80,7 +80,7 @@ _SECONDS = {"SECONDS": 1, "MINUTES": 60, "HOURS": 3600, "DAYS": 86_400}
 
 
 def _date(sign: int) -> Write:
-    def write(seed: random.Random, _faker: Any, args: Sequence[str], now: int) -> str:
+    def write(seed: random.Random, _faker: object, args: Sequence[str], now: int) -> str:
         *bounds, unit = args
         most, least = int(bounds[0]), int(bounds[1]) if len(bounds) > 1 else 0
         scale = _SECONDS[unit.upper()] * 1000

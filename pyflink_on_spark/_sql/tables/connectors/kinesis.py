@@ -281,7 +281,7 @@ class RecordReader(DataReader):
 
     metadata: tuple[str, ...]
 
-    def _deserializer(self) -> Callable[[Any], Any]:
+    def _deserializer(self) -> Callable[[Any], object]:
         readers = [_READERS[key] for key in self.metadata]
         return lambda record: (None, record.data, tuple([each(record) for each in readers]))
 

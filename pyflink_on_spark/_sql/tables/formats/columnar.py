@@ -192,7 +192,7 @@ def _rows(column: pa.Array, kind: LogicalType) -> Any:
     return _where_valid(column, list(zip(*fields)))
 
 
-def _where_valid(column: pa.Array, values: list[Any]) -> list[Any]:
+def _where_valid(column: pa.Array, values: list[Any]) -> list[object]:
     if not column.null_count:
         return values
     valid = column.is_valid().to_pylist()
@@ -527,7 +527,7 @@ class ParquetOutput(ColumnsOutput):
         if options.timestamp_unit == "ns":
             self._arrow = pa.schema([_in_nanos(field) for field in self._arrow])
 
-    def columns(self, schema: pa.Schema, rows: list[Any]) -> pa.RecordBatch:
+    def columns(self, schema: pa.Schema, rows: list[object]) -> pa.RecordBatch:
         """Return rows as a batch, with timestamps in the unit of the file."""
         made = super().columns(columns_schema(self._schema, ParquetFormat.identifier), rows)
         found = [column.cast(kind) for column, kind in zip(made.columns, schema.types)]

@@ -119,7 +119,7 @@ def not_null_reader(kind: LogicalType, dialect: CsvDialect) -> Read:
     raise ValueError(f"CSV has no {kind}")
 
 
-def _row(inner: list[Read], parts: list[Any], lenient: bool) -> tuple[Any, ...]:
+def _row(inner: list[Read], parts: list[Any], lenient: bool) -> tuple[object, ...]:
     width, found = len(inner), len(parts)
     if found < width:
         if not lenient:

@@ -128,7 +128,7 @@ def loading(schema: Schema) -> Callable[[str], object]:
     return loads
 
 
-def _decoding(read: Read, loads: Callable[[str], Any], schema: Schema) -> Decode:
+def _decoding(read: Read, loads: Callable[[str], object], schema: Schema) -> Decode:
     def decode(messages: Iterator[Any]) -> Iterator[Any]:
         for message in messages:
             value = None

@@ -389,7 +389,7 @@ def _simple_writer(field: Any, kind: LogicalType, null_text: str) -> Convert:
             return lambda value: numbers.get(value, first)
         return lambda value: first if value is None else value
     if field.cpp_type == field.CPPTYPE_STRING:
-        empty: Any = null_text if field.type == field.TYPE_STRING else b""
+        empty: object = null_text if field.type == field.TYPE_STRING else b""
         return lambda value: empty if value is None else value
     bits = logical.INTEGER_BITS.get(kind.root)
     if bits is None:

@@ -74,7 +74,7 @@ class FileCompactor(JavaObjectWrapper):
         j_file_compactor: made by the static methods of this class.
     """
 
-    def __init__(self, j_file_compactor: Any) -> None:
+    def __init__(self, j_file_compactor: object) -> None:
         call = "FileCompactor(j_file_compactor)"
         own = own_handle(j_file_compactor, config.Compactor, call)  # type: ignore[type-abstract]
         super().__init__(own)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from pyflink_on_spark._connectors.files.config import Enumeration, SplitAssignment
 from pyflink_on_spark.common._java_handles import own_handle
 
@@ -15,7 +13,7 @@ class FileEnumeratorProvider:
         j_file_enumerator_provider: made by the static methods of this class.
     """
 
-    def __init__(self, j_file_enumerator_provider: Any) -> None:
+    def __init__(self, j_file_enumerator_provider: object) -> None:
         call = "FileEnumeratorProvider(j_file_enumerator_provider)"
         self._enumeration = own_handle(j_file_enumerator_provider, Enumeration, call)
 
@@ -40,7 +38,7 @@ class FileSplitAssignerProvider:
         j_file_split_assigner: made by the static method of this class.
     """
 
-    def __init__(self, j_file_split_assigner: Any) -> None:
+    def __init__(self, j_file_split_assigner: object) -> None:
         call = "FileSplitAssignerProvider(j_file_split_assigner)"
         self._assignment = own_handle(j_file_split_assigner, SplitAssignment, call)
 

@@ -54,7 +54,7 @@ class FileSink(Sink, SupportsPreprocessing):
     text, whatever the rolling policy says.
     """
 
-    def __init__(self, j_file_sink: Any, transformer: StreamTransformer | None = None) -> None:
+    def __init__(self, j_file_sink: object, transformer: StreamTransformer | None = None) -> None:
         super().__init__(sink=j_file_sink)
         self._transformer = transformer
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from pyflink_on_spark._connectors.formats.file_format import InputFileFormat, TextLines
 from pyflink_on_spark.common._java_handles import own_handle
 
@@ -15,7 +13,7 @@ class StreamFormat:
         j_stream_format: made by the static method of this class.
     """
 
-    def __init__(self, j_stream_format: Any) -> None:
+    def __init__(self, j_stream_format: object) -> None:
         call = "StreamFormat(j_stream_format)"
         self._format = own_handle(j_stream_format, InputFileFormat, call)  # type: ignore[type-abstract]
 

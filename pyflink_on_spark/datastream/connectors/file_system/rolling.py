@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from pyflink_on_spark._connectors.files import config as rolling
 from pyflink_on_spark.common._java_handles import own_handle
 from pyflink_on_spark.common.utils import JavaObjectWrapper
@@ -16,7 +14,7 @@ class RollingPolicy(JavaObjectWrapper):
         j_rolling_policy: made by the static methods of this class.
     """
 
-    def __init__(self, j_rolling_policy: Any) -> None:
+    def __init__(self, j_rolling_policy: object) -> None:
         call = f"{type(self).__name__}(j_rolling_policy)"
         super().__init__(own_handle(j_rolling_policy, rolling.RollingLimits, call))
 
@@ -65,5 +63,5 @@ class OnCheckpointRollingPolicy(RollingPolicy):
         j_rolling_policy: made by ``RollingPolicy``.
     """
 
-    def __init__(self, j_rolling_policy: Any) -> None:
+    def __init__(self, j_rolling_policy: object) -> None:
         super().__init__(j_rolling_policy)

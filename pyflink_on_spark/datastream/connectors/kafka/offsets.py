@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from enum import Enum
-from typing import Any, cast
+from typing import cast
 
 from pyflink_on_spark._connectors.kafka.config import OffsetRule, Reset
 from pyflink_on_spark.common._java_handles import own_handle
@@ -55,7 +55,7 @@ class KafkaOffsetsInitializer:
         j_initializer: made by the static methods of this class.
     """
 
-    def __init__(self, j_initializer: Any):
+    def __init__(self, j_initializer: object):
         call = "KafkaOffsetsInitializer(j_initializer)"
         self._rule = own_handle(j_initializer, OffsetRule, call)
 
