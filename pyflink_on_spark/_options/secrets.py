@@ -23,12 +23,27 @@ _PARTS_OF_KEYS = (
 )
 _OTHER_PARTS = ("passwd", "pwd", "passphrase", "private-key", "private_key", "privatekey",
                 "credential", "checkpoint-key", "access-key", "access_key", "accesskey",
-                "api_key")  # fmt: skip
+                "api_key", "account-key", "account_key", "accountkey", "authorization", "bearer",
+                "cookie", "connection-string", "connection_string", "connectionstring",
+                "encryption-key", "signing-key", "signing.key", "jaas")  # fmt: skip
+_OTHER_ENDS = (".pass", "_pass", "-pass")
 _HARMLESS_ENDS = (".provider", ".provider.type")
-_USER_IN_URL = re.compile(r"(?<=://)[^/?#\s@]*:[^/?#\s]*(?=@)")
-_NAMED_IN_TEXT = re.compile(
-    r"(?i)(?<![\w-])([\w.-]*(?:password|passwd|pwd|secret|token|passphrase|apikey|api[_-]key)(?:[_.\d-][\w-]*)?)"
-    r"(\s*=\s*)(\"[^\"]*\"|'[^']*'|[^&;,\s\"']+)"
+_USER_IN_URL = re.compile(r"(?<=://)(?:(?=[^/?#\s@]*:)[^/?#\s]*|[^/?#\s@]{20,})(?=@)")
+_NAMES = "password|passwd|pwd|passphrase|secret|token|api[_-]?key|access[_-]?key|account[_-]?key"
+_VALUE = r"""(?:"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.|'')*'|["']?[^&;,\s"']+)"""
+# Each begins with a fixed word: the time for a text is proportional to its length.
+_IN_TEXT = tuple(
+    re.compile(rf"(?im)({before}){what}")
+    for before, what in (
+        (rf"""(?:{_NAMES})(?:[_.\d-][\w-]{{0,80}})?["']?\s{{0,8}}=\s{{0,8}}""", _VALUE),
+        (rf"""(?:{_NAMES})(?:[_.\d-][\w-]{{0,80}})?["']\s{{0,8}}:\s{{0,8}}""", _VALUE),
+        (r"(?:password|passwd|pwd|passphrase|secret)\s{0,8}:[ \t]{1,8}", r"\S+$"),
+        (r"(?:password|identified by)\s{1,8}", "'[^']*'"),
+        (r"--[\w.-]{0,40}?(?:password|passwd|secret|token|passphrase)[\w-]{0,40} ", r"\S+"),
+        (r"(?:authorization|cookie)[\"']?\s{0,8}[:=]\s{0,8}[\"']?", r"[^\"'\r\n]+"),
+        (r"\bbearer\s{1,8}", r"[\w.~+/=-]{16,}"),
+        (r"(?:[?&]sig|x-amz-signature)=", r"[^&\s\"']+"),
+    )
 )
 
 
@@ -46,7 +61,8 @@ def masked(key: str, value: str) -> str:
         value: its text.
     """
     lowered = key.lower()
-    named = any(part in lowered for part in _OTHER_PARTS) and not lowered.endswith(_HARMLESS_ENDS)
+    named = any(part in lowered for part in _OTHER_PARTS) or lowered.endswith(_OTHER_ENDS)
+    named = named and not lowered.endswith(_HARMLESS_ENDS)
     return HIDDEN if named or is_secret(key) else masked_text(value)
 
 
@@ -58,4 +74,6 @@ def all_masked(options: Mapping[str, str]) -> dict[str, str]:
 def masked_text(value: str) -> str:
     """A text without the passwords of its URLs, and of ``password=...`` and the like."""
     value = _USER_IN_URL.sub(HIDDEN, value)
-    return _NAMED_IN_TEXT.sub(lambda found: f"{found[1]}{found[2]}{HIDDEN}", value)
+    for pattern in _IN_TEXT:
+        value = pattern.sub(rf"\1{HIDDEN}", value)
+    return value

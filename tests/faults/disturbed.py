@@ -41,6 +41,8 @@ SAVEPOINT = "savepoint"
 SIGNALS = ("KILL", "TERM", "STOP", "BACK")
 """The ways to strike: BACK suspends a driver until another one has its job."""
 _FREEZES = (0.5, 15.0)
+_FORKS_END_WITHIN = 3.0
+"""In seconds: what a JVM starts has its name for a moment."""
 _ENDS_WHEN_BACK_WITHIN = 180.0
 """In seconds: an old driver has to see at its next checkpoint that it is not the owner."""
 COMMITTED = "*/query/commits/[0-9]*"
@@ -297,7 +299,8 @@ class DisturbedJob(ABC):
         """
         deadline = time.monotonic() + ENDS_WITHOUT_SPARK_WITHIN
         while self._driver.poll() is None:
-            if java_processes([p for p in descendants(self._driver.pid) if p not in family]):
+            new = java_processes([p for p in descendants(self._driver.pid) if p not in family])
+            if new and still_alive(new, _FORKS_END_WITHIN):
                 return
             if time.monotonic() > deadline:
                 self._report.problems.append("the driver outlives its Java process")
