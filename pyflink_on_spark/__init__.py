@@ -32,5 +32,12 @@ def _spark_frames() -> Any:
     return frames
 
 
+def _spark_metastore() -> Any:
+    from pyflink_on_spark._spark.session import metastore
+
+    return metastore
+
+
 registry.register("engine", _spark_engine)
 registry.register("frames", _spark_frames)
+registry.register("metastore", _spark_metastore)

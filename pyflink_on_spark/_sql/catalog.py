@@ -109,6 +109,9 @@ class Catalog:
     comment: str | None = None
     default: str = "default"
 
+    def joined(self, session: Any) -> None:
+        """Learn of the session in which the catalog is registered, whose functions tables use."""
+
 
 class _Sorted(ChainMap[str, Relation]):
     """Tables and views in the order of their names; a server is asked for one when it is read."""

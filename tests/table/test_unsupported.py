@@ -12,7 +12,6 @@ from pyflink_on_spark.table import (
     SqlDialect,
     TableEnvironment,
 )
-from pyflink_on_spark.table.catalog import HiveCatalog
 from pyflink_on_spark.table.descriptors import Elasticsearch, Rowtime
 from pyflink_on_spark.table.expressions import col
 from pyflink_on_spark.table.model_descriptor import ModelDescriptor
@@ -26,7 +25,6 @@ def t_env():
 @pytest.mark.parametrize(
     ("call", "text"),
     [
-        (lambda env: HiveCatalog("h"), "HiveCatalog is never supported"),
         (lambda env: Module(None), "Module is never supported.* create_temporary_system_function"),
         (lambda env: ModelDescriptor.for_provider("x"), "Call the model in a Python function"),
         (lambda env: Rowtime().timestamps_from_extractor("a.B"), "Use timestamps_from_field"),

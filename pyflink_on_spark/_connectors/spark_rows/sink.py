@@ -6,11 +6,11 @@ import contextlib
 import copy
 import json
 import uuid
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from pyflink_on_spark._compat.errors import CheckpointError
 from pyflink_on_spark._filesystem.local_files import LOCAL
@@ -19,6 +19,8 @@ from pyflink_on_spark._runtime.contract.connector import Sink, SinkWriter
 from pyflink_on_spark._runtime.elements.bundle import BUNDLE_SIZE
 
 if TYPE_CHECKING:
+    import pyarrow as pa
+
     from pyflink_on_spark._runtime.contract.operator import OperatorContext
     from pyflink_on_spark.common.typeinfo import TypeInformation
 
@@ -120,8 +122,48 @@ def _last_handed_over(folder: Path) -> dict[int, int]:
     return {int(attempt): number for attempt, number in noted.items()}
 
 
-if TYPE_CHECKING:
-    pass
+class BatchColumns(Protocol):
+    """Makes batches of Arrow."""
+
+    @property
+    def schema(self) -> pa.Schema:
+        """The columns of a batch."""
+        ...
+
+    def batch(self, rows: Sequence[Any]) -> pa.RecordBatch:
+        """Return elements as a batch; at least one."""
+        ...
+
+
+class StreamColumns:
+    """Makes batches of the elements of a stream.
+
+    Args:
+        type_info: the type of the stream.
+
+    Raises:
+        TypeError: a DataFrame does not support such values.
+    """
+
+    def __init__(self, type_info: Any) -> None:
+        from pyflink_on_spark._connectors.spark_rows.arrow_types import (
+            arrow_schema,
+            is_composite,
+            to_arrow,
+        )
+
+        self.schema = arrow_schema(type_info)
+        self._convert = to_arrow(type_info)
+        self._single = self.schema.names == ["value"] and not is_composite(type_info)
+
+    def batch(self, rows: Sequence[Any]) -> pa.RecordBatch:
+        """Return elements as a batch."""
+        import pyarrow as pa
+
+        converted = list(map(self._convert, rows))
+        if self._single:
+            return pa.RecordBatch.from_pydict({"value": converted}, self.schema)
+        return pa.RecordBatch.from_pylist(converted, self.schema)
 
 
 class StagedWriter(SinkWriter):
@@ -129,37 +171,21 @@ class StagedWriter(SinkWriter):
 
     Args:
         folder: the folder of the run.
-        type_info: the type of the stream.
+        columns: makes batches of the elements.
         attempt: the attempt of the job.
         stays: whether the folder outlives the process.
     """
 
-    def __init__(self, folder: str, type_info: Any, attempt: int, stays: bool) -> None:
-        from pyflink_on_spark._connectors.spark_rows.arrow_types import (
-            arrow_schema,
-            is_composite,
-            to_arrow,
-        )
-
+    def __init__(self, folder: str, columns: BatchColumns, attempt: int, stays: bool) -> None:
         self._folder, self._attempt, self._stays = Path(folder), attempt, stays
-        self._schema = arrow_schema(type_info)
-        self._convert = to_arrow(type_info)
-        self._single = self._schema.names == ["value"] and not is_composite(type_info)
+        self._columns = columns
         self._file: Path | None = None
         self._open: Any = None
         self._ended: list[StagedFile] = []
 
     def write(self, elements: Iterator[object]) -> None:
-        import pyarrow as pa
-
-        convert = self._convert
         while values := list(islice(elements, BUNDLE_SIZE)):
-            converted = [convert(value) for value in values]
-            if self._single:
-                batch = pa.RecordBatch.from_pydict({"value": converted}, self._schema)
-            else:
-                batch = pa.RecordBatch.from_pylist(converted, self._schema)
-            self._writer().write_batch(batch)
+            self._writer().write_batch(self._columns.batch(values))
 
     def prepare_commit(self) -> list[Any]:
         """Close the file; a checkpoint that follows gives it its number."""
@@ -192,7 +218,7 @@ class StagedWriter(SinkWriter):
         if self._file is None:
             self._folder.mkdir(parents=True, exist_ok=True)
             self._file = self._folder / file_name(self._attempt, uuid.uuid4().hex)
-            self._open = parquet.ParquetWriter(self._file, self._schema)
+            self._open = parquet.ParquetWriter(self._file, self._columns.schema)
         return self._open
 
 
@@ -232,6 +258,7 @@ class StagedSink(Sink):
         self._hand_over: HandOver | None = hand_over
         self._folder, self._stays = "", False
         self._type: TypeInformation | None = None
+        self._columns: BatchColumns | None = None
         self._in_savepoints: set[str] = set()
 
     def __getstate__(self) -> dict[str, object]:
@@ -275,7 +302,8 @@ class StagedSink(Sink):
 
     def writer(self, context: OperatorContext) -> SinkWriter:
         """Return a writer with a file of its own for each checkpoint."""
-        return StagedWriter(self._folder, self._type, context.task.attempt, self._stays)
+        columns = self._columns or StreamColumns(self._type)
+        return StagedWriter(self._folder, columns, context.task.attempt, self._stays)
 
     def commit(self, committables: list[Any]) -> None:
         """Hand over the files that were not handed over, write the note, then remove the files.

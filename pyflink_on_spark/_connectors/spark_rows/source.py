@@ -302,7 +302,7 @@ class StagedRows(Source):
     ) -> None:
         self._parent, self._lasting = folder, lasting and not bounded
         self._stays_if_resumable = lasting and bounded
-        self._folder = BatchFolder(folder) if self._lasting else _own_folder(folder)
+        self._folder = BatchFolder(folder) if self._lasting else own_folder(folder)
         self.produced_type, self.bounded = produced_type, bounded
         self._stage: Stage | None = stage
         self._staging: Staging | None = None
@@ -319,7 +319,7 @@ class StagedRows(Source):
             return self
         own: StagedRows = copy.copy(self)
         own._stage = self._stage
-        own._folder = _own_folder(self._parent)
+        own._folder = own_folder(self._parent)
         return own
 
     def splits(self, parallelism: int) -> list[str]:
@@ -399,5 +399,6 @@ def _check_there(restored: Sequence[tuple[str, object, int]]) -> None:
             )
 
 
-def _own_folder(parent: str) -> BatchFolder:
+def own_folder(parent: str) -> BatchFolder:
+    """Return a new folder below another one."""
     return BatchFolder(f"{parent}/{uuid.uuid4().hex}")

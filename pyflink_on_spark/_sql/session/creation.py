@@ -18,7 +18,7 @@ from pyflink_on_spark._sql.plan.options import (
     ObjectPath,
     ResolvedSchema,
 )
-from pyflink_on_spark._sql.session import database_catalog, iceberg_catalog
+from pyflink_on_spark._sql.session import database_catalog, hive_catalog, iceberg_catalog
 from pyflink_on_spark._sql.session.session import Session
 from pyflink_on_spark._sql.syntax import statements as syntax
 from pyflink_on_spark._sql.syntax.expressions import Call, Name
@@ -188,13 +188,13 @@ def create_catalog(session: Session, statement: syntax.CreateCatalog) -> None:
         if statement.if_not_exists:
             return
         raise ValidationError(f"Catalog {statement.name} already exists.")
-    session.catalog.catalogs[statement.name] = new_catalog(
-        statement.name, options, statement.comment
-    )
+    made = new_catalog(statement.name, options, statement.comment)
+    made.joined(session)
+    session.catalog.catalogs[statement.name] = made
 
 
 def new_catalog(name: str, options: Mapping[str, str], comment: str | None) -> Catalog:
-    """A catalog that lives in memory, that of a database server, or one of Iceberg.
+    """A catalog that lives in memory, that of a database server, or one of Iceberg or Hive.
 
     Args:
         name: its name, for messages.
@@ -210,6 +210,8 @@ def new_catalog(name: str, options: Mapping[str, str], comment: str | None) -> C
         return database_catalog.catalog_of(name, options, comment)
     if options["type"] == iceberg_catalog.TYPE:
         return iceberg_catalog.catalog_of(name, options, comment)
+    if options["type"] == hive_catalog.TYPE:
+        return hive_catalog.catalog_of(name, options, comment)
     default = options.get(_DEFAULT_DATABASE, "default")
     return Catalog({default: Database()}, dict(options), comment, default)
 
@@ -265,6 +267,7 @@ def _check_iceberg(name: str, options: Mapping[str, str]) -> None:
 _KNOWN = {
     _IN_MEMORY: (_DEFAULT_DATABASE,),
     database_catalog.TYPE: database_catalog.REQUIRED,
+    hive_catalog.TYPE: hive_catalog.OPTIONS,
 }
 
 

@@ -360,6 +360,10 @@ _WAYS_OUT = {
         "it has tables of Iceberg only",
         "Use CREATE TEMPORARY VIEW, FUNCTION or TABLE, or another catalog.",
     ),
+    "hive": (
+        "Spark's metastore takes tables only, and their properties",
+        "Use CREATE TEMPORARY VIEW or FUNCTION, and Spark for columns and partitions of Hive.",
+    ),
 }
 
 

@@ -6,7 +6,6 @@ from collections.abc import MutableMapping
 from dataclasses import dataclass
 from typing import NoReturn
 
-from pyflink_on_spark._compat.unsupported import Gap, unsupported_class
 from pyflink_on_spark._sql import catalog as contents
 from pyflink_on_spark._sql.binder.projections import renamed
 from pyflink_on_spark._sql.errors import IllegalArgumentError, UnsupportedOperationError
@@ -15,6 +14,7 @@ from pyflink_on_spark._sql.plan.nodes import Node
 from pyflink_on_spark._sql.plan.options import CatalogTable, CatalogView
 from pyflink_on_spark._sql.session.creation import new_catalog
 from pyflink_on_spark._sql.session.database_catalog import TYPE, refuse_change
+from pyflink_on_spark._sql.session.hive_catalog import TYPE as HIVE
 from pyflink_on_spark._sql.session.session import Session
 from pyflink_on_spark.common._java_handles import own_handle
 from pyflink_on_spark.table._inner import described_of, description_of
@@ -809,13 +809,24 @@ def _python_function(function: CatalogFunction) -> PythonFunction:
     return PythonFunction(function.get_class_name(), function.get_function_language().value)
 
 
-@unsupported_class(
-    kind=Gap.NEVER,
-    reason="Hive's client is a library of Java",
-    instead="Create the tables with CREATE TABLE, or read Hive's with from_spark.",
-)
 class HiveCatalog(Catalog):
-    """A catalog of Hive."""
+    """The databases and tables of Hive, through the metastore of Spark.
+
+    A process has one Spark, and Spark one metastore: make the catalog before the first job. Tables
+    of other connectors are kept as properties, under the keys that Flink writes.
+
+    Args:
+        catalog_name: its name.
+        default_database: the database that is current after ``USE CATALOG``; ``default`` if None.
+        hive_conf_dir: a local folder with ``hive-site.xml``; None for Spark's own settings.
+        hadoop_conf_dir: a local folder with ``core-site.xml`` and ``hdfs-site.xml``, or None.
+        hive_version: has no effect: Spark brings its own client.
+
+    Raises:
+        ValidationError: a file is missing, or the metastore cannot be asked.
+
+    On Spark: without ``hive_conf_dir`` Spark's embedded metastore is taken; Flink refuses one.
+    """
 
     def __init__(
         self,
@@ -824,7 +835,17 @@ class HiveCatalog(Catalog):
         hive_conf_dir: str | None = None,
         hadoop_conf_dir: str | None = None,
         hive_version: str | None = None,
-    ): ...
+    ):
+        given = {
+            "type": HIVE,
+            "default-database": default_database,
+            "hive-conf-dir": hive_conf_dir,
+            "hadoop-conf-dir": hadoop_conf_dir,
+            "hive-version": hive_version,
+        }
+        options = {key: value for key, value in given.items() if value is not None}
+        made = new_catalog(catalog_name, options, None)
+        self._registered = Registered(None, catalog_name, made)
 
 
 class JdbcCatalog(Catalog):

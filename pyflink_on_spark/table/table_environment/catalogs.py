@@ -27,7 +27,7 @@ class Catalogs:
         raise NotImplementedError
 
     def create_catalog(self, catalog_name: str, catalog_descriptor: CatalogDescriptor):
-        """Add a catalog: one that lives in memory, or that of a database server.
+        """Add a catalog: one in memory, of a database server, of Iceberg or of Hive.
 
         Args:
             catalog_name: its name.
@@ -40,9 +40,9 @@ class Catalogs:
         """
         self._check_no_catalog(catalog_name)
         described = described_of(catalog_descriptor)
-        self._session.catalog.catalogs[catalog_name] = new_catalog(
-            catalog_name, described.properties, described.comment
-        )
+        made = new_catalog(catalog_name, described.properties, described.comment)
+        made.joined(self._session)
+        self._session.catalog.catalogs[catalog_name] = made
 
     def register_catalog(self, catalog_name: str, catalog: Catalog):
         """Add a catalog that is there already under another name.
@@ -51,7 +51,9 @@ class Catalogs:
             CatalogException: there is one of that name.
         """
         self._check_no_catalog(catalog_name)
-        self._session.catalog.catalogs[catalog_name] = catalog._registered.catalog
+        found = catalog._registered.catalog
+        found.joined(self._session)
+        self._session.catalog.catalogs[catalog_name] = found
 
     def get_catalog(self, catalog_name: str) -> Catalog | None:
         """A catalog as an object; None if there is none of that name."""

@@ -26,7 +26,6 @@ _CONNECTORS: tuple[tuple[str, str], ...] = (
     (r"paimon|table-store", _BY_SPARK.format(package="org.apache.paimon:paimon-spark")),
     (r"delta", _BY_SPARK.format(package="io.delta:delta-spark")),
     (r"(hbase|phoenix)(-[\w.]+)?", _BY_SPARK.format(package="hbase-spark")),
-    (r"hive", _BY_SPARK.format(package="spark-hive")),
     (r"doris", _BY_SPARK.format(package="org.apache.doris:spark-doris-connector")),
     (r"starrocks", _BY_SPARK.format(package="com.starrocks:starrocks-spark-connector")),
     (r"clickhouse", _BY_SPARK.format(package="com.clickhouse.spark:clickhouse-spark-runtime")),
@@ -45,10 +44,6 @@ _CONNECTORS: tuple[tuple[str, str], ...] = (
     (r"python-[\w-]+|range|collection|values", "Use from_elements, or 'connector' = 'datagen'."),
 )
 _CATALOGS: tuple[tuple[str, str], ...] = (
-    (
-        r"hive",
-        "Declare the tables with CREATE TABLE, or read Hive's by spark.table(...) and from_spark.",
-    ),
     (
         r"paimon|hudi|delta|fluss",
         "Give Spark the catalog (--conf spark.sql.catalog.NAME=...), and use from_spark, to_spark.",

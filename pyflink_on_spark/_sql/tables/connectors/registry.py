@@ -28,6 +28,7 @@ CONNECTORS: dict[str, str] = {
     "faker": "faker_rows:FakerFactory",
     "filesystem": "filesystem.factory:FilesystemFactory",
     "firehose": "firehose:FirehoseFactory",
+    "hive": "hive:HiveFactory",
     "iceberg": "iceberg.factory:IcebergFactory",
     "jdbc": "jdbc:JdbcFactory",
     "kafka": "kafka:KafkaFactory",

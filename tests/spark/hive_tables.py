@@ -1,0 +1,64 @@
+"""Uses a catalog of Hive as a script does; prints one line for each thing that was seen."""
+
+from __future__ import annotations
+
+import sys
+
+from pyflink.table import EnvironmentSettings, TableEnvironment
+from pyflink.table.catalog import HiveCatalog
+
+
+def rows(t_env, query):
+    with t_env.execute_sql(query).collect() as found:
+        return sorted(tuple(row) for row in found)
+
+
+def main(folder):
+    batch = TableEnvironment.create(EnvironmentSettings.in_batch_mode())
+    batch.register_catalog("h", HiveCatalog("h", hive_conf_dir=folder))
+    batch.use_catalog("h")
+    batch.execute_sql("CREATE DATABASE shop COMMENT 'of a test'")
+    batch.use_database("shop")
+    batch.execute_sql(
+        "CREATE TABLE orders (id BIGINT COMMENT 'a number', price DECIMAL(10, 2), at_ TIMESTAMP(9),"
+        " tags ARRAY<STRING>, short VARCHAR(5), day_ STRING) PARTITIONED BY (day_) "
+        "WITH ('connector' = 'hive', 'hive.storage.file-format' = 'parquet', 'owner.team' = 'x')"
+    )
+    batch.execute_sql(
+        "INSERT INTO orders VALUES (1, 1.50, TIMESTAMP '2024-02-29 01:02:03.5', ARRAY['a', 'b'], "
+        "'vv', 'mon'), (2, 2.50, CAST(NULL AS TIMESTAMP(3)), ARRAY['c'], 'w', 'tue')"
+    ).wait()
+    print("described", rows(batch, "DESCRIBE orders"))
+    print("partitions", rows(batch, "SHOW PARTITIONS orders"))
+    print("read", rows(batch, "SELECT * FROM orders"))
+    batch.execute_sql(
+        "INSERT OVERWRITE orders SELECT id + 10, price, at_, tags, short, day_ FROM orders "
+        "WHERE day_ = 'mon'"
+    ).wait()
+    print("overwritten", rows(batch, "SELECT id, day_ FROM orders"))
+    batch.execute_sql(
+        "CREATE TABLE clicks (a INT, b AS a + 1, ts TIMESTAMP(3), WATERMARK FOR ts AS ts - "
+        "INTERVAL '5' SECOND) WITH ('connector' = 'datagen', 'number-of-rows' = '3', "
+        "'fields.a.kind' = 'sequence', 'fields.a.start' = '1', 'fields.a.end' = '3')"
+    )
+
+    stream = TableEnvironment.create(EnvironmentSettings.in_streaming_mode())
+    stream.execute_sql(f"CREATE CATALOG other WITH ('type' = 'hive', 'hive-conf-dir' = '{folder}')")
+    stream.execute_sql("USE CATALOG other")
+    stream.execute_sql("USE shop")
+    print("tables", rows(stream, "SHOW TABLES"))
+    print("generic", rows(stream, "SELECT a, b FROM clicks"))
+    stream.get_config().set("execution.checkpointing.interval", "300 ms")
+    stream.get_config().set("execution.checkpointing.dir", f"file://{folder}/checkpoints")
+    stream.execute_sql(
+        "INSERT INTO orders SELECT a + 100, 0.5, ts, ARRAY['g'], 'x', 'wed' FROM clicks"
+    ).wait()
+    print("streamed", rows(stream, "SELECT id, day_ FROM orders"))
+    print("text", rows(stream, "SHOW CREATE TABLE clicks")[0][0])
+    stream.execute_sql("DROP TABLE clicks")
+    stream.execute_sql("USE `default`")
+    stream.execute_sql("DROP DATABASE shop CASCADE")
+    print("databases", rows(stream, "SHOW DATABASES"))
+
+
+main(sys.argv[1])
