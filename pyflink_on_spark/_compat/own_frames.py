@@ -42,10 +42,10 @@ def raised_on_purpose(stack: StackSummary) -> bool:
 
 
 def without_own_frames(trace: TracebackType | None) -> TracebackType | None:
-    """Return a traceback without the frames of this package, and of what it uses of Python's.
+    """Return a traceback without the frames of this package and of standard modules it calls.
 
     Args:
-        trace: the traceback, whose entries are linked again.
+        trace: the traceback; its entries are linked to each other, in place.
     """
     kept, within = [], False
     while trace is not None:
@@ -65,7 +65,7 @@ def says_enough(error: BaseException, told: TracebackException) -> bool:
 
 
 def users_frames(stack: StackSummary) -> StackSummary:
-    """Return the frames of neither this package nor any other that is installed."""
+    """Return the frames of the user's code: of no installed package and not of this one."""
     return StackSummary.from_list([frame for frame in stack if _is_users(frame.filename)])
 
 
@@ -82,7 +82,7 @@ def _is_installed(file: str) -> bool:
 
 
 def forget_causes(error: TracebackException) -> None:
-    """Leave the causes of an error out if no frame of a user's is in them."""
+    """Drop the causes of an error if none of them has a frame of the user's code."""
     part = error.__cause__ or error.__context__
     while part is not None:
         if users_frames(part.stack):
@@ -169,7 +169,7 @@ def shorten_causes(error: BaseException, told: TracebackException) -> None:
 
     Args:
         error: the error.
-        told: the same error as it is printed; loses the causes that the error loses.
+        told: the same error as it is printed; the same causes are dropped from it.
     """
     forget_causes(told)
     if told.__cause__ is None and told.__context__ is None:

@@ -105,7 +105,9 @@ class GroupSpec:
 
 
 class SlotSharingGroup:
-    """A group of operators that share slots, made with ``builder``; equal if its resources are.
+    """A group of operators that share slots, made with ``builder``.
+
+    Two groups are equal if their resources are; the names make no difference.
 
     Args:
         j_slot_sharing_group: this package's description.
@@ -124,19 +126,19 @@ class SlotSharingGroup:
         return self._j_slot_sharing_group.name
 
     def get_managed_memory(self) -> MemorySize | None:
-        """Return the managed memory; None when nothing was said of resources."""
+        """Return the managed memory; None if no resources were set."""
         return self._j_slot_sharing_group.managed
 
     def get_task_heap_memory(self) -> MemorySize | None:
-        """Return the heap memory; None when nothing was said of resources."""
+        """Return the heap memory; None if no resources were set."""
         return self._j_slot_sharing_group.task_heap
 
     def get_task_off_heap_memory(self) -> MemorySize | None:
-        """Return the memory beside the heap; None when nothing was said of resources."""
+        """Return the memory beside the heap; None if no resources were set."""
         return self._j_slot_sharing_group.task_off_heap
 
     def get_cpu_cores(self) -> float | None:
-        """Return the number of cores; None when nothing was said of resources."""
+        """Return the number of cores; None if no resources were set."""
         return self._j_slot_sharing_group.cpu_cores
 
     def get_external_resources(self) -> dict:
@@ -188,7 +190,7 @@ class SlotSharingGroup:
             """Set the heap memory.
 
             Raises:
-                ValueError: it is nothing.
+                ValueError: it is zero.
             """
             _memory(task_heap_memory)
             if task_heap_memory == _NOTHING:

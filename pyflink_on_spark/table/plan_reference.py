@@ -1,4 +1,4 @@
-"""Where compiled plans are."""
+"""References to compiled plans: as a file, as JSON and as bytes."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ __all__ = [
 
 
 class PlanReference:
-    """The place of a compiled plan.
+    """A reference to a compiled plan.
 
     Args:
         j_plan_reference: use ``from_file``, ``from_json_string`` and ``from_smile_bytes``.

@@ -32,31 +32,31 @@ class CatalogException(JavaException):
 
 
 class DatabaseAlreadyExistException(JavaException):
-    """A database to be created is there already."""
+    """A database to be created exists already."""
 
 
 class DatabaseNotEmptyException(JavaException):
-    """A database to be dropped has something in it."""
+    """A database to be dropped is not empty."""
 
 
 class DatabaseNotExistException(JavaException):
-    """A database that is needed is not there."""
+    """A database that is needed does not exist."""
 
 
 class FunctionAlreadyExistException(JavaException):
-    """A function to be created is there already."""
+    """A function to be created exists already."""
 
 
 class FunctionNotExistException(JavaException):
-    """A function that is needed is not there."""
+    """A function that is needed does not exist."""
 
 
 class PartitionAlreadyExistsException(JavaException):
-    """A partition to be created is there already."""
+    """A partition to be created exists already."""
 
 
 class PartitionNotExistException(JavaException):
-    """A partition that is needed is not there, or its table has none."""
+    """A partition that is needed does not exist, or its table has none."""
 
 
 class PartitionSpecInvalidException(JavaException):
@@ -64,23 +64,23 @@ class PartitionSpecInvalidException(JavaException):
 
 
 class TableAlreadyExistException(JavaException):
-    """A table or view to be created is there already."""
+    """A table or view to be created exists already."""
 
 
 class TableNotExistException(JavaException):
-    """A table or view that is needed is not there."""
+    """A table or view that is needed does not exist."""
 
 
 class ModelAlreadyExistException(JavaException):
-    """A model to be created is there already."""
+    """A model to be created exists already."""
 
 
 class ModelNotExistException(JavaException):
-    """A model that is needed is not there."""
+    """A model that is needed does not exist."""
 
 
 class TableNotPartitionedException(JavaException):
-    """A partition was asked for on a table that has none."""
+    """A partition of a table without partitions was requested."""
 
 
 def convert_py4j_exception(e: object) -> Any:

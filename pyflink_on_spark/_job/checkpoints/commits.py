@@ -1,4 +1,4 @@
-"""The way of committables from sinks' writers to commits, checkpoint after checkpoint."""
+"""Committables on their way from the sinks' writers to the commit, one checkpoint after another."""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ Key = TypeVar("Key")
 
 
 class ForeignWait:
-    """A call of the driver into another system, which the log names while it lasts.
+    """A call of the driver into another system. The log names the call while it lasts.
 
-    Nothing can end such a call but the system's own client.
+    Only the system's own client can end such a call.
 
     Args:
-        what: what is awaited, for people.
-        note: takes what is awaited, and None at the end.
+        what: the call, as the log names it.
+        note: gets ``what`` when the call begins, and None when it ends.
     """
 
     def __init__(self, what: str, note: Callable[[str | None], None] | None = None) -> None:
@@ -63,7 +63,7 @@ class ForeignWait:
 
 
 def _note_nothing(what: str | None) -> None:
-    """Nobody asks what is awaited."""
+    """Ignore which call the driver waits for."""
 
 
 _COMMITS_AGAIN = "A job that is restored from the last checkpoint commits again."
@@ -84,10 +84,10 @@ class Commits(Generic[Key]):
     """Commits the committables of complete checkpoints; keeps those that a sink holds back.
 
     Args:
-        sinks: the job's, by whatever the things that they prepare are named with.
+        sinks: the sinks of the job, by the keys that their committables have.
         limit: after how long a commit of a sink fails, in s; 0 for never.
-        of_checkpoints: whether the job has checkpoints; without them it has one commit, at the end.
-        note: takes the commit that is awaited, and None at its end.
+        of_checkpoints: whether the job has checkpoints; without them it commits once, at the end.
+        note: gets the name of a commit when it begins, and None when it ends.
     """
 
     def __init__(
@@ -109,10 +109,10 @@ class Commits(Generic[Key]):
         self._resumed = False
 
     def check_durable(self) -> None:
-        """Raise if a checkpoint that outlives the process could not be committed after it.
+        """Check that committables can still be committed after the process has ended.
 
         Raises:
-            CheckpointError: a sink prepares what goes with the process.
+            CheckpointError: the committables of a sink are lost with the process.
         """
         for sink in self._sinks.values():
             sink.check_durable()
@@ -155,8 +155,8 @@ class Commits(Generic[Key]):
         """Commit the committables of the last complete checkpoint, once.
 
         Args:
-            final: whether nothing follows for which something could be held back.
-            again: whether this was perhaps done before, and then the job failed; an attempt begins.
+            final: whether this is the last commit, so that no committable is held back.
+            again: whether a failed attempt may have done this commit already.
         """
         self._final = self._final or final
         found = self._by_sink(self._completed)
@@ -239,10 +239,10 @@ class SnapshotCommits(Commits[str]):
     """The commits of a job with hosts.
 
     Args:
-        operators: all of the job.
-        sinks: the sinks by number, which hosts name them with.
+        operators: all operators of the job.
+        sinks: the sinks, by the numbers that hosts give them.
         limit: after how long a commit of a sink fails, in s; 0 for never.
-        note: takes the commit that is awaited, and None at its end.
+        note: gets the name of a commit when it begins, and None when it ends.
     """
 
     def __init__(

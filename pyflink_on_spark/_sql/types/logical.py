@@ -207,7 +207,7 @@ def varbinary(length: int) -> LogicalType:
 
 
 def decimal(precision: int, scale: int = 0) -> LogicalType:
-    """Return the type of numbers of so many digits, some of them after the point."""
+    """Return the DECIMAL of ``precision`` digits, ``scale`` of them after the point."""
     return LogicalType(Root.DECIMAL, precision=precision, scale=scale)
 
 

@@ -60,7 +60,7 @@ _MIDNIGHT = datetime.datetime(1970, 1, 1)  # noqa: DTZ001 - of no zone
 
 @dataclass(frozen=True)
 class _CapturedTable(TableSource):
-    """A table and its changes."""
+    """The rows of a table of a database, and then the changes to them."""
 
     config: CaptureConfig
     schema: Schema
@@ -78,7 +78,7 @@ class _CapturedTable(TableSource):
         }
 
     def reading(self, metadata: tuple[str, ...]) -> Reading:
-        """Return how to read it."""
+        """Return the source and the operator that makes rows of its changes."""
         return Reading(CaptureSource(self.config), CapturedRows(self.config, self.schema, metadata))
 
 
@@ -127,7 +127,7 @@ class CapturedRows(Operator):
 
 
 def _of_text(kind: LogicalType) -> Callable[[str], object] | None:
-    """The first step from the text that PostgreSQL writes of a value."""
+    """Return a function that turns PostgreSQL's text into the usual text; None if it is that."""
     if kind.root is Root.BOOLEAN:
         return lambda written: written[:1] == "t"
     if kind.root in logical.BYTES_LIKE:
@@ -138,7 +138,7 @@ def _of_text(kind: LogicalType) -> Callable[[str], object] | None:
 
 
 def _of_mysql(kind: LogicalType) -> Callable[[Any], object] | None:
-    """The first step from the value that PyMySQL gives."""
+    """Return a function that turns PyMySQL's value into the usual one; None if it is that."""
     if kind.root is Root.TIME:
         return lambda given: (_MIDNIGHT + given).time()
     if kind.root in logical.CHARACTERS:
