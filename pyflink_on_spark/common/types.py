@@ -187,16 +187,17 @@ class Row:
             raise ValueError(value) from None
 
     def __getattr__(self, item: str) -> Any:
-        # As short as possible: each read of a field by its name comes here.
         if item[:1] == "_":
             raise AttributeError(item)
         names = self._names
         if names is None:
             raise AttributeError("_fields")
         try:
-            return self._values[names.index(item)]
+            value = self._values[names.index(item)]
         except (IndexError, ValueError):
             raise AttributeError(item) from None
+        _read_by_property(item)
+        return value
 
     def __reduce__(self) -> Any:
         return _create_row, (self._names, tuple(self._values), self._row_kind)
@@ -233,6 +234,30 @@ class Row:
 
     def __len__(self) -> int:
         return len(self._values)
+
+
+_MOST_PROPERTIES = 10_000
+_read: set[str] = set()
+"""The names of fields that are properties of ``Row``."""
+
+
+def _read_by_property(name: str) -> None:
+    """Let rows find a field as a property from now on.
+
+    ``__getattr__`` comes after a search that has failed, which takes five times as long.
+    """
+    if name in _read or len(_read) == _MOST_PROPERTIES:
+        return
+
+    def value(row: Row) -> Any:
+        # Without names, and where this fails, Python asks ``__getattr__``.
+        try:
+            return row._values[row._names.index(name)]  # type: ignore[union-attr]
+        except (IndexError, ValueError):
+            raise AttributeError(name) from None
+
+    _read.add(name)
+    setattr(Row, name, property(value))
 
 
 def _row_as_dict(value: object) -> object:
