@@ -96,6 +96,22 @@ def test_field_names():
         row.get_fields_by_names(["q"])
 
 
+def test_a_name_that_other_rows_have_elsewhere_or_not_at_all():
+    first, second, third = Row(ours=1, other=2), Row(other=3, ours=4), Row(other=5)
+    assert [row.ours for row in (first, second, first)] == [1, 4, 1]
+    assert not hasattr(third, "ours")
+    assert not hasattr(Row(1, 2), "ours")
+    with pytest.raises(AttributeError, match="ours"):
+        _ = third.ours
+    third.set_field_names(["ours"])
+    assert third.ours == 5
+    short = Row(1)
+    short.set_field_names(["other", "ours"])
+    assert (short.other, hasattr(short, "ours")) == (1, False)
+    with pytest.raises(AttributeError):
+        first.ours = 7
+
+
 def test_kinds():
     row = Row.of_kind(RowKind.DELETE, 1, 2)
     assert row.get_row_kind() is RowKind.DELETE
