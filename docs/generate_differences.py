@@ -120,6 +120,8 @@ one, change the docstring, then run `python docs/generate_differences.py`.
 - **The Table API** compares and converts as SQL does. PyFlink refuses `col("n") > "1"` and
   `col("d") == "2024-01-01"` ("Invalid function call"), and its messages name other functions.
 - The `UNION` of `TIMESTAMP` and `TIMESTAMP_LTZ` is a `TIMESTAMP_LTZ`; in Flink it is a `TIMESTAMP`.
+- The `UNION ALL` of a processing time and an event time is no time attribute. In Flink it is the
+  attribute of the first table, and a job fails that reads event time from it.
 - **Messages.** The list "Supported form(s)" is missing for some functions, an interval shows as
   `INTERVAL SECOND(3)`, and a syntax error does not list the words that may follow.
 - `table.exec.mini-batch.enabled` has no effect. In Flink a deduplication that keeps the first row

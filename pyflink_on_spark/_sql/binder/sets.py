@@ -21,6 +21,7 @@ from pyflink_on_spark._sql.plan.signatures import TableFunction
 from pyflink_on_spark._sql.syntax.queries import SetOperator
 from pyflink_on_spark._sql.types import logical
 from pyflink_on_spark._sql.types.coercion import common_type
+from pyflink_on_spark._sql.types.logical import LogicalType, Time
 
 _COUNT = logical.BIGINT.with_nullable(False)
 
@@ -113,6 +114,8 @@ def _columns(node: Node, width: int) -> Node:
 def union_all(left: Node, right: Node, span: Span | None, written: str = "UNION ALL") -> Node:
     """Return the rows of two nodes; columns get the type that both have in common.
 
+    A column is a time attribute if that of the left node is one, as in Flink.
+
     Args:
         left: the first node.
         right: the second node.
@@ -126,12 +129,23 @@ def union_all(left: Node, right: Node, span: Span | None, written: str = "UNION 
         raise invalid(f"Column count mismatch in {written}", span)
     types = []
     for index, pair in enumerate(zip(left.schema.types, right.schema.types), 1):
-        common = common_type(pair)
+        common = _common_column(*pair)
         if common is None:
             raise invalid(f"Type mismatch in column {index} of {written}", span)
         types.append(common)
     schema = Schema(left.schema.names, tuple(types))
     return Union(schema, (converted(left, schema), converted(right, schema)))
+
+
+def _common_column(left: LogicalType, right: LogicalType) -> LogicalType | None:
+    common = common_type((left, right))
+    if common is None:
+        return None
+    if left.time is Time.ROWTIME and right.time is not Time.PROCTIME:
+        return left.with_nullable(common.nullable)
+    if left.time is right.time is Time.PROCTIME:
+        return left.with_nullable(common.nullable)
+    return common
 
 
 def converted(node: Node, schema: Schema) -> Node:

@@ -40,6 +40,10 @@ class Jobs:
         together = Configuration(self._environment._configuration)
         return together.add_all(self._config.get_configuration())
 
+    def configure_environment(self) -> None:
+        """Give the environment of the streams the options of tables, as they are now."""
+        self._environment.configure(self._config.get_configuration())
+
     def collect(self, node: Node, *, kinds: bool) -> StatementResult:
         """Start a job that brings the rows of a query to the program.
 
@@ -98,12 +102,14 @@ class Jobs:
         planned = plan(sinks, self._session.settings())
         for transformation in planned.transformations:
             self._environment._add(transformation)
+        self.configure_environment()
         self._environment._printers.update(table_printers(planned.transformations))
 
     def _submit(
         self, transformations: list[Transformation], name: str, collected: str | None = None
     ) -> Any:
         """Start a job with the options of tables."""
+        self.configure_environment()
         environment = StreamExecutionEnvironment.get_execution_environment(self.configuration())
         environment._cached_files = self._environment._cached_files
         environment._progress_listeners = self._environment._progress_listeners

@@ -142,7 +142,7 @@ class StreamTableEnvironment(TableEnvironment):
         Raises:
             TableException: the table has other changes than new rows.
         """
-        return data_stream(self._environment, self._session, node_of(table))
+        return self._configured(data_stream(self._environment, self._session, node_of(table)))
 
     def to_changelog_stream(
         self,
@@ -162,8 +162,10 @@ class StreamTableEnvironment(TableEnvironment):
         """
         mode = ChangelogMode.all() if changelog_mode is None else changelog_mode
         description = None if target_schema is None else description_of(target_schema)
-        return changelog_stream(
-            self._environment, self._session, node_of(table), description, mode._mode
+        return self._configured(
+            changelog_stream(
+                self._environment, self._session, node_of(table), description, mode._mode
+            )
         )
 
     def to_append_stream(self, table: Table, type_info: TypeInformation) -> DataStream:
@@ -177,7 +179,8 @@ class StreamTableEnvironment(TableEnvironment):
             TableException: the table has other changes than new rows.
             ValidationError: the type does not fit the table.
         """
-        return append_stream(self._environment, self._session, node_of(table), type_info)
+        stream = append_stream(self._environment, self._session, node_of(table), type_info)
+        return self._configured(stream)
 
     def to_retract_stream(self, table: Table, type_info: TypeInformation) -> DataStream:
         """Return the changes of a table, as pairs of a bool, whether a row is added, and the row.
@@ -189,7 +192,12 @@ class StreamTableEnvironment(TableEnvironment):
         Raises:
             ValidationError: the type does not fit the table.
         """
-        return retract_stream(self._environment, self._session, node_of(table), type_info)
+        stream = retract_stream(self._environment, self._session, node_of(table), type_info)
+        return self._configured(stream)
+
+    def _configured(self, stream: DataStream) -> DataStream:
+        self._jobs.configure_environment()
+        return stream
 
     def _stream_node(self, stream: DataStream, fields: tuple[Any, ...]) -> Node:
         return stream_node(self._session, stream, fields, ChangelogMode.insert_only()._mode)
