@@ -20,7 +20,7 @@ def environments():
 
 
 def settings(env):
-    """Returns what an environment says of the options that the tests set."""
+    """Returns the parallelisms and the interval of an environment."""
     interval = env.get_config().get_auto_watermark_interval()
     return env.get_parallelism(), env.get_max_parallelism(), interval
 

@@ -120,6 +120,8 @@ one, change the docstring, then run `python docs/generate_differences.py`.
 - **The Table API** compares and converts as SQL does. PyFlink refuses `col("n") > "1"` and
   `col("d") == "2024-01-01"` ("Invalid function call"), and its messages name other functions.
 - The `UNION` of `TIMESTAMP` and `TIMESTAMP_LTZ` is a `TIMESTAMP_LTZ`; in Flink it is a `TIMESTAMP`.
+- `SELECT DISTINCT` of grouping sets has no doubles. Flink's planner takes the keys for unique and
+  keeps two equal rows where a key is NULL in the data.
 - The `UNION ALL` of a processing time and an event time is no time attribute. In Flink it is the
   attribute of the first table, and a job fails that reads event time from it.
 - **Messages.** The list "Supported form(s)" is missing for some functions, an interval shows as
