@@ -20,7 +20,7 @@ COMPATIBILITY = ROOT / "compat_tests"
 SERVERS = {
     "connectors": {
         "any_kafka", "aws", "channel", "database", "kafka", "kinesis", "mock", "mysql", "port",
-        "queue",
+        "queue", "search",
     },
     "faults": {"kafka"},
     "filesystem": {"aws", "ftp", "place", "sftp"},

@@ -185,7 +185,6 @@ one, change the docstring, then run `python docs/generate_differences.py`.
   which Python has no datetime for.
 - `object_of` and `Expression.object_update` make objects, as their documentation says. PyFlink 2.3
   calls a method that Java has not, and raises `Py4JError`: there `call("OBJECT_OF", ...)` works.
-- **Not supported yet:** the connector elasticsearch. The error says what takes its place.
 - `SHOW CREATE TABLE`, `SHOW CREATE CATALOG` and `DESCRIBE CATALOG EXTENDED` hide the values of
   secrets, such as passwords, also those in URLs. Flink shows them.
 - `SHOW FUNCTIONS` and `DESCRIBE FUNCTION` know all functions of Flink, those too that are not

@@ -43,7 +43,7 @@ def test_every_name_has_a_state(verdicts):
         ("pyflink.datastream.data_stream", "DataStream.set_buffer_timeout", Status.DIFFERS),
         ("pyflink.datastream.connectors.cassandra", "CassandraSink.name", Status.NOT_YET),
         ("pyflink.datastream.connectors.cassandra", "ClusterBuilder", Status.NEVER),
-        ("pyflink.datastream.connectors.elasticsearch", "FlushBackoffType.NONE", Status.NOT_YET),
+        ("pyflink.datastream.connectors.elasticsearch", "FlushBackoffType.NONE", Status.WORKS),
         ("pyflink.datastream.connectors.pulsar", "StartCursor.latest", Status.NOT_YET),
         (
             "pyflink.datastream.connectors.pulsar",

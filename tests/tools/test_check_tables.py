@@ -18,9 +18,9 @@ import textwrap
 from pyflink.table import *
 from pyflink.table.udf import *
 t_env = TableEnvironment.create(EnvironmentSettings.in_streaming_mode())
-kind = "elasticsearch-7"
+kind = "hbase-2.2"
 """
-ABSENT = "'connector' = 'elasticsearch-7'"
+ABSENT = "'connector' = 'hbase-2.2'"
 
 
 def uses(script):
@@ -35,7 +35,7 @@ def obstacles(script):
 @pytest.mark.parametrize(
     "text",
     [
-        "\"CREATE TABLE t (a INT) WITH ('connector' = 'elasticsearch-7')\"",
+        "\"CREATE TABLE t (a INT) WITH ('connector' = 'hbase-2.2')\"",
         "f\"CREATE TABLE {name()} (a INT) WITH ('connector'='{kind}')\"",
         "\"CREATE TABLE t (a INT) WITH ('connector' = '\" + kind + \"')\"",
         "\"CREATE TABLE t (a INT) WITH ('connector' = '%s', 'x' = '%d')\" % (kind, 3)",
@@ -65,7 +65,7 @@ def test_a_text_that_grows_and_one_that_a_function_is_given():
 
 
 def test_each_absent_connector_has_a_way_out():
-    for connector in ("elasticsearch-7", "mongodb", "doris", "mqtt", "redis", "nobody-knows-it"):
+    for connector in ("hbase-2.2", "mongodb", "doris", "mqtt", "redis", "nobody-knows-it"):
         ddl = f"t_env.execute_sql(\"CREATE TABLE t (a INT) WITH ('connector'='{connector}')\")"
         assert uses(ddl)[f"'connector' = '{connector}'"].verdict.advice
 

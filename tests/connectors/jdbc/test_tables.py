@@ -89,6 +89,15 @@ def test_updates(t_env, env, database):
     assert sorted(rows(t_env, "SELECT id, name FROM t")) == [(1, "c"), (3, "d")]
 
 
+def test_rows_that_a_filter_takes_back(t_env, database):
+    table(t_env, database, "id INT PRIMARY KEY NOT ENFORCED, name STRING")
+    counts = "SELECT x, COUNT(*) AS n FROM (VALUES (1), (2), (1), (3), (1)) AS v (x) GROUP BY x"
+    t_env.execute_sql(
+        f"INSERT INTO t SELECT x, CAST(n AS STRING) FROM ({counts}) WHERE n < 2 OR x = 3"
+    ).wait()
+    assert sorted(rows(t_env, "SELECT id, name FROM t")) == [(2, "1"), (3, "1")]
+
+
 def test_what_is_wrong(t_env, database):
     t_env.execute_sql(
         "CREATE TABLE t (id INT) WITH ('connector' = 'jdbc', 'url' = 'jdbc:oracle:x', "

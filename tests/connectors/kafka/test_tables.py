@@ -95,6 +95,17 @@ def test_changes(kafka, t_env):
     ]  # fmt: skip
 
 
+def test_rows_that_a_filter_takes_back(kafka, t_env):
+    target = kafka.topic(1)
+    table(t_env, kafka, "u", "id INT PRIMARY KEY NOT ENFORCED, n BIGINT", target,
+          "'key.format' = 'json'", "'value.format' = 'json'", connector="upsert-kafka")  # fmt: skip
+    counts = "SELECT x, COUNT(*) AS n FROM (VALUES (1), (1), (1)) AS v (x) GROUP BY x"
+    t_env.execute_sql(f"INSERT INTO u SELECT * FROM ({counts}) WHERE n < 2").wait()
+    assert [(m.key(), m.value()) for m in kafka.read(target)] == [
+        (b'{"id":1}', b'{"id":1,"n":1}'), (b'{"id":1}', None),
+    ]  # fmt: skip
+
+
 @pytest.mark.parametrize(
     ("options", "text"),
     [

@@ -61,6 +61,9 @@ def names():
         "lines": texts,
         "clicks": texts,
         "counts": rows,
+        "clicks_as_maps": env.from_collection(
+            [{"a": "b"}], Types.MAP(Types.STRING(), Types.STRING())
+        ),
         "files": numbers,
         "topic": numbers,
         "serializer": builder.set_value_serialization_schema(SimpleStringSchema()).build(),

@@ -9,9 +9,9 @@ import pytest
 
 from pyflink_on_spark._compat.errors import UnsupportedFlinkFeature
 from pyflink_on_spark._compat.unsupported import Gap, marker_of, unsupported
-from pyflink_on_spark.datastream.connectors import cassandra, dynamic_kafka, elasticsearch, pulsar
+from pyflink_on_spark.datastream.connectors import cassandra, dynamic_kafka, pulsar
 
-MODULES = [cassandra, dynamic_kafka, elasticsearch, pulsar]
+MODULES = [cassandra, dynamic_kafka, pulsar]
 
 
 def classes_of(module):
@@ -51,7 +51,6 @@ def test_the_constructor_is_a_function_with_parameters(cls):
     [
         (pulsar.PulsarSource.builder, r"PulsarSource\.builder is not yet supported: .* Pulsar"),
         (pulsar.StartCursor.earliest, r"StartCursor\.earliest is not yet supported"),
-        (elasticsearch.Elasticsearch7SinkBuilder, "has no client for Elasticsearch"),
         (lambda: cassandra.CassandraSink.add_sink(None), r"CassandraSink\.add_sink is not yet"),
         (
             lambda: cassandra.ClusterBuilder(None),

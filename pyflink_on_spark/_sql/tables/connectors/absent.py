@@ -19,7 +19,7 @@ _BY_JDBC = "Use 'connector' = 'jdbc' if the database is SQLite, MySQL, MariaDB o
 _CONNECTORS: tuple[tuple[str, str], ...] = (
     (
         r"(elasticsearch|opensearch)(-\d+)?",
-        _BY_SPARK.format(package="org.elasticsearch:elasticsearch-spark-30, or opensearch-spark"),
+        "Use 'connector' = 'elasticsearch-7' or 'opensearch', with the options hosts and index.",
     ),
     (r"mongodb", _BY_SPARK.format(package="org.mongodb.spark:mongo-spark-connector")),
     (r"hudi", _BY_SPARK.format(package="org.apache.hudi:hudi-spark-bundle")),

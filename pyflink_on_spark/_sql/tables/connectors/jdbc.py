@@ -360,9 +360,8 @@ class _UpsertWriter(BatchWriter):
         key_of = itemgetter(*self._positions)
         for element in elements:
             kind, row = element if self._changelog else (0, element)
-            if kind == UPDATE_BEFORE:
-                continue
-            waiting[key_of(row)] = row, kind == DELETE
+            # A filter may let a row's old state pass and hold back the new one.
+            waiting[key_of(row)] = row, kind in {DELETE, UPDATE_BEFORE}
             if 0 < size <= len(waiting):
                 self._flush()
 

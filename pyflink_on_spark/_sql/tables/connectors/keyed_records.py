@@ -139,13 +139,13 @@ class EncodeRecords(Operator):
 
     def process(self, elements: Iterator[Any]) -> Iterator[Any]:
         """Yield the parts of the records."""
-        if self._changelog and self._upsert:
-            elements = (pair for pair in elements if pair[0] != UPDATE_BEFORE)
         pairs = elements if self._changelog else zip(repeat(INSERT), elements)
+        if self._changelog and self._upsert:
+            pairs = without_replaced(pairs, _chosen(self._shape.key))
         kept, for_keys, for_values = tee(pairs, 3)
         keys = self._keys(row for _, row in for_keys)
         for (kind, row), key, value in zip(kept, keys, self._values(for_values)):
-            gone = self._upsert and kind == DELETE
+            gone = self._upsert and kind in {DELETE, UPDATE_BEFORE}
             yield key, None if gone else _bytes(value), self._time(row)
 
     def _keys(self, rows: Iterator[object]) -> Iterator[object]:
@@ -163,6 +163,26 @@ class EncodeRecords(Operator):
         if self._timestamp is None or row[self._timestamp] is None:
             return 0
         return int(row[self._timestamp] // _MICROS_PER_MILLI)
+
+
+def without_replaced(pairs: Iterator[Any], key: Callable[[Any], object]) -> Iterator[Any]:
+    """Yield changes without the UPDATE_BEFORE rows that a row of the same key follows.
+
+    The others stay: a filter may let a row's old state pass and hold back the new one.
+
+    Args:
+        pairs: the kinds and the rows.
+        key: returns the key of a row.
+    """
+    before = None
+    for pair in pairs:
+        if before is not None and (pair[0] != UPDATE_AFTER or key(before[1]) != key(pair[1])):
+            yield before
+        before = pair if pair[0] == UPDATE_BEFORE else None
+        if before is None:
+            yield pair
+    if before is not None:
+        yield before
 
 
 def _chosen(positions: Sequence[int]) -> Callable[[Any], object]:

@@ -25,6 +25,9 @@ _CONNECTOR = Option("connector", text, required=True)
 CONNECTORS: dict[str, str] = {
     "blackhole": "printing:BlackholeFactory",
     "datagen": "datagen:DatagenFactory",
+    "elasticsearch-6": "elasticsearch:Elasticsearch6Factory",
+    "elasticsearch-7": "elasticsearch:Elasticsearch7Factory",
+    "elasticsearch-8": "elasticsearch:Elasticsearch8Factory",
     "faker": "faker_rows:FakerFactory",
     "filesystem": "filesystem.factory:FilesystemFactory",
     "firehose": "firehose:FirehoseFactory",
@@ -35,6 +38,8 @@ CONNECTORS: dict[str, str] = {
     "kinesis": "kinesis:KinesisFactory",
     "kinesis-legacy": "kinesis:LegacyKinesisFactory",
     "mysql-cdc": "change_capture:MySqlCaptureFactory",
+    "opensearch": "elasticsearch:OpenSearchFactory",
+    "opensearch-2": "elasticsearch:OpenSearch2Factory",
     "postgres-cdc": "change_capture:PostgreSqlCaptureFactory",
     "print": "printing:PrintFactory",
     "upsert-kafka": "kafka:UpsertKafkaFactory",

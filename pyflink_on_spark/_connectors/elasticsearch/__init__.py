@@ -1,0 +1,1 @@
+"""Sinks that write documents to Elasticsearch or OpenSearch."""
