@@ -345,6 +345,15 @@ def test_a_program_may_begin_again_where_it_has_begun_itself(tmp_path, world):
     Run(tmp_path, "e", world, place, program=Program("a third", 15)).checkpoint()
 
 
+def test_a_program_begins_though_the_clock_was_set_back_since_the_last_takeover(tmp_path, world):
+    hour = 3_600_000
+    Run(tmp_path, "a", world).checkpoint()
+    place = tmp_path / "a" / "chk-1"
+    Run(tmp_path, "b", world, place, clock=FakeClock(2 * hour), program=Program("first", hour))
+    again = Program("again", hour)
+    Run(tmp_path, "c", world, place, clock=FakeClock(hour), program=again).checkpoint()
+
+
 def test_a_record_of_an_owner_without_a_time_is_older(tmp_path, world):
     Run(tmp_path, "a", world).checkpoint()
     (tmp_path / "a" / OWNER).write_text("b\nchk-1")

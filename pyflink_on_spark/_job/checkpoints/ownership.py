@@ -27,6 +27,8 @@ _log = logging.getLogger("pyflink_on_spark")
 _IMPORTED = time.time()
 _START_FIELD = 19
 """The place of a process's start among what follows its command in ``/proc/PID/stat``."""
+_CLOCKS_DIFFER = 60_000
+"""By how much clocks of two machines may differ, in ms."""
 
 
 @dataclass(frozen=True)
@@ -93,7 +95,7 @@ class Ownership:
         self._taken = home = checkpoint.parent()
         owner = _owner(home)
         another = owner is not None and owner.job_id != self._job_id
-        if owner is not None and another and owner.is_younger_than(self._program):
+        if owner and another and owner.is_younger_than(self._program, self._clock.now()):
             raise JobTakenOverError(
                 f"the job {owner.job_id} has continued from {owner.checkpoint} in {home.shown} "
                 f"since this program was started, so the job {self._job_id} does not start. Start "
@@ -198,9 +200,16 @@ class _Owner:
         """Return the content of the file."""
         return f"{self.job_id}\n{self.checkpoint}\n{self.program}\n{self.time}".encode()
 
-    def is_younger_than(self, program: Program) -> bool:
-        """True if another program has become the owner since a program was started."""
-        return self.program != program.token and self.time > program.begun
+    def is_younger_than(self, program: Program, now: int) -> bool:
+        """True if another program has become the owner since a program was started.
+
+        Args:
+            program: the process that wants to start.
+            now: the time, in ms since the epoch. A record of a later time says nothing: the clock
+                has been set back.
+        """
+        then = program.begun < self.time <= now + _CLOCKS_DIFFER
+        return then and self.program != program.token
 
 
 def _complete_ones(home: Folder) -> set[str]:
