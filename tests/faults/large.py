@@ -3,8 +3,9 @@
     python -m tests.faults.large [entries] [record] [jobs]
 
 The cases are a key with a million entries of list state, a record of 100 MB that two subtasks
-receive, and ten programs at a time with ten jobs each. The memory is the largest resident set of a
-process of each kind. A wrong result, or more memory than a case may take, is an error.
+receive, and ten programs with ten jobs each, two programs at a time. The memory is the largest
+resident set of a process of each kind. A wrong result, or more memory than a case may take, is an
+error.
 """
 
 from __future__ import annotations
@@ -37,7 +38,8 @@ class Case:
     Args:
         kind: the first argument of the program.
         much: the second one.
-        programs: how many run at a time.
+        programs: how many run.
+        at_once: how many of them run at a time: each has a JVM, and two fill two processors.
         limits: how much memory a process may take, by its kind, in MB.
         right: whether the lines that a program has printed are right.
     """
@@ -47,6 +49,7 @@ class Case:
     programs: int
     limits: dict[str, int]
     right: Callable[[list[str]], bool]
+    at_once: int = 2
 
 
 def bytes_of(size):
@@ -102,6 +105,10 @@ def largest(drivers: Iterable[int], seen: dict[str, int]) -> None:
                     seen[kind] = max(seen.get(kind, 0), peak)
 
 
+def _running(programs: list[subprocess.Popen[bytes]]) -> list[subprocess.Popen[bytes]]:
+    return [program for program in programs if program.poll() is None]
+
+
 def run(case: Case, folder: Path) -> str:
     """Run a case; return what it took.
 
@@ -117,16 +124,16 @@ def run(case: Case, folder: Path) -> str:
     home = {"PYTHONPATH": str(ROOT), "PYFLINK_ON_SPARK_HOME": str(folder / "home")}
     begun, seen = time.monotonic(), dict[str, int]()
     outputs = [folder / f"output-{number}" for number in range(case.programs)]
-    programs = []
-    for path in outputs:
-        with path.open("wb") as output, path.with_suffix(".log").open("wb") as log:
-            programs.append(
-                subprocess.Popen(command, env=os.environ | home, stdout=output, stderr=log)
-            )
+    programs: list[subprocess.Popen[bytes]] = []
     try:
-        while any(program.poll() is None for program in programs):
+        while _running(programs) or len(programs) < case.programs:
             assert time.monotonic() - begun < SECONDS, f"{case.kind}: not ended in {SECONDS} s"
-            largest((program.pid for program in programs), seen)
+            for path in outputs[len(programs) :][: case.at_once - len(_running(programs))]:
+                with path.open("wb") as output, path.with_suffix(".log").open("wb") as log:
+                    programs.append(
+                        subprocess.Popen(command, env=os.environ | home, stdout=output, stderr=log)
+                    )
+            largest((program.pid for program in _running(programs)), seen)
             time.sleep(0.2)
     finally:
         for program in programs:
