@@ -16,17 +16,19 @@ FOLDER = Path(__file__).parent
 TIERS = {
     "sources, statements and bridges": (
         "alterations", "catalog_objects", "distributions", "errors", "file_sinks", "formats",
-        "java_errors", "partition_commits", "partitions", "plans", "schemas", "statements",
-        "streams", "texts", "timestamps",
+        "java_errors", "options_of_streams", "partition_commits", "partitions", "plans", "schemas",
+        "statements", "streams", "texts", "timestamps",
     ),
     "row by row": (
         "bitmaps", "dsl", "functions", "literals", "newer_functions", "objects", "python_functions",
         "python_values", "queries", "small_names", "user_types", "variants",
     ),
-    "updating": ("aggregates", "changelogs", "pruned_plans", "rankings", "state_ttl"),
+    "updating": (
+        "aggregates", "changelogs", "pruned_plans", "rankings", "sink_keys", "state_ttl",
+    ),
     "windows": (
         "late_joins", "late_rows", "late_windows", "match_recognize", "ordered_over", "over",
-        "row_windows", "window_changes", "windows",
+        "row_windows", "timed_unions", "window_changes", "windows",
     ),
     "joins": ("joins", "subqueries", "timed_joins"),
 }  # fmt: skip

@@ -130,6 +130,10 @@ one, change the docstring, then run `python docs/generate_differences.py`.
   by event time emits updates with it, and takes late rows into account.
 - A filter over the versions of a table, which `FOR SYSTEM_TIME AS OF` reads, leaves out versions.
   In Flink a version that was updated later does not count at all then.
+- Updates of a `GROUP BY` into a table with another primary key are refused as in Flink, but there
+  is no `ON CONFLICT` that would take them. `table.exec.sink.require-on-conflict` and
+  `table.exec.sink.upsert-materialize` have no effect. Of queries with several keys, such as joins,
+  nothing is said.
 - A filter over upserts emits the first row of a key that passes as `+U` if the key had another row
   before; Flink emits `+I`.
 - `FOR SYSTEM_TIME AS OF` needs a time attribute of the versions. Flink takes `MAX` of one, too.

@@ -60,7 +60,7 @@ from pyflink_on_spark._sql.planner.python_calls import (
     with_python_calls,
     with_staged_columns,
 )
-from pyflink_on_spark._sql.planner.scans import SourceScan
+from pyflink_on_spark._sql.planner.scans import SourceScan, check_upsert_key
 from pyflink_on_spark._sql.planner.sorting import sort, top_n
 from pyflink_on_spark._sql.planner.windows import (
     RowWindowAggregate,
@@ -90,11 +90,14 @@ def infer_changes(roots: Iterable[PhysicalNode]) -> None:
 
     Raises:
         TableError: a node cannot deal with the changes of its input.
+        ValidationError: updates do not fit the primary key of a sink.
     """
     roots = list(roots)
     done: set[PhysicalNode] = set()
     for root in roots:
         _find_changes(root, done)
+        if isinstance(root, scans.Sink):
+            check_upsert_key(root)
     for root in roots:
         _require_before(root, wanted=False)
 
@@ -171,7 +174,12 @@ def _table_scan(node: logical.TableScan, _planner: PhysicalPlanner) -> PhysicalN
         for column in node.table.schema.of_kind(ColumnKind.METADATA)
     )
     source = scans.SourceScan(
-        node.schema, node.path, node.source, metadata, scans.places_of(node.table)
+        node.schema,
+        node.path,
+        node.source,
+        metadata,
+        scans.places_of(node.table),
+        keyed=bool(node.table.schema.primary_key),
     )
     key = node.table.schema.primary_key
     if node.source.emits_update_before or ChangeKinds.UPDATE not in node.source.changes or not key:

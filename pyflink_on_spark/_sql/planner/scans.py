@@ -7,13 +7,21 @@ from collections.abc import Mapping
 from pyflink_on_spark._connectors.builtin.collection import CollectionSource
 from pyflink_on_spark._graph.stream_graph import Aligned, Edge
 from pyflink_on_spark._runtime.contract.state_meaning import Counterpart
-from pyflink_on_spark._sql.errors import Span
-from pyflink_on_spark._sql.plan.expressions import InputRef
+from pyflink_on_spark._sql.errors import Span, ValidationError
+from pyflink_on_spark._sql.plan.expressions import (
+    Constant,
+    Conversion,
+    InputRef,
+    Invocation,
+    Typed,
+    walk,
+)
 from pyflink_on_spark._sql.plan.nodes import ChangeKinds, ExternalRows, Schema
 from pyflink_on_spark._sql.plan.nodes import Values as LogicalValues
 from pyflink_on_spark._sql.plan.options import CatalogTable, ObjectPath
 from pyflink_on_spark._sql.plan.ports import TableSink, TableSource
-from pyflink_on_spark._sql.planner.aggregates import keyed_edges
+from pyflink_on_spark._sql.planner.aggregates import GroupAggregate, keyed_edges
+from pyflink_on_spark._sql.planner.calc import Calc
 from pyflink_on_spark._sql.planner.physical import (
     Columns,
     Content,
@@ -38,6 +46,7 @@ class SourceScan(PhysicalNode):
         source: the connector's.
         metadata: the keys of the metadata columns, which are the last ones.
         places: the places of columns in records that have no names of columns.
+        keyed: whether the table has a primary key.
     """
 
     name = "TableSourceScan"
@@ -49,9 +58,12 @@ class SourceScan(PhysicalNode):
         source: TableSource,
         metadata: tuple[str, ...],
         places: Mapping[str, int] | None = None,
+        *,
+        keyed: bool = False,
     ) -> None:
         super().__init__(schema)
         self.path, self.source, self.metadata = path, source, metadata
+        self.keyed = keyed
         self._places = places or {}
 
     def produces(self, inputs: tuple[ChangeKinds, ...]) -> ChangeKinds:
@@ -314,3 +326,80 @@ class ExternalSink(PhysicalNode):
     def describe_short(self) -> str:
         """Return the sink's name in messages."""
         return f"Table sink '{self.title}'"
+
+
+def check_upsert_key(sink: Sink) -> None:
+    """Refuse updates by which groups would replace each other's rows in a table with a primary key.
+
+    That is known of a GROUP BY over rows without a key. Of other queries nothing is said.
+
+    Raises:
+        ValidationError: several groups can have the same primary key.
+    """
+    (source,) = sink.inputs
+    key = sink.table.schema.primary_key
+    if not key or ChangeKinds.UPDATE not in source.changes:
+        return
+    columns = _columns_of_groups(source)
+    names = sink.table.schema.sink.names
+    primary = {names.index(name) for name in key}
+    if columns is None or all(places & primary for places in columns):
+        return
+    shown = f"[{', '.join(names[min(places)] for places in columns)}]" if all(columns) else ""
+    raise ValidationError(
+        "The query has an upsert key that differs from the primary key of the sink table "
+        f"'{'.'.join(sink.path)}'. Primary key: [{', '.join(key)}], upsert key: {shown}. Groups "
+        "with the same primary key would replace and delete each other's rows. Group by the "
+        "primary key alone, or write to a table whose primary key has all columns of GROUP BY, or "
+        "to one without a primary key; ON CONFLICT is not supported yet."
+    )
+
+
+def _columns_of_groups(node: PhysicalNode) -> list[set[int]] | None:
+    """Return the places of each column of GROUP BY; None if rows may have another key."""
+    above: list[Calc] = []
+    while isinstance(node, Calc):
+        above.append(node)
+        (node,) = node.inputs
+    if not isinstance(node, GroupAggregate):
+        return None
+    below: list[Calc] = []
+    (source,) = node.inputs
+    while isinstance(source, Calc):
+        below.append(source)
+        (source,) = source.inputs
+    if not _is_without_key(source) or any(map(_keeps_nulls_only, [*above, *below])):
+        return None
+    columns = [{i} for i, key in enumerate(node.keys) if not _is_constant(key, below)]
+    for calc in reversed(above):
+        if calc.projection is not None:
+            origins = list(map(_origin_of, calc.projection))
+            columns = [{i for i, at in enumerate(origins) if at in places} for places in columns]
+    return columns
+
+
+def _is_without_key(node: PhysicalNode) -> bool:
+    if isinstance(node, SourceScan):
+        return not node.keyed
+    return isinstance(node, Values) or (isinstance(node, ExternalScan) and not node.rows.key)
+
+
+def _is_constant(column: Typed, below: list[Calc]) -> bool:
+    """True if all rows have one value in a column of the first of some nodes."""
+    for calc in below:
+        if isinstance(column, InputRef) and calc.projection is not None:
+            column = calc.projection[column.index]
+    return isinstance(column, Constant)
+
+
+def _keeps_nulls_only(calc: Calc) -> bool:
+    """True if a condition may leave only NULL in a column, which is no part of a key then."""
+    parts = () if calc.condition is None else walk(calc.condition)
+    return any(isinstance(part, Invocation) and part.function.name == "IS NULL" for part in parts)
+
+
+def _origin_of(expression: Typed) -> int | None:
+    """Return the column that an expression is, also in another type; else None."""
+    while isinstance(expression, Conversion):
+        expression = expression.operand
+    return expression.index if isinstance(expression, InputRef) else None
