@@ -190,7 +190,6 @@ ALL = "'type' = 'jdbc', 'password' = 'hush', 'username' = 'u', 'default-database
         (f"{ALL}, 'base-url' = 'x'",
          "its base-url begins with jdbc:postgresql: or jdbc:mysql:"),
         ("'type' = 'paimon'", "Give Spark the catalog (--conf spark.sql.catalog.NAME"),
-        ("'type' = 'hive'", "read Hive's by spark.table"),
     ],
 )  # fmt: skip
 def test_options_of_catalogs(t_env, options, told):
