@@ -9,6 +9,7 @@ from pyflink.common import Types
 from pyflink.datastream import StreamExecutionEnvironment
 from pyflink.table import StreamTableEnvironment
 
+pytestmark = pytest.mark.whole("a mode that cuts jobs sets the interval of watermarks itself")
 ROWS = Types.ROW([Types.LONG(), Types.STRING()])
 
 

@@ -63,7 +63,7 @@ def test_statements_end_with_semicolons(text, statements, rest):
             "CREATE TABLE t -- 'password' = 'x'\n(a INT) /* 'my.token' = 'y' */",
             "CREATE TABLE t -- 'password' = '******'\n(a INT) /* 'my.token' = '******' */",
         ),
-        ("SET 's3.secret-key' = 'x'", "SET 's3.secret-key' = '******'"),
+        ("SET 's3.secret-key' = 'x'", "SET 's3.secret-key' = ******"),
         ("SET s3.secret-key = x", "SET s3.secret-key = ******"),
         ("SELECT 'password', 'b' = 'c' FROM `password`", None),
         ("SELECT a FROM t /*+ OPTIONS('k' = 'it''s') */ WHERE token = 'x'", None),
