@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from pyflink_on_spark._runtime.moved_in.coders import longs, sized
 from pyflink_on_spark._runtime.state.moved_in import MAP, PIECES
 from pyflink_on_spark._runtime.state.snapshot import StateMeta
-from pyflink_on_spark.common.typeinfo import ListTypeInfo, MapTypeInfo, key_type_of, value_type_of
+from pyflink_on_spark.common.typeinfo import (
+    ListTypeInfo,
+    MapTypeInfo,
+    TypeInformation,
+    key_type_of,
+    value_type_of,
+)
 from pyflink_on_spark.flink_state.keyed_state import EVENT_TIMERS, PROCESSING_TIMERS
 from pyflink_on_spark.flink_state.savepoint_files import StateText
 from pyflink_on_spark.flink_state.value_writers import Write, writer_of
-
-if TYPE_CHECKING:
-    from pyflink_on_spark.common.typeinfo import TypeInformation
-
 
 PYTHON = "python-state-"
 _TIMERS = {"event": f"{EVENT_TIMERS}user-timers", "processing": f"{PROCESSING_TIMERS}user-timers"}

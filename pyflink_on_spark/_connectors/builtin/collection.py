@@ -12,13 +12,12 @@ import cloudpickle
 from pyflink_on_spark._runtime.contract.connector import Source
 from pyflink_on_spark._runtime.elements.bundle import BUNDLE_SIZE, Bundle
 from pyflink_on_spark._runtime.moved_in.coders import integers, longs, utf
-from pyflink_on_spark.common.typeinfo import Types
+from pyflink_on_spark.common.typeinfo import TypeInformation, Types
 
 if TYPE_CHECKING:
     from pyflink_on_spark._runtime.contract.connector import FlinkSplits
     from pyflink_on_spark._runtime.contract.operator import OperatorContext
     from pyflink_on_spark._runtime.moved_in.coders import DataInput
-    from pyflink_on_spark.common.typeinfo import TypeInformation
 
 
 class CollectionSource(Source):

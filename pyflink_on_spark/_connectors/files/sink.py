@@ -18,11 +18,10 @@ from pyflink_on_spark._runtime.contract.connector import Sink, Versioned
 from pyflink_on_spark._runtime.moved_in.coders import DataInput
 from pyflink_on_spark._runtime.types import java_text
 from pyflink_on_spark.common._charset import find_charset
-from pyflink_on_spark.common.typeinfo import PickledBytesTypeInfo
+from pyflink_on_spark.common.typeinfo import PickledBytesTypeInfo, TypeInformation
 
 if TYPE_CHECKING:
     from pyflink_on_spark._runtime.contract.operator import OperatorContext
-    from pyflink_on_spark.common.typeinfo import TypeInformation
 
 _log = logging.getLogger(__name__)
 

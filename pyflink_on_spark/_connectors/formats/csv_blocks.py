@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from functools import partial
 from itertools import chain
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from pyflink_on_spark._connectors.formats.compression import is_compressed, read_compressed
 from pyflink_on_spark._connectors.formats.csv_records import (
@@ -29,10 +29,7 @@ from pyflink_on_spark._connectors.formats.file_format import (
 )
 from pyflink_on_spark._filesystem.local_files import open_input
 from pyflink_on_spark._runtime.elements.bundle import BUNDLE_SIZE, Bundle
-from pyflink_on_spark.common.typeinfo import Types
-
-if TYPE_CHECKING:
-    from pyflink_on_spark.common.typeinfo import TypeInformation
+from pyflink_on_spark.common.typeinfo import TypeInformation, Types
 
 _CHUNK = 256 * 1024
 _MOST_HELD = 16 * _CHUNK

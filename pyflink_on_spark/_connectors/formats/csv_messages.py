@@ -6,7 +6,7 @@ import base64
 import datetime
 import re
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from pyflink_on_spark._connectors.formats import java_parsing
 from pyflink_on_spark._connectors.formats.csv_records import (
@@ -34,14 +34,11 @@ from pyflink_on_spark.common.typeinfo import (
     RowTypeInfo,
     TimestampTypeInfo,
     TimeTypeInfo,
+    TypeInformation,
     basic_type_of,
     element_type_of,
 )
 from pyflink_on_spark.common.types import Row, RowKind
-
-if TYPE_CHECKING:
-    from pyflink_on_spark.common.typeinfo import TypeInformation
-
 
 Parse = Callable[[str], Any]
 

@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from copy import copy
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import Any, BinaryIO
 
 from pyflink_on_spark._compat.errors import PUBLIC_MODULE, PyFlinkOnSparkError
 from pyflink_on_spark._connectors.formats.compression import is_compressed, read_compressed
@@ -22,10 +22,13 @@ from pyflink_on_spark._filesystem.local_files import open_input
 from pyflink_on_spark._options.own import MAX_RECORD_SIZE
 from pyflink_on_spark._runtime.elements.bundle import BUNDLE_SIZE, Bundle
 from pyflink_on_spark.common._charset import Charset, find_charset
-from pyflink_on_spark.common.typeinfo import ExternalTypeInfo, RowTypeInfo, Types, wrapped_type_of
-
-if TYPE_CHECKING:
-    from pyflink_on_spark.common.typeinfo import TypeInformation
+from pyflink_on_spark.common.typeinfo import (
+    ExternalTypeInfo,
+    RowTypeInfo,
+    TypeInformation,
+    Types,
+    wrapped_type_of,
+)
 
 _SHOWN = 200
 _CHUNK = 256 * 1024

@@ -35,12 +35,11 @@ from pyflink_on_spark._runtime.user_code.user_function import (
     describe,
     open_function,
 )
-from pyflink_on_spark.common.typeinfo import RowTypeInfo, TupleTypeInfo
+from pyflink_on_spark.common.typeinfo import RowTypeInfo, TupleTypeInfo, TypeInformation
 from pyflink_on_spark.common.types import Row
 
 if TYPE_CHECKING:
     from pyflink_on_spark._runtime.state.backend import KeyedStateBackend
-    from pyflink_on_spark.common.typeinfo import TypeInformation
 
 
 _log = logging.getLogger(__name__)

@@ -22,6 +22,7 @@ from pyflink_on_spark.common.typeinfo import (
     ListTypeInfo,
     MapTypeInfo,
     PickledBytesTypeInfo,
+    TypeInformation,
     key_type_of,
     value_type_of,
 )
@@ -29,7 +30,6 @@ from pyflink_on_spark.common.typeinfo import (
 if TYPE_CHECKING:
     from pyflink_on_spark._runtime.state.backend import KeyedStateBackend
     from pyflink_on_spark._runtime.state.time_to_live import StateTable
-    from pyflink_on_spark.common.typeinfo import TypeInformation
 
 Coercion = Callable[[Any], Any]
 """Takes a value, returns what is kept of it; raises if it does not have the declared type."""

@@ -7,7 +7,7 @@ can.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from pyflink_on_spark._runtime.types.codec import (
     ConversionError,
@@ -21,12 +21,13 @@ from pyflink_on_spark._runtime.types.stream import (
     explain_source,
     one_by_one,
 )
-from pyflink_on_spark.common.typeinfo import ExternalTypeInfo, PickledBytesTypeInfo, RowTypeInfo
+from pyflink_on_spark.common.typeinfo import (
+    ExternalTypeInfo,
+    PickledBytesTypeInfo,
+    RowTypeInfo,
+    TypeInformation,
+)
 from pyflink_on_spark.common.types import Row
-
-if TYPE_CHECKING:
-    from pyflink_on_spark.common.typeinfo import TypeInformation
-
 
 __all__ = [
     "ConversionError",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from pyflink_on_spark._runtime.java_hashes import java_hash
 from pyflink_on_spark._runtime.types import basic, composite
@@ -24,6 +24,7 @@ from pyflink_on_spark.common.typeinfo import (
     TimestampTypeInfo,
     TimeTypeInfo,
     TupleTypeInfo,
+    TypeInformation,
     basic_type_of,
     element_type_of,
     key_type_of,
@@ -31,10 +32,6 @@ from pyflink_on_spark.common.typeinfo import (
     value_type_of,
     wrapped_type_of,
 )
-
-if TYPE_CHECKING:
-    from pyflink_on_spark.common.typeinfo import TypeInformation
-
 
 _MAX_TUPLE_FIELDS = 25
 

@@ -22,11 +22,10 @@ from pyflink_on_spark._sql.plan.nodes import Schema
 from pyflink_on_spark._sql.plan.options import Option, TableOptions, boolean, one_of
 from pyflink_on_spark._sql.tables.formats.format import Decode, Decoder, Encode, Encoder, Format
 from pyflink_on_spark._sql.types.logical import LogicalType, Root
-from pyflink_on_spark.common.typeinfo import Types
+from pyflink_on_spark.common.typeinfo import TypeInformation, Types
 
 if TYPE_CHECKING:
     from pyflink_on_spark._connectors.formats.file_format import FileSplit, OutputFileWriter
-    from pyflink_on_spark.common.typeinfo import TypeInformation
 
 
 _RECORD = "org.apache.flink.avro.generated.record"
