@@ -45,7 +45,7 @@ class Annex:
         column_statistics: those of its columns, or None.
     """
 
-    partitions: dict[PartitionSpec, Partition] = field(default_factory=dict)
+    partitions: MutableMapping[PartitionSpec, Partition] = field(default_factory=dict)
     statistics: Any = None
     column_statistics: Any = None
 

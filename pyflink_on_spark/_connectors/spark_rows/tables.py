@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
 from pyflink_on_spark._compat.errors import CheckpointError, PyFlinkOnSparkError
-from pyflink_on_spark._connectors.spark_rows.sink import HandOver, StagedSink, StagingPlace
+from pyflink_on_spark._connectors.spark_rows.sink import (
+    BatchColumns,
+    HandOver,
+    StagedSink,
+    StagingPlace,
+)
 from pyflink_on_spark._connectors.spark_rows.source import Stage, StagedRows, own_folder
 from pyflink_on_spark._runtime.elements.bundle import BUNDLE_SIZE, Bundle
 from pyflink_on_spark.common.typeinfo import Types
@@ -46,20 +51,11 @@ class TableFacts:
         return self.properties.get("table_type") == "VIEW"
 
 
-class TableColumns(Protocol):
+class TableColumns(BatchColumns, Protocol):
     """Converts between rows of tables and batches of Arrow. Picklable."""
-
-    @property
-    def schema(self) -> pa.Schema:
-        """The columns of a batch."""
-        ...
 
     def rows(self, batch: pa.RecordBatch) -> list[Any]:
         """Return the rows of a batch that Spark has written."""
-        ...
-
-    def batch(self, rows: Sequence[Any]) -> pa.RecordBatch:
-        """Return rows as a batch; at least one."""
         ...
 
 

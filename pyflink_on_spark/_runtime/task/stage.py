@@ -18,8 +18,6 @@ from pyflink_on_spark._runtime.task.subtask_builder import (
 
 DRIVER = -1
 """The receiver of rows that the driver reads at the end: what is to be committed."""
-
-
 START = -1
 """The channel of rows that only start a subtask."""
 

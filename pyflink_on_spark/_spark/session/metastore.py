@@ -111,10 +111,12 @@ def _catalog(session: SparkSession) -> Any:
 
 
 def _jvm(session: SparkSession) -> Any:
+    # PySpark has no public way to Java's own classes, of which the catalog takes objects.
     return session.sparkContext._jvm
 
 
 def _array(session: SparkSession, kind: Any, values: list[Any]) -> Any:
+    # Nor has it one to an array of Java.
     context: Any = session.sparkContext
     made = context._gateway.new_array(kind, len(values))
     for index, value in enumerate(values):

@@ -29,6 +29,7 @@ _TIMES: Mapping[str, Callable[[int], LogicalType]] = {
     "time": logical.time,
 }
 _FLOATS = {"float": logical.FLOAT, "double": logical.DOUBLE}
+_K = TypeVar("_K")
 _V = TypeVar("_V")
 
 
@@ -230,7 +231,7 @@ class _Server:
     def database(self, name: str) -> Database | None:
         if name not in self.databases():
             return None
-        tables = ServerObjects[Relation](
+        tables = ServerObjects[str, Relation](
             TYPE, lambda: self._tables(name), lambda table: self._table(name, table)
         )
         return ServerDatabase(TYPE, tables)
@@ -318,36 +319,36 @@ def catalog_of(name: str, options: Mapping[str, str], comment: str | None = None
     return Catalog(databases, dict(options), comment, default)
 
 
-class ServerObjects(MutableMapping[str, _V]):
-    """Objects by name, which statements cannot change.
+class ServerObjects(MutableMapping[_K, _V]):
+    """Objects by their keys, mostly names, which statements cannot change.
 
     Args:
         kind: the kind of the catalog.
-        names: gives the names.
-        find: gives an object; None if there is none of that name.
+        keys: gives the keys.
+        find: gives an object; None if there is none of that key.
     """
 
     def __init__(
-        self, kind: str, names: Callable[[], list[str]], find: Callable[[str], _V | None]
+        self, kind: str, keys: Callable[[], list[_K]], find: Callable[[_K], _V | None]
     ) -> None:
-        self._kind, self._names, self._find = kind, names, find
+        self._kind, self._keys, self._find = kind, keys, find
 
-    def __getitem__(self, name: str) -> _V:
-        found = self._find(name)
+    def __getitem__(self, key: _K) -> _V:
+        found = self._find(key)
         if found is None:
-            raise KeyError(name)
+            raise KeyError(key)
         return found
 
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._names())
+    def __iter__(self) -> Iterator[_K]:
+        return iter(self._keys())
 
     def __len__(self) -> int:
-        return len(self._names())
+        return len(self._keys())
 
-    def __setitem__(self, name: str, value: _V) -> None:
+    def __setitem__(self, key: _K, value: _V) -> None:
         refuse_change(self._kind)
 
-    def __delitem__(self, name: str) -> None:
+    def __delitem__(self, key: _K) -> None:
         refuse_change(self._kind)
 
 
@@ -406,5 +407,5 @@ class ServerDatabase(Database):
         return []
 
 
-def _nothing(kind: str) -> ServerObjects[object]:
+def _nothing(kind: str) -> ServerObjects[str, object]:
     return ServerObjects(kind, list, lambda _: None)

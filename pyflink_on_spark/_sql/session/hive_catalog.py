@@ -73,7 +73,7 @@ class _HiveCatalog(Catalog):
         self.session[:] = [session]
 
 
-class _Databases(ServerObjects[Database]):
+class _Databases(ServerObjects[str, Database]):
     def __init__(self, session: list[Session]) -> None:
         super().__init__(TYPE, self._listed, self._database)
         self._session = session
@@ -118,10 +118,10 @@ class _HiveDatabase(ServerDatabase):
                 frozenset(values.items()): Partition(values, {})
                 for values in store.partitions(self._name, name)
             }
-        return Annex(ServerObjects(TYPE, lambda: list(found), found.get))  # type: ignore[arg-type]
+        return Annex(ServerObjects(TYPE, lambda: list(found), found.get))
 
 
-class _Tables(ServerObjects[Relation]):
+class _Tables(ServerObjects[str, Relation]):
     def __init__(self, session: list[Session], database: str) -> None:
         super().__init__(TYPE, self._listed, self._table)
         self._session, self._database = session, database

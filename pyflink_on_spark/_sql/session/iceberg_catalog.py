@@ -130,7 +130,7 @@ class _Outside:
         )
 
 
-class _Databases(ServerObjects[Database]):
+class _Databases(ServerObjects[str, Database]):
     def __init__(self, outside: _Outside) -> None:
         super().__init__(TYPE, outside.databases, outside.database)
         self._outside = outside
@@ -173,7 +173,7 @@ class _IcebergDatabase(ServerDatabase):
         )
 
 
-class _Tables(ServerObjects[Relation]):
+class _Tables(ServerObjects[str, Relation]):
     def __init__(self, outside: _Outside, database: str) -> None:
         super().__init__(
             TYPE, lambda: outside.tables(database), lambda name: outside.table(database, name)
