@@ -122,6 +122,7 @@ class Stateful(ProcessWindowFunction):
 
 
 def test_window_and_global_state(env, tmp_path):
+    env.get_config().set_auto_watermark_interval(600_000)  # none before the end, however slow it is
     journal = Journal(tmp_path / "journal")
     windows = elements(env, 1, 2, 11, 3, 4, 12).window(tumbling(10)).trigger(CountTrigger.of(2))
     results = collect(windows.process(Stateful(journal)))

@@ -40,7 +40,7 @@ def python(program, timeout=20):
 def test_output_and_processor_time_of_all_processes(program):
     measured = python(program)
     assert measured.output == "done\n"
-    assert 0.4 <= measured.processor_seconds < 2
+    assert 0.2 <= measured.processor_seconds < 2  # the last look can be 0.2 s old
 
 
 def test_a_failure_shows_what_the_command_said():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import threading
 
 import pytest
@@ -513,3 +514,14 @@ def test_it_has_to_be_open():
     harness.close()
     harness.close()
     assert harness.values() == [2]
+
+
+def test_a_process_that_stalls_at_any_moment_leaves_no_input_unread():
+    with StreamHarness(lambda one, two: one.union(two), 2) as harness:
+        hosts = harness._hosts
+        # At each look a slice of time is over, as on a machine that gives the process no processor.
+        hosts._now = hosts.group._now = lambda: float(next(looks))
+        looks = itertools.count()
+        for number in range(8):
+            harness.push(number, into=1 + number % 4 // 2)
+            assert harness.values() == list(range(number + 1))

@@ -100,6 +100,9 @@ class Schedule:
     def __bool__(self) -> bool:
         return self._scheduled > 0
 
+    def __len__(self) -> int:
+        return self._scheduled
+
     def deliver(self, unit: RunQueueEntry, row: ChannelRow, arrival: float) -> None:
         """Let a row arrive at a unit at a virtual time (s)."""
         unit.rows.add(row, arrival)

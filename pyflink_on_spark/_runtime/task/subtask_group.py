@@ -130,6 +130,7 @@ class SubtaskGroup:
             for number in list(self._parts):
                 for part in self._cut(number):
                     self._give_thread(part)
+        self._idle_units = 0
         self._with_input: set[int] = set()
         self._over_limit: set[int] = set()
         self._tick_interval: float = _TICK_MS
@@ -194,15 +195,20 @@ class SubtaskGroup:
                 self._schedule.add_all(stopped)  # a checkpoint may be through
             if self._now() >= deadline:
                 break
+        self._idle_units = 0 if worked else self._idle_units + len(waiting) + len(stopped)
         self._schedule.add_idle(waiting)
         self._schedule.add_all(stopped)
+        missed = not worked and self._idle_units < len(self._schedule)
         if self._waits:
             self._help_waiting()
         if self._in_flight and not worked and not self._threads.wakes:
             worked = self._land_all(deadline - self._now())
         if self._tick_due:
             self.tick()
+        if missed:  # at the deadline some units had not had their turn
+            return True
         if not worked:
+            self._idle_units = 0
             self._when_idle()
         if self._in_flight and self._threads.wakes:
             return worked  # whatever else there was to do is done
