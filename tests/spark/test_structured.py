@@ -115,6 +115,7 @@ def test_a_killed_worker_does_no_harm(tmp_path):
     let_go(tmp_path)
     client.get_job_execution_result().result()
     check(tmp_path, 3000)
+    assert list((tmp_path / "out").rglob(".*.inprogress.*")) == []
 
 
 class SlowerWhenStartedAgain(Slow):

@@ -224,6 +224,10 @@ class DocumentWriter(SinkWriter):
         if self._due is not None and now >= self._due:
             self._flush()
 
+    def next_processing_time(self) -> int | None:
+        """Return when the buffered actions are sent."""
+        return self._due
+
     def prepare_checkpoint(self, checkpoint_id: int) -> list[Any]:
         if self._config.flushes_at_checkpoints:
             self._flush()

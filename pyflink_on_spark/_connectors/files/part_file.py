@@ -338,18 +338,35 @@ def leftovers(
         files: the file system.
     """
     found = []
-    for path in files.all_files(base_path):
-        name = _IN_PROGRESS.fullmatch(os.path.basename(path))
-        digits = "" if name is None else name.group(1).replace("-", "")
-        run = digits[-_RUN_DIGITS:]
+    for path, (family, run) in _in_progress(base_path, files):
         earlier = run != owner.run and (runs is None or run in runs)
-        if earlier and digits[:_FAMILY_DIGITS] in families and path not in needed:
+        if earlier and family in families and path not in needed:
             found.append(path)
     return found
 
 
+def files_of_runs(base_path: str, runs: Collection[str], files: FileSystem = LOCAL) -> list[str]:
+    """Return the files in progress of some runs under a folder, whoever continues them.
+
+    Args:
+        base_path: the folder.
+        runs: the runs of their owners.
+        files: the file system.
+    """
+    return [path for path, (_, run) in _in_progress(base_path, files) if run in runs]
+
+
+def _in_progress(base_path: str, files: FileSystem) -> Iterator[tuple[str, tuple[str, str]]]:
+    """Yield the files in progress under a folder, with the digits of family and run."""
+    for path in files.all_files(base_path):
+        name = _IN_PROGRESS.fullmatch(os.path.basename(path))
+        if name is not None:
+            digits = name.group(1).replace("-", "")
+            yield path, (digits[:_FAMILY_DIGITS], digits[-_RUN_DIGITS:])
+
+
 def remove_leftovers(paths: Collection[str], files: FileSystem = LOCAL) -> None:
-    """Remove what ``leftovers`` returned.
+    """Remove what ``leftovers`` or ``files_of_runs`` returned.
 
     Files of a savepoint stay, because a job may start from the savepoint at any time.
     """

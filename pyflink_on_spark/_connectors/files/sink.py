@@ -10,7 +10,14 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from pyflink_on_spark._connectors.files.config import FileSinkConfig
-from pyflink_on_spark._connectors.files.part_file import InProgressFile, PendingFile, mark_of
+from pyflink_on_spark._connectors.files.part_file import (
+    InProgressFile,
+    Owner,
+    PendingFile,
+    files_of_runs,
+    mark_of,
+    remove_leftovers,
+)
 from pyflink_on_spark._connectors.files.writer import BucketWriter, BulkBucketWriter, FileSinkWriter
 from pyflink_on_spark._connectors.formats.file_format import LineEncoder
 from pyflink_on_spark._filesystem.location import absolute, locate
@@ -165,6 +172,12 @@ class PartFileSink(Sink):
         path = f"{folder}/{name}"
         self._files.remove(path)
         self._files.create(path).close()
+
+    def remove_leftovers(self, attempts: int) -> None:
+        runs = {Owner.of(self._id, attempt).run for attempt in range(attempts)}
+        base = self._place.path
+        if self._files.exists(base):
+            remove_leftovers(files_of_runs(base, runs, self._files), self._files)
 
     def abort(self, committables: list[PendingFile]) -> None:
         for file in committables:

@@ -333,6 +333,10 @@ class FileSinkWriter(SinkWriter):
         for bucket in self._buckets.values():
             bucket.roll_if_due(now)
 
+    def next_processing_time(self) -> int | None:
+        """Return when the next check is due, if there is anything to check."""
+        return self._next_check if self._buckets else None
+
     def prepare_commit(self) -> list[PendingFile]:
         for bucket in self._buckets.values():
             bucket.roll()

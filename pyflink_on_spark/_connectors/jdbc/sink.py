@@ -49,6 +49,10 @@ class BatchWriter(SinkWriter):
             self._flush()
             self._next_flush = now + self._interval
 
+    def next_processing_time(self) -> int | None:
+        """Return when the interval of a batch is over."""
+        return None if self._interval <= 0 or self._empty() else self._next_flush
+
     def prepare_commit(self) -> list[object]:
         """Write the batch."""
         self._flush()

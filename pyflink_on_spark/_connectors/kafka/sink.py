@@ -176,6 +176,10 @@ class KafkaWriter(SinkWriter):
     def advance_processing_time(self, now: int) -> None:
         self._producer.serve()
 
+    def next_processing_time(self) -> int | None:
+        """Return a time that is over while records may be in flight."""
+        return None if self._waits else 0
+
     def close(self) -> None:
         # A job that is stopped or cancelled may still have records in flight.
         budget, self._budget = self._budget, None

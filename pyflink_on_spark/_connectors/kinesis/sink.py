@@ -105,6 +105,10 @@ class _RequestWriter(SinkWriter):
         if self._due is not None and now >= self._due:
             self._flush()
 
+    def next_processing_time(self) -> int | None:
+        """Return when the buffered records are sent."""
+        return self._due
+
     def prepare_commit(self) -> list[object]:
         self._flush()
         return []

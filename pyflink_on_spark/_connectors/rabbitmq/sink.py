@@ -62,6 +62,10 @@ class QueueWriter(SinkWriter):
                     raise self._client.explained(error) from error
                 # The next message notices the loss too, and reconnects.
 
+    def next_processing_time(self) -> int | None:
+        """Return when the next heartbeat is due."""
+        return self._next_heartbeat
+
     def close(self) -> None:
         self._client.close()
 

@@ -204,6 +204,18 @@ class Commits(Generic[Key]):
         for key, found in self._by_sink(things).items():
             self._sinks[key].abort(found)
 
+    def remove_leftovers(self, attempts: int) -> None:
+        """Let sinks remove what killed tasks have left; what cannot be removed stays.
+
+        Args:
+            attempts: how many attempts the job had.
+        """
+        for sink in self._sinks.values():
+            try:
+                sink.remove_leftovers(attempts)
+            except OSError as error:
+                _log.warning("files that a killed task has left are not removed: %s", error)
+
     def abort_held(self) -> None:
         """Throw away what sinks hold back, of a job that never continues."""
         held, self._held = self._held, []

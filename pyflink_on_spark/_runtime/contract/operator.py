@@ -90,6 +90,16 @@ class Operator:
         """Yield the elements that an advance of processing time (ms) causes."""
         return ()
 
+    def next_processing_time(self) -> int | None:
+        """Return when (ms) the clock may cause something next, unless an element comes before.
+
+        It is asked between two checkpoints without an element, if the operator follows the clock.
+
+        Returns:
+            A time that is over if the operator cannot tell; None for never.
+        """
+        return 0
+
     def end_input(self) -> Iterable[object]:
         """Yield the remaining elements at the end of all inputs, after the last watermark."""
         return ()

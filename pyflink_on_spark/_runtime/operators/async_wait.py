@@ -306,6 +306,10 @@ class AsyncWaitOperator(RichFunctionOperator):
         """Yield the results that have come meanwhile."""
         return self._ready() if self._calls else ()
 
+    def next_processing_time(self) -> int | None:
+        """Return a time that is over while calls are in flight."""
+        return 0 if self._calls else None
+
     def advance_watermark(self, watermark: int) -> Iterable[object]:
         """Yield the results of all elements before the watermark."""
         return self.prepare_barrier()

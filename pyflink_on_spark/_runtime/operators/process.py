@@ -271,6 +271,10 @@ class TimerDrivenOperator(AnyProcessOperator):
             return ()
         return self._for_each_timer(self._timers.due_by_clock(now), self._processing_domain)
 
+    def next_processing_time(self) -> int | None:
+        """Return when the first timer is due."""
+        return self._timers.next_processing_time() if self.keyed else None
+
     def _make_contexts(self, context: OperatorContext) -> None:
         """Make the contexts of the function's methods; the timer service exists."""
         raise NotImplementedError

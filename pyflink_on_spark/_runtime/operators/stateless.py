@@ -624,6 +624,11 @@ class SinkOperator(Operator):
         self._writer.advance_processing_time(now)
         return ()
 
+    def next_processing_time(self) -> int | None:
+        """Return that of the writer."""
+        assert self._writer is not None
+        return self._writer.next_processing_time()
+
     def end_input(self) -> Iterable[object]:
         """Prepare the last committables."""
         assert self._writer is not None

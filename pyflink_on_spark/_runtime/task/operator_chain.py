@@ -245,6 +245,13 @@ class OperatorChain(OperatorLine):
         if self._watermarks is not None:
             self._watermarks.tick(now)
 
+    def next_processing_time(self) -> int | None:
+        """Return when (ms) the clock may have an effect next, unless an element comes before."""
+        times = [operator.next_processing_time() for _, operator in self._clocked]
+        if self._watermarks is not None:
+            times.append(self._watermarks.next_processing_time())
+        return min((time for time in times if time is not None), default=None)
+
     def prepare_barrier(self) -> None:
         """Let operators emit what belongs to before a barrier."""
         for index, operator in self._overriding("prepare_barrier"):

@@ -384,6 +384,11 @@ class Subtask(LogPlace):
             if now >= self._next_report:
                 self.report_metrics()
 
+    def next_processing_time(self) -> int | None:
+        """Return when (ms) the clock may have an effect next, unless an element comes before."""
+        times = [chain.next_processing_time() for chain in self._clocked]
+        return min((time for time in times if time is not None), default=None)
+
     @property
     def channels_out(self) -> int:
         """The number of channels that begin here."""

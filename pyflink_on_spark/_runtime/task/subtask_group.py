@@ -281,6 +281,14 @@ class SubtaskGroup:
         self._tick_interval = max(_TICK_MS, _LEAST_BETWEEN_TICKS * took)
         self._route(self._schedule.now)
 
+    def next_processing_time(self) -> int | None:
+        """Return when (ms) the clock may have an effect next, unless an element comes before.
+
+        It is asked between two checkpoints, when no part works in a thread.
+        """
+        times = [part.next_processing_time() for part in self._parts.values()]
+        return min((time for time in times if time is not None), default=None)
+
     def flush(self) -> None:
         """Send everything that waits in buffers."""
         self._flushed = self._now()

@@ -116,6 +116,16 @@ class WatermarkOutput:
             self._idle = True
             self.output.event(ChannelStatus(idle=True))
 
+    def next_processing_time(self) -> int | None:
+        """Return when (ms) it may emit something next, unless an element comes before.
+
+        A watermark that elements have made due counts as emitted.
+        """
+        idle_after = self._assigner.idle_after
+        if self._ended or self._idle or idle_after is None:
+            return None
+        return self._last_active + idle_after
+
     def save(self) -> tuple[int, bool, bool]:
         """Return how far it is, as plain data."""
         return self.emitted, self._idle, self._ended

@@ -127,6 +127,10 @@ class AlignedWindows:
         """Do nothing."""
         return ()
 
+    def next_processing_time(self) -> int | None:
+        """Return None: the clock fires no window."""
+        return None
+
     # -- elements ---------------------------------------------------------------------------------
 
     def pane(self, value: object, timestamp: int | None) -> Pane:

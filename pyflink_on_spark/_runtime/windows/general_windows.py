@@ -171,6 +171,10 @@ class GeneralWindows:
             return ()
         return self._fire(timers.due_by_clock(now), False)
 
+    def next_processing_time(self) -> int | None:
+        """Return when the first timer is due."""
+        return self._timers.next_processing_time()
+
     def _due_before_element(self) -> Iterator[object]:
         """Yield the results of timers that the clock has passed; then restore key and timestamp."""
         backend, cursor = self._backend, self._operation.cursor
@@ -523,6 +527,10 @@ class WindowOperator(FusableOperator, UdfOperator):
     def advance_processing_time(self, now: int) -> Iterable[Any]:
         """Yield the results of windows that an advance of processing time fires."""
         return () if self._ended else self._windows.advance_processing_time(now)
+
+    def next_processing_time(self) -> int | None:
+        """Return when the clock may fire a window."""
+        return None if self._ended else self._windows.next_processing_time()
 
     def end_input(self) -> Iterable[Any]:
         """Delete the timers that still wait for processing time."""

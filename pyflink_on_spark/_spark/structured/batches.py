@@ -17,6 +17,7 @@ from pyflink_on_spark._runtime.checkpoints.checkpoint_files import Folder
 from pyflink_on_spark._runtime.checkpoints.stored_frames import step
 from pyflink_on_spark._runtime.contract.state_meaning import Meanings, StateMeaning
 from pyflink_on_spark._runtime.elements.immutability import deserialize, serialize
+from pyflink_on_spark._spark.structured.pace import Pace
 from pyflink_on_spark._spark.structured.slot import SlotReport
 
 COMMITTABLES, QUERY, CONTROL = "committables", "query", "control"
@@ -143,6 +144,14 @@ class QueryCommits(CheckpointCoordinator):
         step("query: a micro-batch is committed")
         self._prepared.remove(str(batch - 2))
 
+    def remove_leftovers(self, attempts: int) -> None:
+        """Remove what killed tasks, and copies of tasks that others have beaten, have left.
+
+        Args:
+            attempts: how many attempts the job had, which has ended normally.
+        """
+        self._commits.remove_leftovers(attempts)
+
     def number_of(self, batch: int) -> int:
         """Return the number of the checkpoint that a micro-batch ends with."""
         return self.first + batch + 1
@@ -187,6 +196,7 @@ class Batches:
     ) -> None:
         self._commits, self._slots = commits, slots
         self._deliver, self._progress = deliver, progress
+        self._pace = Pace(commits.home.inside(CONTROL))
         self._lock = threading.Lock()
         self._committed: int | None = None
         self.last: int | None = None
@@ -267,6 +277,7 @@ class Batches:
                 self._deliver(*pickle.loads(part))
         prepared = [thing for report in reports for thing in report.committables]
         self._commits.prepared(batch, prepared)
+        self._pace.note(report.idleness for report in reports)
         self._commits.stored = sum(report.stored for report in reports)
         parts = [part for report in reports for part in report.progress]
         self._progress(self._commits.number_of(batch - 1) or None, parts)

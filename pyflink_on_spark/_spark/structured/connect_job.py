@@ -26,8 +26,9 @@ from pyflink_on_spark._runtime.user_code.dependencies import PythonDependencies,
 from pyflink_on_spark._spark.jobs.stage_function import WorkerEnvironment, channel_names
 from pyflink_on_spark._spark.session.dependencies import ShippedDependencies
 from pyflink_on_spark._spark.session.spark_defaults import scratch_subfolder
-from pyflink_on_spark._spark.structured.batches import TAKEN_OVER, over
+from pyflink_on_spark._spark.structured.batches import CONTROL, TAKEN_OVER, over
 from pyflink_on_spark._spark.structured.levels import Levels
+from pyflink_on_spark._spark.structured.pace import Bell
 from pyflink_on_spark._spark.structured.query_job import Desk, QueryJob, QueryStopped
 from pyflink_on_spark._spark.structured.savepoints import StoredState
 from pyflink_on_spark._spark.structured.server_batches import (
@@ -131,6 +132,9 @@ class ConnectJob(QueryJob):
         with contextlib.suppress(Exception):  # what the attempt failed with is the error to tell
             self._call(functools.partial(_end, self._home.uri, number))
 
+    def _wake(self) -> None:
+        self._call(functools.partial(_wake, self._home.uri))
+
     def _run_query(self, number: int) -> None:
         recipe = cloudpickle.dumps(
             CommitsRecipe.of(self._job, self._home.uri, len(self._levels.levels)), 5
@@ -142,22 +146,25 @@ class ConnectJob(QueryJob):
             last = self._follow_results(query, number, saving)
         except BaseException as error:
             saving.fail(self._told(error))
+            with contextlib.suppress(Exception):  # the error is what there is to tell
+                self._wake()
             raise
         finally:
             self._stop(query)
         if saving.stopping is None:
-            self._call(functools.partial(_finish, recipe, last))
+            self._call(functools.partial(_finish, recipe, last, number + 1))
         else:
-            self._finish_with(saving.stopping, recipe, last)
+            self._finish_with(saving.stopping, recipe, last, number + 1)
 
-    def _finish_with(self, stopping: _Stopping, recipe: bytes, last: int) -> None:
+    def _finish_with(self, stopping: _Stopping, recipe: bytes, last: int, attempts: int) -> None:
         """Commit the last micro-batch, and write the savepoint with which the job ends."""
         try:
             place = folder(stopping.place, self._settings.configuration)
             answers = self._stored(last).snapshot(0, stopping.place)
             files = [cast(StateFile, answers[number].state) for number in sorted(answers)]
             drained = stopping.request.drain
-            self._call(functools.partial(_finish_with, recipe, last, place.uri, files, drained))
+            finish = functools.partial(_finish_with, recipe, last, place.uri, files, drained)
+            self._call(functools.partial(finish, attempts))
         except BaseException as error:
             stopping.request.path.set_exception(self._told(error))
             raise
@@ -285,6 +292,11 @@ def _trigger(query: StreamingQuery) -> tuple[object, ...] | None:
 
 def _ask(home: str, name: str, request: Asked) -> None:
     ask(folder(home), name, request)
+    _wake(home)
+
+
+def _wake(home: str) -> None:
+    Bell(folder(home).inside(CONTROL)).ring()
 
 
 def _answer(home: str, name: str) -> str | CheckpointError | None:
@@ -305,13 +317,15 @@ def _fetch(home: str, configuration: Mapping[str, str], after: int) -> list[byte
     return fetch(folder(home, configuration), after)
 
 
-def _finish(recipe: bytes, batch: int) -> None:
+def _finish(recipe: bytes, batch: int, attempts: int) -> None:
     """Commit the last micro-batch."""
-    recipe_of(recipe).commits().committed(batch, final=True)
+    commits = recipe_of(recipe).commits()
+    commits.committed(batch, final=True)
+    commits.remove_leftovers(attempts)
 
 
 def _finish_with(
-    recipe: bytes, batch: int, place: str, files: list[StateFile], drained: bool
+    recipe: bytes, batch: int, place: str, files: list[StateFile], drained: bool, attempts: int
 ) -> None:
     """Commit the last micro-batch, and complete the savepoint with which the job ends."""
     made = recipe_of(recipe)
@@ -319,3 +333,4 @@ def _finish_with(
     commits.committed(batch, final=True)
     where = folder(place, made.settings.configuration)
     commits.savepoint(_WrittenState(files), where, stop=True, drained=drained)
+    commits.remove_leftovers(attempts)

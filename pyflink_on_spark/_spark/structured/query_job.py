@@ -46,6 +46,7 @@ from pyflink_on_spark._spark.structured.levels import (
     Levels,
     metric_channel,
 )
+from pyflink_on_spark._spark.structured.pace import Bell
 from pyflink_on_spark._spark.structured.processor import SlotProcessor
 from pyflink_on_spark._spark.structured.query_settings import STORE_SETTINGS, changes, meanwhile
 from pyflink_on_spark._spark.structured.savepoints import StoredState
@@ -211,7 +212,14 @@ class QueryJob(StatefulJob):
             self._follow(query, batches)
         finally:
             batches.stopping.set()
+            if not batches.ended.is_set():
+                self._wake()
             self._stop(query)
+        self._commits.remove_leftovers(number + 1)
+
+    def _wake(self) -> None:
+        """Let slots that wait for input end their micro-batch."""
+        Bell(self._home.inside(CONTROL)).ring()
 
     def _stop(self, query: StreamingQuery) -> None:
         """Stop the query; if Spark cannot, the job has ended all the same."""
@@ -252,6 +260,7 @@ class QueryJob(StatefulJob):
         """Write a savepoint; or let the slots end, and return what is to be written then."""
         try:
             place = self._commits.savepoint_folder(request.directory)
+            self._wake()
             with batches.between(check) as batch:
                 if request.stop:
                     name = wish(DRAINS if request.drain else ENDS, batch + 1)

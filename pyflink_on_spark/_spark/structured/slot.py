@@ -40,10 +40,12 @@ from pyflink_on_spark._spark.structured.levels import (
     Levels,
     metric_channel,
 )
+from pyflink_on_spark._spark.structured.pace import BUSY, OVER, Bell, Idleness, rest_of
 from pyflink_on_spark._spark.structured.state_log import Head, StateLog
 
 _SLICE_SECONDS = 0.05
 _REST_SECONDS = 0.005
+_LONG_REST_SECONDS = 0.02
 _REPORT_BYTES = 1 << 20
 ENDS, DRAINS = "end", "drain"
 """The driver's requests to all slots: to close, or to end their sources."""
@@ -60,12 +62,14 @@ class Limits:
         idle: so many seconds it waits for something to read.
         patient: whether it waits for more when it has read something.
         bytes: about how much is sent to other slots at most.
+        rests: whether it waits longer in a job without input, as ``Pace`` has it.
     """
 
     seconds: float = 1.0
     idle: float = 0.2
     patient: bool = False
     bytes: int = 64 << 20
+    rests: bool = False
 
     @classmethod
     def of(cls, bounded: bool, interval: int | None) -> Limits:
@@ -76,7 +80,7 @@ class Limits:
             interval: that of its checkpoints (ms), or None.
         """
         if not bounded:
-            return cls()
+            return cls(rests=interval is None)
         seconds = 10.0 if interval is None else interval / 1000
         return cls(seconds, idle=max(0.2, min(seconds, 10.0)), patient=True)
 
@@ -155,6 +159,7 @@ class SlotReport:
         progress: how far each chain of each subtask is.
         committables: what its sinks have prepared.
         stored: the bytes of its log.
+        idleness: what it tells of its input.
     """
 
     level: int
@@ -163,6 +168,7 @@ class SlotReport:
     progress: tuple[TaskProgress, ...]
     committables: list[Any]
     stored: int
+    idleness: Idleness = BUSY
 
 
 class QuerySlot:
@@ -189,7 +195,7 @@ class QuerySlot:
         rest: Callable[[float], None] = time.sleep,
     ) -> None:
         self._plan, self._slot = plan, slot
-        self._now, self._rest = now, rest
+        self._now, self._rest, self._clock = now, rest, clock
         self._written: dict[RecordHead, bytes] = {}
         self._sent: list[bytes] = []
         self._outlet = _Outlet(plan.routes)
@@ -248,6 +254,7 @@ class QuerySlot:
         rows: Iterable[ChannelRow],
         log: StateLog,
         wishes: Collection[str] = (),
+        bell: Bell | None = None,
     ) -> list[OutRow]:
         """Process a micro-batch, write the state after it, and return what leaves the level.
 
@@ -255,12 +262,13 @@ class QuerySlot:
             batch: its number.
             rows: what came in for subtasks of this slot.
             log: where the state is.
-            wishes: what the driver wants, as ``wish`` names it.
+            wishes: what the driver wants, as ``wish`` and ``Pace`` name it.
+            bell: ends the waiting for input of all slots; without it nobody waits long.
         """
         checkpoint_id = self._plan.before + batch + 1
         if self._done:
             self._group.pass_barriers_on(checkpoint_id)
-            return self._leaving(batch, checkpoint_id)
+            return self._leaving(batch, checkpoint_id, idleness=OVER)
         self._ending = _wanted(ENDS, batch, wishes)
         self._group.read_on(not self._ending)
         if self._batch is not None:
@@ -273,7 +281,8 @@ class QuerySlot:
         for row in found:
             if row.payload != barrier:
                 self._group.receive(row)
-        self._work()
+        rests = bell is not None and self._plan.limits.rests
+        idleness = self._work(rest_of(wishes) if rests else 0.0, bell)
         records = self._cut(checkpoint_id, [row for row in found if row.payload == barrier])
         prepared = self._group.committables()
         if self._group.ended or self._ending:
@@ -283,33 +292,53 @@ class QuerySlot:
                 self._done = True
         self._batch = batch
         self._save(records, log)
-        return self._leaving(batch, checkpoint_id, prepared)
+        return self._leaving(batch, checkpoint_id, prepared, idleness)
 
     @property
     def _hears(self) -> bool:
         return any(subtask.hears_of_checkpoints for subtask in self._group)
 
-    def _work(self) -> None:
-        """Process the queued rows, and read sources for a while."""
+    def _work(self, rest: float, bell: Bell | None) -> Idleness:
+        """Process the queued rows, and read sources for a while.
+
+        Args:
+            rest: how long (s) to wait for something to read, if that is longer than usual.
+            bell: ends this waiting.
+        """
         group, limits, now = self._group, self._plan.limits, self._now
         begun = now()
         found = False
+        idle = max(rest, limits.idle)
         while True:
             worked = group.turn(now() + _SLICE_SECONDS)
-            found = found or worked
+            if not found and (worked or self._outlet.bytes or self._sent):
+                found, begun = True, now() if rest else begun
             passed = now() - begun
+            most = limits.seconds if found else max(rest, limits.seconds)
             reading = group.reading and not group.paused and not self._ending
             if not reading and not group.busy and not worked:
                 break
-            if reading and (passed >= limits.seconds or self._outlet.bytes >= limits.bytes):
+            if reading and (passed >= most or self._outlet.bytes >= limits.bytes):
                 break
             if not worked:
                 if found and not limits.patient:
                     break
-                if passed >= limits.idle and not (found and limits.patient):
+                if passed >= idle and not (found and limits.patient):
                     break
-                self._rest(_REST_SECONDS)
+                longer = passed >= limits.idle and not limits.patient
+                if longer and bell is not None and bell.rung():
+                    break
+                self._rest(_LONG_REST_SECONDS if longer else _REST_SECONDS)
+        if found and rest and bell is not None:
+            bell.ring()
         group.flush()
+        return self._idleness(found)
+
+    def _idleness(self, found: bool) -> Idleness:
+        if not self._plan.limits.rests:
+            return BUSY
+        due = self._group.next_processing_time()
+        return Idleness(found, None if due is None else max(0, due - self._clock.now()))
 
     def _cut(self, checkpoint_id: int, barriers: Iterable[ChannelRow]) -> list[Record]:
         """Let the barrier of a checkpoint pass all subtasks; return their state."""
@@ -363,7 +392,11 @@ class QuerySlot:
         return of_channel
 
     def _leaving(
-        self, batch: int, checkpoint_id: int, prepared: list[object] | None = None
+        self,
+        batch: int,
+        checkpoint_id: int,
+        prepared: list[object] | None = None,
+        idleness: Idleness = BUSY,
     ) -> list[OutRow]:
         """Return, once, the rows for other levels and for the driver."""
         plan = self._plan
@@ -374,7 +407,9 @@ class QuerySlot:
             self._sent.append(serialize((LOGS, entries)))
         progress = tuple(self._group.progress())
         stored = self.head.base + self.head.changes
-        report = SlotReport(plan.number, self._slot, self._done, progress, prepared or [], stored)
+        report = SlotReport(
+            plan.number, self._slot, self._done, progress, prepared or [], stored, idleness
+        )
         target = plan.driver[self._slot * len(plan.driver) // len(plan.level.targets)]
         for seq, part in enumerate([*_packed(self._sent), serialize(report)]):
             leaving.append((target, plan.number, self._slot, seq, part))
@@ -400,8 +435,8 @@ def wish(what: str, batch: int) -> str:
 
 
 def _wanted(what: str, batch: int, wishes: Collection[str]) -> bool:
-    kinds = (name.split("-") for name in wishes if not name.startswith("."))
-    return any(kind == what and int(first) <= batch for kind, first in kinds)
+    kinds = (name.partition("-") for name in wishes)
+    return any(kind == what and int(first) <= batch for kind, _, first in kinds)
 
 
 class _Outlet:

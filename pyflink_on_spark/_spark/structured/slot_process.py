@@ -17,6 +17,7 @@ from pyflink_on_spark._runtime.user_code.user_function import install_classes
 from pyflink_on_spark._spark.jobs.stage_function import FAILURE_BEGINS, FAILURE_ENDS
 from pyflink_on_spark._spark.structured.batches import CONTROL, RUN, over
 from pyflink_on_spark._spark.structured.levels import TICK
+from pyflink_on_spark._spark.structured.pace import Bell
 from pyflink_on_spark._spark.structured.resident import Serve
 from pyflink_on_spark._spark.structured.state_log import StateLog
 from pyflink_on_spark._spark.structured.worker import Worker
@@ -43,13 +44,14 @@ def begin(
     install_classes(plan.settings.classes)
     home = folder(home_uri, plan.settings.configuration)
     control, worker = home.inside(CONTROL), Worker()
+    bell = Bell(control)
 
     def serve(given: list[Any], log: StateLog) -> list[OutRow]:
         rows = [ChannelRow(*row) for row in given]
         batch = next(row.seq for row in rows if row.channel == TICK)
         rows = [row for row in rows if row.channel != TICK]
         try:
-            return worker.run(plan, slot, batch, rows, log, control.names())
+            return worker.run(plan, slot, batch, rows, log, control.names(), bell)
         except SubtaskFailure as failure:
             raise SubtaskFailure(f"{FAILURE_BEGINS}{failure}{FAILURE_ENDS}") from None
 

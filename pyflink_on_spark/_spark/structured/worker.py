@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from pyflink_on_spark._runtime.elements.clock import Clock, SystemClock
 from pyflink_on_spark._runtime.task.exchange_writer import ChannelRow
+from pyflink_on_spark._spark.structured.pace import Bell
 from pyflink_on_spark._spark.structured.slot import LevelPlan, OutRow, QuerySlot
 from pyflink_on_spark._spark.structured.state_log import Head, StateLog
 
@@ -44,6 +45,7 @@ class Worker:
         rows: Sequence[ChannelRow],
         log: StateLog,
         wishes: Collection[str] = (),
+        bell: Bell | None = None,
     ) -> list[OutRow]:
         """Let a slot process a micro-batch; return what leaves its level.
 
@@ -54,13 +56,14 @@ class Worker:
             rows: what came in.
             log: where its state is.
             wishes: what the driver wants.
+            bell: ends the waiting of slots for input.
         """
         place = _Place(plan.attempt, plan.number, number)
         slot = self._living(place, log)
         if slot is None:
             slot = QuerySlot(plan, number, log, self._clock, batch)
         try:
-            leaving = slot.run(batch, rows, log, wishes)
+            leaving = slot.run(batch, rows, log, wishes, bell)
         except BaseException:
             _leave(slot)
             raise

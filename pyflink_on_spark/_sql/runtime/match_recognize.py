@@ -198,6 +198,10 @@ class ArrivalMatchOperator(MatchOperator):
                 yield from made
             self._settle(key, held)
 
+    def next_processing_time(self) -> int | None:
+        """Return a time that is over: matches may wait for the clock."""
+        return 0
+
     def _settle(self, key: Any, held: list[Any]) -> None:
         """Forget a key that nothing is known of, and note the change."""
         if not held[_PENDING] and Automaton.is_new(held[_KNOWN]):

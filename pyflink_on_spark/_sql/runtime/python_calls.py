@@ -93,6 +93,12 @@ class BundlingOperator(ProgramOperator):
             return
         yield from self.finish_bundle()
 
+    def next_processing_time(self) -> int | None:
+        """Return when the bundle has waited long enough."""
+        bundle = self._bundle
+        waits = bundle is not None and bundle.elements
+        return bundle.begun + bundle.milliseconds if bundle is not None and waits else None
+
     def end_input(self) -> Iterable[Any]:
         """Finish the bundle."""
         return self.finish_bundle()

@@ -234,6 +234,10 @@ class KeyedProgramOperator(ProgramOperator):
             rows.check_some(now)
         return ()
 
+    def next_processing_time(self) -> int | None:
+        """Return None: expired entries can wait for the next element."""
+        return None
+
 
 class CalcOperator(Operator):
     """Runs a compiled generator function over its elements.

@@ -160,6 +160,10 @@ class IntervalJoinOperator(KeyedProgramOperator):
         """Yield the rows for which no partner has come."""
         return self._clean_up(now * _MICROS) if self._times is None else ()
 
+    def next_processing_time(self) -> int | None:
+        """Return None if watermarks clean up."""
+        return 0 if self._times is None else None
+
     def _clean_up(self, reached: int) -> Iterator[object]:
         for _, key, side in self._due.until(reached // _MICROS):
             assert isinstance(side, int)

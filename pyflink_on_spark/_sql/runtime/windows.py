@@ -57,6 +57,10 @@ class WindowOperator(KeyedProgramOperator):
         """Yield the results of the windows that end."""
         return () if self._event_time else self._advance(now)
 
+    def next_processing_time(self) -> int | None:
+        """Return None if watermarks end windows."""
+        return None if self._event_time else 0
+
     def _advance(self, time: int) -> Iterable[object]:
         reached = time * _MICROS
         if self._zone is not None and abs(reached) < _LAST_DATE:

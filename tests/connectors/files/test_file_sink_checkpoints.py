@@ -371,6 +371,41 @@ def test_a_copy_from_a_savepoint_leaves_the_files_of_the_job_alone(tmp_path):
     assert (visible(tmp_path), hidden(tmp_path)) == (["a", "b"], [])
 
 
+def test_what_beaten_copies_of_tasks_have_left_goes_when_the_job_ends(tmp_path):
+    job = SinkJob(options_for(tmp_path))
+    job.write("a")
+    job.checkpoint()
+    job.restart(new_process=False)
+    other = SinkJob(options_for(tmp_path))
+    other.write(["of another job"])
+    task = job.subtasks
+    job.begin(1, new_process=False)  # another copy of the task, which is killed
+    job.write(["of the copy"])
+    job.subtasks = task
+    job.write("b")
+    job.finish()
+    left = hidden(tmp_path)
+    job.sink.remove_leftovers(attempts=2)
+    assert len(left) > len(hidden(tmp_path)) == 1
+    assert visible(tmp_path) == ["a", "b"]
+    other.finish()
+    assert visible(tmp_path) == ["a", "b", "of another job"]
+
+
+def test_what_a_savepoint_names_stays_when_the_job_ends(tmp_path):
+    job = SinkJob(options_for(tmp_path))
+    job.checkpoint()
+    job.write("ab")
+    savepoint = savepoint_of(job)
+    job.restart(closed=True, new_process=False)
+    job.finish()
+    job.sink.remove_leftovers(attempts=2)
+    job.saved, job.safe = savepoint
+    job.restart()
+    job.finish()
+    assert (visible(tmp_path), hidden(tmp_path)) == (["a", "b"], [])
+
+
 def test_a_restart_without_a_checkpoint_begins_anew(tmp_path):
     job = SinkJob(options_for(tmp_path))
     job.write("a")

@@ -90,6 +90,15 @@ class SinkWriter(ABC):
     def advance_processing_time(self, now: int) -> None:  # noqa: B027
         """Take note of the processing time in ms; called also while no elements arrive."""
 
+    def next_processing_time(self) -> int | None:
+        """Return when (ms) the writer needs the clock next, unless an element comes before.
+
+        Returns:
+            A time that is over if the writer cannot tell; None for never.
+        """
+        own = type(self).advance_processing_time is not SinkWriter.advance_processing_time
+        return 0 if own else None
+
     def prepare_commit(self) -> list[Any]:
         """Finish all that was written; return the committables. Called at the end of the input."""
         return []
@@ -220,6 +229,15 @@ class Sink(ABC):
 
     def abort(self, committables: list[Any]) -> None:  # noqa: B027
         """Remove what the committables of a failed job describe, except LargeCommittables."""
+
+    def remove_leftovers(self, attempts: int) -> None:  # noqa: B027
+        """Remove what tasks of this job have left that ended without their writers' ``close``.
+
+        Called in the driver once everything is committed, if the job has ended normally.
+
+        Args:
+            attempts: how many attempts the job had.
+        """
 
     def job_ended(self) -> None:  # noqa: B027 - most sinks keep nothing open in the driver
         """Release the sink's resources in the driver."""
