@@ -179,6 +179,31 @@ def test_processing_time():
     assert [value for value, _ in recorder.seen] == ["a time 3", "b time 3"]
 
 
+class Knows(Logs):
+    """Knows when it needs the clock."""
+
+    def __init__(self, time):
+        super().__init__("knows")
+        self._time = time
+
+    def next_processing_time(self):
+        return self._time
+
+
+@pytest.mark.parametrize(
+    ("operators", "time"),
+    [
+        ([], None),
+        ([Knows(None)], None),
+        ([Knows(9), Knows(None), Knows(7)], 7),
+        ([Knows(9), Logs("cannot tell")], 0),
+    ],
+)
+def test_when_the_clock_matters_next(operators, time):
+    line, _ = a_line(*operators)
+    assert line.chain.next_processing_time() == time
+
+
 class Passes(Operator):
     """Passes on; a function of a user's might be in it."""
 
