@@ -73,7 +73,7 @@ def server(tmp_path_factory):
     java = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
     environment = {**WITH_TESTS, "PYSPARK_PYTHON": sys.executable, "SPARK_HOME": str(home)}
     environment["SPARK_SUBMIT_OPTS"] = java
-    # Each query starts Python processes, which would compile PySpark anew.
+    # Each query starts Python processes, and each of them would compile PySpark.
     environment["PYTHONPATH"] = os.pathsep.join([worker_path(), WITH_TESTS["PYTHONPATH"]])
     with log.open("wb") as output:
         process = subprocess.Popen(

@@ -74,7 +74,7 @@ def test_a_slow_file_system_is_looked_at_seldom(control):
 
 
 class Simulated(Clock):
-    """A clock that goes on when somebody rests."""
+    """A clock that advances when somebody rests."""
 
     def __init__(self) -> None:
         self.seconds = 0.0

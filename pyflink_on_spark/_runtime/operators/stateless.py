@@ -625,7 +625,7 @@ class SinkOperator(Operator):
         return ()
 
     def next_processing_time(self) -> int | None:
-        """Return that of the writer."""
+        """Return when (ms) the writer needs the clock next, or None."""
         assert self._writer is not None
         return self._writer.next_processing_time()
 

@@ -23,7 +23,7 @@ _SHARE = 20
 
 @dataclass(frozen=True)
 class Idleness:
-    """What a slot tells of the input of a micro-batch.
+    """The report of a slot on the input of a micro-batch.
 
     Args:
         found: whether there was any, or anything came of the clock.
@@ -35,7 +35,7 @@ class Idleness:
 
 
 BUSY, OVER = Idleness(), Idleness(found=False, rest=None)
-"""What a slot tells that waits no longer than usual, and one that has ended."""
+"""The reports of a slot that waits no longer than usual, and of one that has ended."""
 
 
 def rest_of(names: Collection[str]) -> float:
@@ -90,7 +90,7 @@ class Pace:
         """Decide how long the slots wait in the next micro-batch.
 
         Args:
-            told: what the slots have told of the last one.
+            told: what the slots report of the last one.
         """
         reports = list(told)
         quiet = not any(each.found for each in reports)

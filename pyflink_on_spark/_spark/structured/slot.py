@@ -159,7 +159,7 @@ class SlotReport:
         progress: how far each chain of each subtask is.
         committables: what its sinks have prepared.
         stored: the bytes of its log.
-        idleness: what it tells of its input.
+        idleness: the report on its input.
     """
 
     level: int
