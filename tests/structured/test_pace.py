@@ -40,7 +40,7 @@ def control(tmp_path):
 def test_slots_wait_longer_and_longer_until_something_comes_in(control):
     pace, found = Pace(control), []
     for told in (BUSY, *[QUIET] * 5, BUSY, QUIET):
-        pace.note([OVER, told, QUIET])
+        pace.note([OVER, told, QUIET], 1 + found[-1] if found else 1)
         found.append(rest_of(control.names()))
         assert len(control.names()) <= 1
     assert found == [0, 2, 8, 10, 10, 10, 0, 2]
@@ -50,18 +50,29 @@ def test_slots_wait_longer_and_longer_until_something_comes_in(control):
 def test_slots_wait_no_longer_than_the_clock_lets_them(control, rest, waits):
     pace = Pace(control)
     for _ in range(3):
-        pace.note([QUIET, Idleness(found=False, rest=rest)])
+        pace.note([QUIET, Idleness(found=False, rest=rest)], 1)
         assert rest_of(control.names()) == waits
-    pace.note([QUIET])
+    pace.note([QUIET], 1)
     assert rest_of(control.names()) == 10
+
+
+def test_nobody_waits_for_a_while_where_slots_wait_one_after_the_other(control):
+    pace, waits = Pace(control), []
+    for _ in range(40):
+        rest = rest_of(control.names())
+        waits.append(rest)
+        pace.note([QUIET, QUIET], 1 + 2 * rest)
+    assert [number for number, rest in enumerate(waits) if rest] == [1, 33]
+    pace.note([BUSY], 1)
+    assert rest_of(control.names()) == 0
 
 
 def test_a_bell_wakes_one_micro_batch(control):
     pace, bell = Pace(control), Bell(control)
-    pace.note([QUIET])
+    pace.note([QUIET], 1)
     bell.ring()
     assert Bell(control).rung()
-    pace.note([QUIET])
+    pace.note([QUIET], 1)
     assert not Bell(control).rung()
     assert rest_of(control.names()) == 8
 

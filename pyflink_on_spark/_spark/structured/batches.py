@@ -225,7 +225,9 @@ class Batches:
                 if batch > 0:
                     self._commit(batch - 1)
                 before()
-                self._take(batch, frame.collect())
+                begun = time.monotonic()
+                rows = frame.collect()
+                self._take(batch, rows, time.monotonic() - begun)
             except BaseException as error:
                 self.error = error
                 raise
@@ -266,7 +268,7 @@ class Batches:
             self._commits.committed(batch, final=final, again=self.last is None)
             self._committed = batch
 
-    def _take(self, batch: int, rows: list[Any]) -> None:
+    def _take(self, batch: int, rows: list[Any], seconds: float) -> None:
         reports: list[SlotReport] = []
         for row in sorted(rows, key=lambda row: (row["subtask"], row["channel"], row["seq"])):
             thing = pickle.loads(row["payload"])
@@ -277,7 +279,7 @@ class Batches:
                 self._deliver(*pickle.loads(part))
         prepared = [thing for report in reports for thing in report.committables]
         self._commits.prepared(batch, prepared)
-        self._pace.note(report.idleness for report in reports)
+        self._pace.note((report.idleness for report in reports), seconds)
         self._commits.stored = sum(report.stored for report in reports)
         parts = [part for report in reports for part in report.progress]
         self._progress(self._commits.number_of(batch - 1) or None, parts)

@@ -17,6 +17,7 @@ AWAKE = "awake"
 """The file in the control folder that ends the waiting of all slots."""
 _REST = "rest"
 _FIRST, _GROWTH, _MOST = 500, 4, 10_000
+_PAUSE = 30
 _LOOK_SECONDS = 0.05
 _SHARE = 20
 
@@ -85,19 +86,29 @@ class Pace:
     def __init__(self, control: Folder) -> None:
         self._control = control
         self._quiet = self._rest = 0
+        self._usual = 0.0
 
-    def note(self, told: Iterable[Idleness]) -> None:
+    def note(self, told: Iterable[Idleness], seconds: float) -> None:
         """Decide how long the slots wait in the next micro-batch.
+
+        Where Spark has too few task slots, the slots wait one after the other, and what comes in
+        for the last one is found late. Such a micro-batch takes much longer than its waiting: then
+        nobody waits for a while.
 
         Args:
             told: what the slots report of the last one.
+            seconds: how long the last one took.
         """
         reports = list(told)
         quiet = not any(each.found for each in reports)
-        self._quiet = self._quiet + 1 if quiet else 0
+        self._quiet = self._quiet + 1 if quiet else min(0, self._quiet)
+        if not self._rest:
+            self._usual = seconds
+        elif seconds > self._usual + max(1.5 * self._rest, self._rest + 1000) / 1000:
+            self._quiet = -_PAUSE
         limits = [each.rest for each in reports if each.rest is not None]
-        rest = min([_MOST, _FIRST * _GROWTH ** min(self._quiet, _GROWTH), *limits])
-        rest = rest if self._quiet and rest >= _FIRST else 0
+        rest = min([_MOST, _FIRST * _GROWTH ** max(0, min(self._quiet, _GROWTH)), *limits])
+        rest = rest if self._quiet > 0 and rest >= _FIRST else 0
         if self._rest:
             for name in self._control.names():
                 if name == AWAKE or (name.startswith(f"{_REST}-") and rest != self._rest):

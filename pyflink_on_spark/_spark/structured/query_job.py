@@ -320,6 +320,8 @@ class QueryJob(StatefulJob):
         environment = WorkerEnvironment.of_driver(self._dependencies)
         restore = self._commits.restore
         limits = Limits.of(self._job.bounded, self._settings.interval)
+        if len(levels.levels[0].targets) > levels.partitions:  # slots wait one after the other
+            limits = replace(limits, rests=False)
         names: set[str] = set()
         for plan in level_plans(levels, self._job.settings, number, restore, limits):
             processor = SlotProcessor(plan, self._home.uri, environment)
