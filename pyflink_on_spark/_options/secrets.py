@@ -25,26 +25,47 @@ _OTHER_PARTS = ("passwd", "pwd", "passphrase", "private-key", "private_key", "pr
                 "credential", "checkpoint-key", "access-key", "access_key", "accesskey",
                 "api_key", "account-key", "account_key", "accountkey", "authorization", "bearer",
                 "cookie", "connection-string", "connection_string", "connectionstring",
-                "encryption-key", "signing-key", "signing.key", "jaas")  # fmt: skip
+                "encryption-key", "signing-key", "signing.key", "jaas", "keystore.key", "key.pem",
+                "key_pem", "basic.auth", "user.info", "user-info", "hmac", ".sas.")  # fmt: skip
 _OTHER_ENDS = (".pass", "_pass", "-pass")
 _HARMLESS_ENDS = (".provider", ".provider.type")
 _USER_IN_URL = re.compile(r"(?<=://)(?:(?=[^/?#\s@]*:)[^/?#\s]*|[^/?#\s@]{20,})(?=@)")
-_NAMES = "password|passwd|pwd|passphrase|secret|token|api[_-]?key|access[_-]?key|account[_-]?key"
-_VALUE = r"""(?:"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.|'')*'|["']?[^&;,\s"']+)"""
+_SHORT_NAMES = "password|passwd|pwd|passphrase|secret|private[_-]?key|api[_-]?key|access[_-]?key"
+_NAMES = (
+    "password|passwd|pwd|passphrase|secret[_-]?key|secret|token|api[_-]?key|access[_-]?key|"
+    r"account[_-]?key|private[_-]?key|signing[_-]?key|encryption[_-]?key|"
+    r"credentials?(?![\w.-]{0,80}provider)"
+)
+_QUOTED = r"""(?:[bru]{0,2}|u&)(?:"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.|'')*')"""
+_VALUE = rf"""(?:{_QUOTED}|\\{{1,8}}"[^"]*"|\\{{1,8}}'[^']*'|["']?[^&;,\s"']+)"""
+_NAMED = rf"""(?:{_NAMES})(?:[_.\d-][\w-]{{0,80}})?"""
 # Each begins with a fixed word: the time for a text is proportional to its length.
 _IN_TEXT = tuple(
     re.compile(rf"(?im)({before}){what}")
     for before, what in (
-        (rf"""(?:{_NAMES})(?:[_.\d-][\w-]{{0,80}})?["']?\s{{0,8}}=\s{{0,8}}""", _VALUE),
-        (rf"""(?:{_NAMES})(?:[_.\d-][\w-]{{0,80}})?["']\s{{0,8}}:\s{{0,8}}""", _VALUE),
-        (r"(?:password|passwd|pwd|passphrase|secret)\s{0,8}:[ \t]{1,8}", r"\S+$"),
-        (r"(?:password|identified by)\s{1,8}", "'[^']*'"),
+        (rf"""{_NAMED}\\{{0,8}}["'`]?\s{{0,8}}(?:=>|:=|=)\s{{0,8}}""", _VALUE),
+        (rf"""{_NAMED}\\{{0,8}}["']\s{{0,8}}:\s{{0,8}}""", _VALUE),
+        (rf"""\(\s{{0,8}}["'][\w.-]{{0,80}}?{_NAMED}["']\s{{0,8}},\s{{0,8}}""", _QUOTED),
+        (rf"(?:{_NAMES})\(\s{{0,8}}", _QUOTED),
+        (rf"(?:{_NAMES})%3d", r"(?:(?!%26)[^&\s\"'])+"),
+        (rf"<(?:[\w:.-]{{0,40}}?)(?:{_NAMES})[\w.-]{{0,40}}>", "[^<]+"),
+        (rf"(?:{_NAMES})[\w.-]{{0,40}}</name>\s{{0,80}}<value>", "[^<]+"),
+        (rf"(?:{_SHORT_NAMES})\s{{0,8}}:[ \t]{{1,8}}", r"\S+$"),
+        (rf"(?:{_SHORT_NAMES})\s{{0,8}}:[ \t]{{0,8}}", r"""[^\s,;}}\])"']{1,200}(?=[,;}}\])]|$)"""),
+        (r"token\s{0,8}:[ \t]{0,8}", r"(?=[\w.~+/=-]{0,80}\d)[\w.~+/=-]{16,}"),
+        (r"[?&;]pass=", r"[^&;\s\"']+"),
+        (r"jdbc:oracle:\w{1,20}:", r"[^/\s@]{1,100}/[^\s@]{1,200}(?=@)"),
+        (r"(?:password|identified by|identified with \w{1,80} (?:as|by))\s{1,8}",
+         r"""(?:'[^']*'|"[^"]*")"""),
         (r"--[\w.-]{0,40}?(?:password|passwd|secret|token|passphrase)[\w-]{0,40} ", r"\S+"),
         (r"(?:authorization|cookie)[\"']?\s{0,8}[:=]\s{0,8}[\"']?", r"[^\"'\r\n]+"),
         (r"\bbearer\s{1,8}", r"[\w.~+/=-]{16,}"),
         (r"(?:[?&]sig|x-amz-signature)=", r"[^&\s\"']+"),
+        (r"-----BEGIN [A-Z ]{0,30}PRIVATE KEY-----", r"(?:[^-]|-(?!----))+"),
+        (r"\b(?:gh[pousr]_|github_pat_)", r"\w{20,}"),
+        (r"(?<![\w-])ey[JK]", r"[\w-]{8,}\.[\w-]{8,}\.[\w-]{8,}"),
     )
-)
+)  # fmt: skip
 
 
 def is_secret(key: str) -> bool:
@@ -62,6 +83,7 @@ def masked(key: str, value: str) -> str:
     """
     lowered = key.lower()
     named = any(part in lowered for part in _OTHER_PARTS) or lowered.endswith(_OTHER_ENDS)
+    named = named or lowered in {"pass", "pat", "sas"}
     named = named and not lowered.endswith(_HARMLESS_ENDS)
     return HIDDEN if named or is_secret(key) else masked_text(value)
 

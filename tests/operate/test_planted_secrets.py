@@ -27,6 +27,8 @@ KEYS = [
     "properties.sasl.jaas.config", "db.password", "my.apikey", "private_key", "MY_TOKEN",
     "aws.credentials.basic.secretkey", "ssl.passphrase", "service-key", "user_pwd", "db.pass",
     "authorization", "session.cookie", "azure.connectionString", "my.account-key",
+    "properties.ssl.keystore.key", "ssl.key.pem", "properties.basic.auth.user.info", "pass",
+    "fs.azure.sas.container",
 ]  # fmt: skip
 TEXTS = [
     f"jdbc:postgresql://me:{PLANTED}@host/db",
@@ -49,6 +51,23 @@ TEXTS = [
     f"CREATE USER me IDENTIFIED BY '{PLANTED}'",
     f"password: {PLANTED}",
     f"client --password {PLANTED} --host x",
+    f"jdbc:oracle:thin:scott/{PLANTED}@host:1521/x",
+    f"https://host/x?user=me&pass={PLANTED}",
+    f"{{'password': b'{PLANTED}'}}",
+    f"[('user', 'me'), ('sasl.password', '{PLANTED}')]",
+    f"password: {PLANTED}, user: me",
+    f"privateKey={PLANTED} secretKey={PLANTED} credentials={PLANTED}",
+    f"aws_secret_access_key: {PLANTED}",
+    f"password := '{PLANTED}', passphrase => '{PLANTED}'",
+    f'{{"body": "{{\\"password\\": \\"{PLANTED}\\"}}"}}',
+    f"user%3Dme%26password%3D{PLANTED}%26x",
+    f"<password>{PLANTED}</password>",
+    f"<name>ConnectionPassword</name>\n  <value>{PLANTED}</value>",
+    f'    client.set_password("{PLANTED}")',
+    f'ALTER USER me IDENTIFIED BY "{PLANTED}"',
+    f"-----BEGIN PRIVATE KEY-----\n{PLANTED}\n-----END PRIVATE KEY-----",
+    f"token: {PLANTED}1a2b3c4d5e6f",
+    f"eyJhbGciOiJIUzI1NiJ9.{PLANTED}.{PLANTED}",
 ]
 
 
@@ -113,7 +132,27 @@ def test_no_answer_log_file_or_command_tells_a_secret(planted, driver, home, cap
     assert [name for name, content in seen.items() if PLANTED in text_of(content)] == []
 
 
-@pytest.mark.parametrize("piece", ["a.", "password", "pwd='", "://a:", "--token_", "a:"])
+@pytest.mark.parametrize(
+    "piece",
+    [
+        "a.",
+        "password",
+        "pwd='",
+        "://a:",
+        "--token_",
+        "a:",
+        "('a.password",
+        "<password",
+        "password('",
+        "eyJaaaaaaaa-",
+        "jdbc:oracle:a:",
+        "-----BEGIN PRIVATE KEY-----",
+        "secret:",
+        "token:a",
+        'password\\\\"',
+        "credentials.",
+    ],
+)
 def test_secrets_are_looked_for_in_a_time_that_grows_with_the_text_only(piece):
     """A record of 100 KB in an error had kept the driver busy for half an hour."""
     text = "://" + piece * (100_000 // len(piece))
@@ -123,7 +162,9 @@ def test_secrets_are_looked_for_in_a_time_that_grows_with_the_text_only(piece):
 
 
 @pytest.mark.parametrize("text", [
-    "Encountered unexpected token: SELECT", "password authentication failed for user 'me'",
+    "Encountered unexpected token: SELECT", "columns: 'id', 'password', 'email'",
+    "fs.s3a.aws.credentials.provider=org.example.Provider", "token: SELECT_something_longer",
+    "password authentication failed for user 'me'",
     "ssh://git@host/x", "file:///data/pass/x=1", "no key 'password' in the options",
 ])  # fmt: skip
 def test_what_is_no_secret_stays(text):

@@ -66,7 +66,13 @@ def test_statements_end_with_semicolons(text, statements, rest):
         ("SET 's3.secret-key' = 'x'", "SET 's3.secret-key' = ******"),
         ("SET s3.secret-key = x", "SET s3.secret-key = ******"),
         ("SELECT 'password', 'b' = 'c' FROM `password`", None),
-        ("SELECT a FROM t /*+ OPTIONS('k' = 'it''s') */ WHERE token = 'x'", None),
+        ("SELECT a FROM t /*+ OPTIONS('k' = 'it''s') */ WHERE b = 'x'", None),
+        ("/* a */ SET `my.password` = x", "/* a */ SET `my.password` = ******"),
+        ("CREATE TABLE t WITH ('password' 'x')", "CREATE TABLE t WITH ('password' '******')"),
+        ("CREATE TABLE t WITH (password = 'x')", "CREATE TABLE t WITH (password = '******')"),
+        ("CREATE TABLE t WITH ('password': 'x')", "CREATE TABLE t WITH ('password': '******')"),
+        ("ALTER TABLE t SET ('password' = U&'x')", "ALTER TABLE t SET ('password' = U&'******')"),
+        ("INSERT INTO t VALUES (1, 'password=x')", "INSERT INTO t VALUES (1, 'password=******')"),
     ],
 )
 def test_a_statement_is_shown_without_its_secrets(statement, shown):

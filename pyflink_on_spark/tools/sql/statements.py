@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from pyflink_on_spark._options.secrets import masked, masked_text
+from pyflink_on_spark._options.secrets import HIDDEN, masked, masked_text
 
 _PART = re.compile(
     r"""
     (?P<blank>\s+|--[^\n]*|/\*(?!\+).*?(?:\*/|\Z))
-  | (?P<quoted>'(?:[^']|'')*(?:'|\Z)|`(?:[^`]|``)*(?:`|\Z)|"[^"]*(?:"|\Z))
+  | (?P<quoted>(?:[uU]&|[eE])?'(?:[^']|'')*(?:'|\Z)|`(?:[^`]|``)*(?:`|\Z)|"[^"]*(?:"|\Z))
   | (?P<word>[^\W\d][\w$]*)
   | (?P<other>.)
     """,
@@ -22,7 +22,6 @@ _BLOCKS = re.compile(
 )
 _LONGEST_BEGINNING = 6
 _COMMENT = re.compile(r"(--|/\*)(.*)", re.DOTALL)
-_SETS = re.compile(r"\s*SET\s", re.IGNORECASE)
 
 
 def split_statements(text: str) -> tuple[list[str], str]:
@@ -62,7 +61,10 @@ def masked_statement(text: str) -> str:
         text: a statement. Its comments are looked through as well.
     """
     shown = "".join(_masked_parts(text))
-    return masked_text(shown) if _SETS.match(shown) else shown
+    parts = (part for part in _PART.finditer(text) if part.lastgroup != "blank")
+    first = next(parts, None)
+    sets = first is not None and first.group().upper() in {"SET", "RESET"}
+    return masked_text(shown) if sets else shown
 
 
 def _masked_parts(text: str) -> Iterator[str]:
@@ -72,13 +74,20 @@ def _masked_parts(text: str) -> Iterator[str]:
         if part.lastgroup == "blank":
             yield _COMMENT.sub(lambda inside: inside[1] + masked_statement(inside[2]), found)
         elif part.lastgroup == "quoted":
-            if is_assigned and found[0] == "'":
-                value = masked(key, found.strip("'").replace("''", "'"))
-                yield "'" + value.replace("'", "''") + "'"
-            else:
+            prefix, quote, inside = found.partition("'")
+            if not quote:
                 yield found
-            key, is_assigned = found.strip("'"), False
+                key, is_assigned = found.strip('"`'), False
+                continue
+            content = inside.removesuffix("'").replace("''", "'")
+            # A wrong statement may lack the sign between a key and its value.
+            named = key if is_assigned or masked(key, "") == HIDDEN else ""
+            yield prefix + quote + masked(named, content).replace("'", "''") + "'"
+            key, is_assigned = content, False
+        elif part.lastgroup == "word":
+            key, is_assigned = found, False
+            yield found
         else:
-            is_assigned = found == "=" and bool(key)
+            is_assigned = found in "=:>" and bool(key)
             key = key if is_assigned else ""
             yield found
