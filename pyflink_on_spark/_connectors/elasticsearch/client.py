@@ -16,8 +16,10 @@ from pyflink_on_spark._compat.errors import PyFlinkOnSparkError
 
 TOO_MANY_REQUESTS = 429
 _REFUSED = 400
+_NOT_FOUND = 404
 _GATEWAY_ERRORS = frozenset({502, 503, 504})
 _LONGEST_REASON = 500
+_LARGEST_ANSWER = 64 * 1024 * 1024
 _CONNECT_TIMEOUT = 1000
 _SOCKET_TIMEOUT = 30_000
 
@@ -133,7 +135,7 @@ class BulkClient:
             return [(status, "the server refuses the request: too many requests")] * len(actions)
         if status >= _REFUSED:
             raise ElasticsearchError(f"{self._place} refuses the request: {_reason(status, text)}")
-        return [_failure(item) for item in _items(self._place, text, len(actions))]
+        return [_failure(*item) for item in _items(self._place, text, len(actions))]
 
     def close(self) -> None:
         """Disconnect."""
@@ -186,29 +188,42 @@ class BulkClient:
     def _request(self, connection: HTTPConnection, body: bytes) -> tuple[int, str]:
         connection.request("POST", self._path, body, self._headers)
         response = connection.getresponse()
-        text = response.read().decode(errors="replace")
-        if response.will_close:
+        content = response.read(_LARGEST_ANSWER + 1)
+        if response.will_close or len(content) > _LARGEST_ANSWER:
             self.close()
-        return response.status, text
+        if len(content) > _LARGEST_ANSWER:
+            raise ElasticsearchError(
+                f"{self._place} gives an answer of more than {_LARGEST_ANSWER} bytes"
+            )
+        return response.status, content.decode(errors="replace")
 
 
-def _items(place: SearchHost, text: str, count: int) -> list[Any]:
-    with suppress(ValueError, TypeError, KeyError):
-        answer = json.loads(text)
-        items = [next(iter(item.values())) for item in answer["items"]]
+def _items(place: SearchHost, text: str, count: int) -> list[tuple[str, dict[str, Any]]]:
+    with suppress(ValueError, TypeError, KeyError, AttributeError, RecursionError):
+        items = [
+            (name, {**found}) for item in json.loads(text)["items"] for name, found in item.items()
+        ]
         if len(items) == count:
             return items
     raise ElasticsearchError(f"{place} gives no answer of a bulk request: {text[:_LONGEST_REASON]}")
 
 
-def _failure(item: dict[str, Any]) -> tuple[int, str] | None:
-    error = item.get("error")
+def _failure(name: str, item: dict[str, Any]) -> tuple[int, str] | None:
+    error, status = item.get("error"), item.get("status")
+    status = status if isinstance(status, int) else 0
+    if error is not None:
+        return status, _error_text(error)
     # The deletion of a document that is not there has a status of its own, and no error.
-    return None if error is None else (int(item.get("status", 0)), _error_text(error))
+    if 0 < status < _REFUSED or (name == "delete" and status == _NOT_FOUND):
+        return None
+    return (
+        status,
+        f"the server says neither that it is done nor why not: {str(item)[:_LONGEST_REASON]}",
+    )
 
 
 def _reason(status: int, text: str) -> str:
-    with suppress(ValueError, TypeError, KeyError):
+    with suppress(ValueError, TypeError, KeyError, RecursionError):
         return f"{status} {_error_text(json.loads(text)['error'])}"
     return f"{status} {text[:_LONGEST_REASON]}"
 

@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 
 _log = logging.getLogger("pyflink_on_spark.connectors")
 _LONGEST_PAUSE = 30_000
+Document = tuple[str, str]
+"""The index and the id of a document."""
 
 
 class Action(NamedTuple):
@@ -201,7 +203,7 @@ class DocumentWriter(SinkWriter):
     ) -> None:
         self._config, self._now, self._pause = config, now, pause
         self._client = BulkClient(config.cluster)
-        self._waiting: list[bytes] = []
+        self._waiting: list[tuple[Document | None, bytes]] = []
         self._size = 0
         self._due: int | None = None
 
@@ -212,7 +214,8 @@ class DocumentWriter(SinkWriter):
                 continue
             action: Action = element if emitter is None else emitter(element)
             lines = action.lines()
-            self._waiting.append(lines)
+            document = None if action.key is None else (action.target, action.key)
+            self._waiting.append((document, lines))
             self._size += len(lines)
             if 0 < config.actions <= len(self._waiting) or 0 < config.in_bytes <= self._size:
                 self._flush()
@@ -245,28 +248,45 @@ class DocumentWriter(SinkWriter):
         self._size, self._due = 0, None
         pauses = self._config.backoff.pauses()
         while actions:
-            failures = [
-                (action, failure)
-                for action, failure in zip(actions, self._client.send(actions), strict=True)
-                if failure is not None
-            ]
-            again = [action for action, (status, _) in failures if status == TOO_MANY_REQUESTS]
-            lasting = [reason for _, (status, reason) in failures if status != TOO_MANY_REQUESTS]
+            answers = self._client.send([lines for _, lines in actions])
+            failures = [failure for failure in answers if failure is not None]
+            refused = [reason for status, reason in failures if status == TOO_MANY_REQUESTS]
+            lasting = [reason for status, reason in failures if status != TOO_MANY_REQUESTS]
             if lasting:
                 self._fail(len(lasting), len(actions), lasting[0])
-            pause = next(pauses, None) if again else None
-            if again and pause is None:
-                self._fail(len(again), len(actions), failures[0][1][1])
+            pause = next(pauses, None) if refused else None
+            if refused and pause is None:
+                self._fail(len(refused), len(actions), refused[0])
                 return
             if pause is not None:
                 self._pause(pause)
-            actions = again
+            actions = _to_be_sent_again(actions, answers)
 
     def _fail(self, count: int, total: int, reason: str) -> None:
         text = f"{count} of {total} actions failed in Elasticsearch: {reason}"
         if not self._config.ignores_failures:
             raise ElasticsearchError(text)
         _log.warning("%s ('failure-handler' = 'ignore')", text)
+
+
+def _to_be_sent_again(
+    actions: list[tuple[Document | None, bytes]], answers: list[tuple[int, str] | None]
+) -> list[tuple[Document | None, bytes]]:
+    """Return the refused actions, and those that were done with their documents after them.
+
+    Otherwise the refused one would overwrite what a later one has written.
+    """
+    again, documents = [], set()
+    for (document, lines), failure in zip(actions, answers, strict=True):
+        if failure is None:
+            refused = document in documents
+        else:
+            refused = failure[0] == TOO_MANY_REQUESTS
+        if refused:
+            again.append((document, lines))
+            if document is not None:
+                documents.add(document)
+    return again
 
 
 class DocumentSink(Sink):

@@ -68,7 +68,7 @@ class Scripted:
     """A server that gives the answers of a list, then accepts everything.
 
     Args:
-        answers: each is a status, or the statuses of the items, or None to hang up.
+        answers: each is a status, or the statuses of the items, or None to hang up, or the text.
     """
 
     def __init__(self, answers):
@@ -79,6 +79,8 @@ class Scripted:
         lines = body.decode().splitlines()
         count = sum(next(iter(json.loads(line))) in {"index", "update", "delete"} for line in lines)
         given = self.answers.pop(0) if self.answers else [200] * count
+        if isinstance(given, str):
+            return 200, given
         if given is None or isinstance(given, int):
             return given, json.dumps({"error": {"type": "refused", "reason": "no"}})
         items = [

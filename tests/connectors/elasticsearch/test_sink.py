@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import base64
+import contextlib
 import json
 from decimal import Decimal
 
 import pytest
 
+from pyflink_on_spark._connectors.elasticsearch import client as client_module
 from pyflink_on_spark._connectors.elasticsearch.client import (
     BulkClient,
     ElasticsearchError,
@@ -135,6 +137,43 @@ def test_attempts_end(scripted, backoff):
     one.write(iter([action(1)]))
     with pytest.raises(ElasticsearchError, match=r"1 of 1 actions failed .* the queue is full"):
         one.prepare_commit()
+
+
+def test_a_refused_action_is_not_sent_after_a_later_one_of_its_document(scripted):
+    """The older document would have replaced the newer one."""
+    server = scripted([429, 200, 200, 400], [200, 200])
+    backoff = Backoff(Growth.CONSTANT, 2, 5)
+    one = writer(server, backoff=backoff, ignores_failures=True)
+    one.write(map(action, [1, 2, 1, 1]))
+    one.prepare_commit()
+    assert [ids(request) for request in server.requests] == [["1", "2", "1", "1"], ["1", "1"]]
+
+
+@pytest.mark.parametrize("answer", [
+    '{"items": [{"update": {"status": 503}}]}', '{"items": [{"update": {}}]}',
+    '{"items": [{"update": {"status": 404}}]}', '{"items": [{"update": {"status": "200"}}]}',
+    '{"items": [{"update": 1}]}', '{"items": [1]}', '{"items": []}', "[]", "no",
+    pytest.param("[" * 100_000, id="nested"),
+    '{"items": [{"update": {"error": {"type": "no"}, "status": null}}]}',
+])  # fmt: skip
+def test_what_is_not_said_to_be_done_is_not_done(scripted, answer):
+    client = BulkClient(writer(scripted(answer))._config.cluster)
+    done = []
+    with contextlib.suppress(ElasticsearchError):
+        done = client.send([action(1).lines()])
+    assert done != [None]
+
+
+def test_a_document_that_is_gone_already(scripted):
+    server = scripted('{"items": [{"delete": {"status": 404, "result": "not_found"}}]}')
+    client = BulkClient(writer(server)._config.cluster)
+    assert client.send([Action("i", "1", None).lines()]) == [None]
+
+
+def test_an_answer_without_end(scripted, monkeypatch):
+    monkeypatch.setattr(client_module, "_LARGEST_ANSWER", 1000)
+    with pytest.raises(ElasticsearchError, match="an answer of more than 1000 bytes"):
+        BulkClient(writer(scripted("x" * 1001))._config.cluster).send([action(1).lines()])
 
 
 def test_other_failures_fail_at_once(scripted):

@@ -46,6 +46,24 @@ def test_rows_become_documents(search, t_env, connector):
     assert found == [{"id": 1, "name": "a", **common}, {"id": 2, "name": None, **common}]
 
 
+def test_a_text_that_is_a_document(search, t_env):
+    create(t_env, search.url, "document STRING", "'format' = 'raw'")
+    t_env.execute_sql("""INSERT INTO t VALUES ('{\n  "a": "b\\n"\r\n}')""").wait()
+    assert list(search.documents("i").values()) == [{"a": "b\n"}]
+
+
+@pytest.mark.parametrize("text", [
+    '{}\n{"delete":{"_index":"other","_id":"1"}}', '{},"script":{"source":"x"}', "[]", "", "x",
+    '{"a": NaN}', "[" * 100_000,
+], ids=str.__len__)  # fmt: skip
+def test_a_text_that_would_be_other_actions(search, t_env, text):
+    """Records of strangers had removed documents of any index."""
+    create(t_env, search.url, "document STRING", "'format' = 'raw'")
+    told = refusal(t_env, f"INSERT INTO t VALUES ('{text}')")
+    assert "a document for Elasticsearch is a JSON object" in told
+    assert search.indices() == []
+
+
 def test_a_primary_key_is_the_id(search, t_env):
     create(t_env, search.url, "word STRING, n BIGINT, PRIMARY KEY (word) NOT ENFORCED")
     words = "(VALUES ('a'), ('b'), ('a'), ('a')) AS w (word)"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -273,6 +274,7 @@ class EncodeDocuments(Operator):
         key: the ids of documents, or None.
         kind: the type of documents, or None.
         changelog: whether elements are pairs of the kind and the row.
+        checked: whether the encoder may write something other than a JSON object in a line.
     """
 
     emits_immutable = True
@@ -285,9 +287,10 @@ class EncodeDocuments(Operator):
         kind: str | None,
         *,
         changelog: bool,
+        checked: bool,
     ) -> None:
         self._encoder, self._index, self._key = encoder, index, key
-        self._kind, self._changelog = kind, changelog
+        self._kind, self._changelog, self._checked = kind, changelog, checked
 
     def open(self, context: OperatorContext) -> None:
         """Load the format."""
@@ -310,7 +313,32 @@ class EncodeDocuments(Operator):
                 yield Action(index_of(row), key_of(row), None, kind_of_document)
                 continue
             written = document.encode() if isinstance(document, str) else document
+            if self._checked:
+                written = _in_one_line(written)
             yield Action(index_of(row), key_of(row), written, kind_of_document)
+
+
+def _in_one_line(document: bytes) -> bytes:
+    """Return a document that can stand in a bulk request, whose lines are separate actions.
+
+    Raises:
+        ValueError: it is no JSON object.
+    """
+    try:
+        found = json.loads(document.decode(), parse_constant=_refuse)
+    except (ValueError, RecursionError) as error:
+        raise ValueError(f"{_NO_DOCUMENT}: {error}") from None
+    if not isinstance(found, dict):
+        raise ValueError(f"{_NO_DOCUMENT}, but JSON of another kind")
+    # Within a text of JSON there are no line breaks.
+    return document.replace(b"\n", b" ").replace(b"\r", b" ")
+
+
+_NO_DOCUMENT = "a document for Elasticsearch is a JSON object, and the table's format wrote none"
+
+
+def _refuse(name: str) -> None:
+    raise ValueError(f"JSON has no number {name}")
 
 
 class ElasticsearchFactory(TableFactory):
@@ -341,6 +369,7 @@ class ElasticsearchFactory(TableFactory):
             DocumentKey.of(context, options[DELIMITER] or ""),
             kind,
             options[PARALLELISM],
+            checked=found.identifier != "json",
         )
 
 
@@ -387,9 +416,11 @@ class _DocumentTable(TableSink):
         key: DocumentKey | None,
         kind: str | None,
         parallelism: int | None,
+        *,
+        checked: bool,
     ) -> None:
         self._config, self._encoder, self._index, self._key = config, encoder, index, key
-        self._kind, self._parallelism = kind, parallelism
+        self._kind, self._parallelism, self._checked = kind, parallelism, checked
         self.accepts = ChangeKinds.INSERT if key is None else ChangeKinds.ALL
 
     def writing(self, schema: Schema, changelog: bool) -> Writing:
@@ -399,7 +430,12 @@ class _DocumentTable(TableSink):
                 "find the document that it replaces."
             )
         encode = EncodeDocuments(
-            self._encoder, self._index, self._key, self._kind, changelog=changelog
+            self._encoder,
+            self._index,
+            self._key,
+            self._kind,
+            changelog=changelog,
+            checked=self._checked,
         )
         return Writing(DocumentSink(self._config), encode, self._parallelism)
 
