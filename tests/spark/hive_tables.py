@@ -20,9 +20,10 @@ def main(folder):
     batch.execute_sql("CREATE DATABASE shop COMMENT 'of a test'")
     batch.use_database("shop")
     batch.execute_sql(
-        "CREATE TABLE orders (id BIGINT COMMENT 'a number', price DECIMAL(10, 2), at_ TIMESTAMP(9),"
-        " tags ARRAY<STRING>, short VARCHAR(5), day_ STRING) PARTITIONED BY (day_) "
-        "WITH ('connector' = 'hive', 'hive.storage.file-format' = 'parquet', 'owner.team' = 'x')"
+        "CREATE TABLE orders (id BIGINT COMMENT '${env:PLANTED}', price DECIMAL(10, 2), "
+        "at_ TIMESTAMP(9), tags ARRAY<STRING>, short VARCHAR(5), day_ STRING) "
+        "PARTITIONED BY (day_) WITH ('connector' = 'hive', 'owner.team' = 'x', "
+        "'hive.storage.file-format' = 'parquet')"
     )
     batch.execute_sql(
         "INSERT INTO orders VALUES (1, 1.50, TIMESTAMP '2024-02-29 01:02:03.5', ARRAY['a', 'b'], "

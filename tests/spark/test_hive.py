@@ -24,12 +24,12 @@ def test_tables_of_hive_are_made_read_and_written(tmp_path):
         text=True,
         timeout=200,
         cwd=tmp_path,
-        env={**os.environ, "PYTHONPATH": str(_ROOT)},
+        env={**os.environ, "PYTHONPATH": str(_ROOT), "PLANTED": "secret"},
         check=False,
     )
     assert done.returncode == 0, done.stdout + done.stderr
     seen = dict(line.partition(" ")[::2] for line in done.stdout.splitlines() if " " in line)
-    assert "('id', 'BIGINT', True, None, None, None, 'a number')" in seen["described"]
+    assert "('id', 'BIGINT', True, None, None, None, '${env:PLANTED}')" in seen["described"]
     assert "('at_', 'TIMESTAMP(9)'" in seen["described"]
     assert "('short', 'VARCHAR(5)'" in seen["described"]
     assert seen["partitions"] == "[('day_=mon',), ('day_=tue',)]"

@@ -43,6 +43,41 @@ def run_script(script, cwd, **environment):
     )
 
 
+def test_a_list_of_processes_shows_no_secret_of_spark(tmp_path):
+    script = """
+        from pathlib import Path
+        from pyflink_on_spark._spark.session.session import obtain_session
+        session = obtain_session({
+            "spark.master": "local[1]", "spark.hadoop.fs.s3a.secret.key": "pl4nted",
+            "spark.hadoop.javax.jdo.option.ConnectionURL": "jdbc:x://host/d?password=pl4nted",
+            "spark.hadoop.shown": "sh0wn",
+        })
+        arguments = [
+            path.read_bytes() for path in Path("/proc").glob("[0-9]*/cmdline") if path.exists()
+        ]
+        print(sum(b"fs.s3a.secret.key" in each or b"password=" in each for each in arguments))
+        print(sum(b"spark.hadoop.shown=sh0wn" in each for each in arguments) > 0)
+        known = session.sparkContext._jsc.hadoopConfiguration()
+        print(known.get("fs.s3a.secret.key"), known.get("javax.jdo.option.ConnectionURL"))
+    """
+    (tmp_path / "script.py").write_text(textwrap.dedent(script))
+    read = f"exec(open({str(tmp_path / 'script.py')!r}).read())"
+    done = run_script(read, tmp_path)
+    assert done.stdout.splitlines() == [
+        "0", "True", "pl4nted jdbc:x://host/d?password=pl4nted"
+    ], done.stderr  # fmt: skip
+
+
+@pytest.mark.parametrize(("settings", "held"), [
+    ({"spark.hadoop.fs.s3a.secret.key": "x", "spark.hadoop.a": "b"},
+     {"spark.hadoop.fs.s3a.secret.key"}),
+    ({"spark.driver.extraJavaOptions": "-Dpassword=x", "spark.jars.repositories": "h://a:b@c"},
+     set()),
+])  # fmt: skip
+def test_settings_that_a_java_process_need_not_have_at_its_start(settings, held):
+    assert session_module.secret_settings(settings) == held
+
+
 def test_without_temporary_files_the_error_names_their_folder(monkeypatch):
     def nowhere(**_):
         raise FileNotFoundError(errno.ENOENT, "No usable temporary directory found in ['/tmp']")

@@ -19,6 +19,7 @@ from pyflink_on_spark._runtime.checkpoints.checkpoint_files import Folder
 from pyflink_on_spark._spark.session.spark_defaults import scratch_subfolder
 
 _LOG = "spark-checkpoint"
+_ALL_OF_THEM = {"ignoreCorruptFiles": "false", "ignoreMissingFiles": "false"}
 
 
 def arrow_schema_of(frame: object) -> pa.Schema:
@@ -71,9 +72,17 @@ def handing_over(write: Callable[[DataFrame, int], object]) -> HandOver:
 
     def hand_over(files: list[str], checkpoint_id: int) -> None:
         session = SparkSession.getActiveSession() or SparkSession.builder.getOrCreate()
-        write(session.read.parquet(*files), checkpoint_id)
+        write(staged(session, files), checkpoint_id)
 
     return hand_over
+
+
+def staged(session: SparkSession, files: list[str]) -> DataFrame:
+    """Return the rows of staged files.
+
+    Whatever the user's settings say about files, these are all read, or an error is raised.
+    """
+    return session.read.options(**_ALL_OF_THEM).parquet(*files)
 
 
 def _copy(frame: DataFrame, folder: str) -> Staging:

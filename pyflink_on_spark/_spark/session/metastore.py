@@ -24,16 +24,18 @@ from pyflink_on_spark._connectors.spark_rows.sink import HandOver
 from pyflink_on_spark._connectors.spark_rows.source import Stage, Staging
 from pyflink_on_spark._connectors.spark_rows.tables import MetastoreError, TableFacts
 from pyflink_on_spark._spark.session import spark_defaults
-from pyflink_on_spark._spark.session.frames import staging
+from pyflink_on_spark._spark.session.frames import staged, staging
 from pyflink_on_spark._spark.session.session import REMOTE, obtain_session, why_gone
 
 _IMPLEMENTATION = "spark.sql.catalogImplementation"
 _WAREHOUSE, _WAREHOUSE_OF_HIVE = "spark.sql.warehouse.dir", "hive.metastore.warehouse.dir"
-# A statement writes partitions that its rows name, and replaces no others.
+# A statement writes partitions that its rows name, and replaces no others. Texts in it stay as they
+# are: Spark would put variables of the environment in the place of ${env:NAME}.
 _SETTINGS = {
     "hive.exec.dynamic.partition": "true",
     "hive.exec.dynamic.partition.mode": "nonstrict",
     "spark.sql.sources.partitionOverwriteMode": "dynamic",
+    "spark.sql.variable.substitute": "false",
 }
 
 
@@ -265,7 +267,7 @@ def inserting(database: str, name: str, *, overwrite: bool) -> HandOver:
     def insert(files: list[str], _: int) -> None:
         with _asking() as session:
             wanted = session.table(_quoted(database, name)).schema
-            frame = session.read.parquet(*files) if files else session.createDataFrame([], wanted)
+            frame = staged(session, files) if files else session.createDataFrame([], wanted)
             _cast(frame, wanted).write.insertInto(_quoted(database, name), overwrite=overwrite)
 
     return insert

@@ -24,6 +24,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pyflink_on_spark._compat.errors import EnvironmentSetupError
+from pyflink_on_spark._options.secrets import masked
 from pyflink_on_spark._spark.session import spark_defaults
 from pyflink_on_spark._spark.session.java_home import JavaRuntime, find_java, gist
 from pyflink_on_spark._spark.session.jvm_archive import JvmArchive, find_archive
@@ -49,6 +50,8 @@ _KINDS = re.compile(r"local(?:-cluster)?(?:\[.*\])?|yarn|k8s://.+|spark://.+")
 _ADDRESS = re.compile(r"(?:spark://)?(?P<host>.+):(?P<port>\d+)")
 _SECONDS = 5.0
 _LIBRARIES = ("py4j", "pyspark")
+_FETCHED = ("spark.jars", "spark.files", "spark.archives", "spark.submit.pyFiles")
+_OF_THE_LAUNCH = ("spark.driver.", "spark.jars", "spark.submit.", "spark.master")
 _RAISED_TOO = "while sending command."
 LOG = logging.getLogger("pyflink_on_spark")
 OLDEST_SPARK = (4, 2)
@@ -412,12 +415,39 @@ def _load_libraries() -> None:
         import pyarrow  # noqa: F401
 
 
+def _launch_without_secrets(settings: Mapping[str, str]) -> None:
+    """Start the JVM; Spark gets secrets later, by PySpark's connection.
+
+    The settings of a launch are arguments, which a list of processes shows to everybody.
+    """
+    from pyspark import SparkConf, SparkContext
+
+    # The launcher itself fetches these, perhaps with the secrets.
+    fetched = any("://" in settings.get(key, "").replace("file://", "") for key in _FETCHED)
+    later = set() if fetched else secret_settings(settings)
+    if later:
+        shown = SparkConf().setAll([(k, v) for k, v in settings.items() if k not in later])
+        # PySpark has no public way to launch a JVM without a context.
+        SparkContext._ensure_initialized(conf=shown)
+
+
+def secret_settings(settings: Mapping[str, str]) -> set[str]:
+    """Return the keys of settings that have secrets, and that a JVM need not have at its start."""
+    return {
+        key
+        for key, value in settings.items()
+        if masked(key, value) != value and not key.startswith(_OF_THE_LAUNCH)
+    }
+
+
 def _build(settings: Mapping[str, str]) -> SparkSession:
     from pyspark.errors import PySparkRuntimeError
     from pyspark.sql import SparkSession
 
     try:
         with _own_interrupt_handler():
+            if not _jvm_is_ours and "PYSPARK_GATEWAY_PORT" not in os.environ:
+                _launch_without_secrets(settings)
             return SparkSession.builder.config(map=dict(settings)).getOrCreate()
     except PySparkRuntimeError as error:
         raise _JavaDied(
