@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import glob
 import random
 import secrets
 import signal
@@ -359,14 +360,16 @@ class DisturbedJob(ABC):
 
     def _newest_checkpoint(self) -> Path | None:
         """Return the folder of a checkpoint, or the file with which a micro-batch is committed."""
-        complete = [*self._checkpoints.glob("*/chk-*/_metadata")]
+        # Unlike the method of Path, this looks past folders that are removed meanwhile.
+        found = glob.glob("*/chk-*/_metadata", root_dir=self._checkpoints)
+        complete = [self._checkpoints / name for name in found]
         if self._savepoint is not None:
             complete.append(self._savepoint / "_metadata")
         times: list[tuple[int, Path]] = []
         for path in (*complete, *self._checkpoints.glob(COMMITTED)):
             with contextlib.suppress(FileNotFoundError):  # an older one may go at any moment
-                found = path.parent if path.name == "_metadata" else path
-                times.append((path.stat().st_mtime_ns, found))
+                folder = path.parent if path.name == "_metadata" else path
+                times.append((path.stat().st_mtime_ns, folder))
         return max(times)[1] if times else None
 
     def _restored(self, checkpoint: Path) -> Path:

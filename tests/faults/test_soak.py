@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import os
+import random
 import signal
 import subprocess
 import sys
+from pathlib import Path
 
+from tests.faults.disturbed import Plan
 from tests.faults.events import (
     EVENTS_A_FILE,
     check_counts,
@@ -25,6 +29,7 @@ from tests.faults.processes import (
     python_daemons,
     still_alive,
 )
+from tests.faults.soak import Soak
 
 
 def counted(numbers):
@@ -120,3 +125,20 @@ def test_a_process_is_suspended_and_resumed():
         assert process.kill(signal.SIGTERM)
         assert sleeper.wait(20) == -signal.SIGTERM
         assert not process.kill(signal.SIGCONT)
+
+
+def test_folders_of_checkpoints_that_go_meanwhile(tmp_path, monkeypatch):
+    """A soak of an hour had ended with the folder that an old run removed as it was listed."""
+    soak = Soak(Plan(tmp_path, 1), random.Random(1))
+    for name in ("gone", "here"):
+        (tmp_path / "checkpoints" / name / "chk-1").mkdir(parents=True)
+        (tmp_path / "checkpoints" / name / "chk-1" / "_metadata").touch()
+    listed = os.scandir
+
+    def scandir(path):
+        if Path(path).name == "gone":
+            raise FileNotFoundError(path)
+        return listed(path)
+
+    monkeypatch.setattr(os, "scandir", scandir)
+    assert soak._newest_checkpoint() == tmp_path / "checkpoints" / "here" / "chk-1"
