@@ -67,6 +67,14 @@ def test_nobody_waits_for_a_while_where_slots_wait_one_after_the_other(control):
     assert rest_of(control.names()) == 0
 
 
+def test_what_a_failed_attempt_has_left_counts_no_more(control):
+    Pace(control).note([QUIET], 1)
+    Bell(control).ring()
+    assert rest_of(control.names()) == 2
+    Pace(control).note([BUSY], 1)
+    assert control.names() == []
+
+
 def test_a_bell_wakes_one_micro_batch(control):
     pace, bell = Pace(control), Bell(control)
     pace.note([QUIET], 1)

@@ -85,7 +85,8 @@ class Pace:
 
     def __init__(self, control: Folder) -> None:
         self._control = control
-        self._quiet = self._rest = 0
+        self._quiet = 0
+        self._rest: int | None = None  # an attempt that has failed may have left one
         self._usual = 0.0
 
     def note(self, told: Iterable[Idleness], seconds: float) -> None:
@@ -109,7 +110,7 @@ class Pace:
         limits = [each.rest for each in reports if each.rest is not None]
         rest = min([_MOST, _FIRST * _GROWTH ** max(0, min(self._quiet, _GROWTH)), *limits])
         rest = rest if self._quiet > 0 and rest >= _FIRST else 0
-        if self._rest:
+        if self._rest != 0:
             for name in self._control.names():
                 if name == AWAKE or (name.startswith(f"{_REST}-") and rest != self._rest):
                     self._control.remove(name)

@@ -213,7 +213,8 @@ class QueryJob(StatefulJob):
         finally:
             batches.stopping.set()
             if not batches.ended.is_set():
-                self._wake()
+                with contextlib.suppress(OSError):  # what the attempt failed with is the error
+                    self._wake()
             self._stop(query)
         self._commits.remove_leftovers(number + 1)
 
