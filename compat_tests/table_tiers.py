@@ -24,7 +24,8 @@ TIERS = {
         "python_values", "queries", "small_names", "user_types", "variants",
     ),
     "updating": (
-        "aggregates", "changelogs", "pruned_plans", "rankings", "sink_keys", "state_ttl",
+        "aggregates", "changelogs", "conflicts", "pruned_plans", "rankings", "sink_keys",
+        "state_ttl", "upsert_keys",
     ),
     "windows": (
         "late_joins", "late_rows", "late_windows", "match_recognize", "ordered_over", "over",

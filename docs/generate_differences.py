@@ -130,10 +130,11 @@ one, change the docstring, then run `python docs/generate_differences.py`.
   by event time emits updates with it, and takes late rows into account.
 - A filter over the versions of a table, which `FOR SYSTEM_TIME AS OF` reads, leaves out versions.
   In Flink a version that was updated later does not count at all then.
-- Updates of a `GROUP BY` into a table with another primary key are refused as in Flink, but there
-  is no `ON CONFLICT` that would take them. `table.exec.sink.require-on-conflict` and
-  `table.exec.sink.upsert-materialize` have no effect. Of queries with several keys, such as joins,
-  nothing is said.
+- **Primary keys.** Rows that are only added into an upsert table (`jdbc`, `upsert-kafka`) need no
+  `ON CONFLICT`: the last row of a key counts, as in versions before 2.3, which refuses the
+  statement. `ON CONFLICT DO NOTHING` and `DO ERROR` take rows of `from_elements`, which have no
+  watermarks; what they hold back until the next watermark does not expire. The keys of `INTERSECT`
+  and `EXCEPT` are all columns; Flink finds none where the first table has a primary key.
 - A filter over upserts emits the first row of a key that passes as `+U` if the key had another row
   before; Flink emits `+I`.
 - `FOR SYSTEM_TIME AS OF` needs a time attribute of the versions. Flink takes `MAX` of one, too.

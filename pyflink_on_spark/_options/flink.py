@@ -118,6 +118,21 @@ DEFAULT_PARALLELISM = integer("table.exec.resource.default-parallelism", -1)
 INTERVAL_JOIN_CLEANUP = duration("table.exec.interval-join.min-cleanup-interval", 0)
 IDLE_TIMEOUT = duration("table.exec.source.idle-timeout", 0)
 STATE_TTL = duration("table.exec.state.ttl", 0)
+UPSERT_MATERIALIZE = choice("table.exec.sink.upsert-materialize", ("NONE", "AUTO", "FORCE"), "AUTO")
+REQUIRE_ON_CONFLICT = boolean("table.exec.sink.require-on-conflict", True)
+_ONE_LIST = recorded("the rows of a primary key are one list, whatever its length")
+MATERIALIZE_STRATEGY = choice(
+    "table.exec.sink.upsert-materialize-strategy.type",
+    ("LEGACY", "MAP", "VALUE", "ADAPTIVE"),
+    "LEGACY",
+    effect=_ONE_LIST,
+)
+MATERIALIZE_LOW = integer(
+    "table.exec.sink.upsert-materialize-strategy.adaptive.threshold.low", None, effect=_ONE_LIST
+)
+MATERIALIZE_HIGH = integer(
+    "table.exec.sink.upsert-materialize-strategy.adaptive.threshold.high", None, effect=_ONE_LIST
+)
 _REFUSED = works("a query that groups a stream by windows is refused with it")
 EARLY_FIRE = boolean("table.exec.emit.early-fire.enabled", False, effect=_REFUSED)
 LATE_FIRE = boolean("table.exec.emit.late-fire.enabled", False, effect=_REFUSED)

@@ -70,6 +70,12 @@ class TableError(TableException):
         super().__init__(f"org.apache.flink.table.api.TableException: {message}")
 
 
+class TableRuntimeError(RaisedByJava, RuntimeError):
+    """A table cannot take the rows of a query."""
+
+    java_class = "org.apache.flink.table.api.TableRuntimeException"
+
+
 class CatalogError(CatalogException):
     """A catalog, database or table is not there; what PyFlink raises as CatalogException."""
 

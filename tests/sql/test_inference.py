@@ -5,13 +5,13 @@ from __future__ import annotations
 import pytest
 
 from pyflink_on_spark._compat.errors import UnsupportedFlinkFeature
-from pyflink_on_spark._sql.errors import TableError
+from pyflink_on_spark._sql.errors import QuerySettings, TableError
 from pyflink_on_spark._sql.plan.expressions import Constant
 from pyflink_on_spark._sql.plan.nodes import ChangeKinds, Schema
 from pyflink_on_spark._sql.planner.calc import Calc
 from pyflink_on_spark._sql.planner.physical import PhysicalNode
 from pyflink_on_spark._sql.planner.physical_planner import infer_changes
-from pyflink_on_spark._sql.planner.scans import ExternalSink
+from pyflink_on_spark._sql.planner.sinks import ExternalSink
 from pyflink_on_spark._sql.types import logical
 from pyflink_on_spark.util.exceptions import TableException
 
@@ -40,10 +40,14 @@ def sink(source, taken, before=True):
     return ExternalSink(source, "s", taken, before)
 
 
+def infer(root):
+    infer_changes([root], QuerySettings())
+
+
 def test_inserts_stay_inserts():
     source = Source(ChangeKinds.INSERT)
     calc = Calc(COLUMNS, source, TRUE, None)
-    infer_changes([sink(calc, ChangeKinds.INSERT)])
+    infer(sink(calc, ChangeKinds.INSERT))
     assert not calc.changelog
     assert not source.emits_update_before
 
@@ -55,25 +59,25 @@ def test_a_sink_refuses_what_it_does_not_take():
         match=r"Table sink 's' doesn't support consuming update and delete changes which is "
         r"produced by node Source\(\)",
     ) as caught:
-        infer_changes([sink(Calc(COLUMNS, source, TRUE, None), ChangeKinds.INSERT)])
+        infer(sink(Calc(COLUMNS, source, TRUE, None), ChangeKinds.INSERT))
     assert isinstance(caught.value, TableError)
 
 
 def test_rows_before_updates_are_made_only_where_they_are_needed():
     source = Source(ChangeKinds.INSERT | ChangeKinds.UPDATE)
-    infer_changes([sink(source, ChangeKinds.ALL, before=False)])
+    infer(sink(source, ChangeKinds.ALL, before=False))
     assert not source.emits_update_before
-    infer_changes([sink(source, ChangeKinds.ALL, before=True)])
+    infer(sink(source, ChangeKinds.ALL, before=True))
     assert source.emits_update_before
 
 
 def test_a_filter_over_updates_needs_rows_before_them():
     source = Source(ChangeKinds.INSERT | ChangeKinds.UPDATE)
-    infer_changes([sink(Calc(COLUMNS, source, TRUE, None), ChangeKinds.ALL, before=False)])
+    infer(sink(Calc(COLUMNS, source, TRUE, None), ChangeKinds.ALL, before=False))
     assert source.emits_update_before
 
 
 def test_what_cannot_give_rows_before_updates_is_refused():
     source = Source(ChangeKinds.ALL, gives_before=False)
     with pytest.raises(UnsupportedFlinkFeature, match="do not say what a row was before"):
-        infer_changes([sink(source, ChangeKinds.ALL, before=True)])
+        infer(sink(source, ChangeKinds.ALL, before=True))

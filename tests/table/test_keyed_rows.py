@@ -52,6 +52,7 @@ class Case:
         remembered: the changes of the probe.
         forgotten: those after the time to live.
         upsert: whether the inputs are upsert streams with the key k.
+        key: the primary key by which the result is materialized, if it is.
     """
 
     query: Any
@@ -61,6 +62,7 @@ class Case:
     forgotten: list[tuple[Any, ...]]
     upsert: bool = False
     inputs: int = 1
+    key: str | None = None
 
 
 def smallest(t_env):
@@ -149,6 +151,14 @@ CASES = {
         "FROM (SELECT *, PROCTIME() AS p FROM a)",
         FIRST, (1, "+I", "x", 7), [("+I", "x", 12)], [("+I", "x", 7)],
     ),
+    "upserts of groups": Case(
+        "SELECT k, v FROM a", FIRST, (1, "+I", "x", 2),
+        [("+U", "x", 2)], [("+I", "x", 2)], key="k",
+    ),
+    "upserts of changes": Case(
+        "SELECT k, v FROM a", [*FIRST, (1, "+I", "x", 6)], (1, "-D", "x", 6),
+        [("+U", "x", 5)], [], upsert=None, key="k",
+    ),
 }  # fmt: skip
 
 
@@ -170,7 +180,12 @@ def harness(case, *, ttl=TTL, disk=False, track=False):
             t_env.create_temporary_view(name, table)
         query = case.query
         table = t_env.sql_query(query) if isinstance(query, str) else query(t_env)
-        return t_env.to_changelog_stream(table)
+        if case.key is None:
+            return t_env.to_changelog_stream(table)
+        t_env.get_config().set("table.exec.sink.upsert-materialize", "FORCE")
+        taken = Schema.new_builder().column("k", "STRING NOT NULL").column("v", "INT")
+        keyed = taken.primary_key(case.key).build()
+        return t_env.to_changelog_stream(table, keyed, ChangelogMode.upsert())
 
     settings = Configuration()
     if disk:

@@ -11,6 +11,7 @@ from pyflink_on_spark.common import Configuration, Row, Types
 from pyflink_on_spark.table import Schema, StreamTableEnvironment
 from pyflink_on_spark.testing import StreamHarness
 from tests.runtime.state_changes import taken_changes
+from tests.table.conflicts import ConflictStrategy, resolved
 
 ROWS = Types.ROW_NAMED(["k", "v"], [Types.STRING(), Types.INT()])
 TUMBLE = "TABLE(TUMBLE(TABLE {}, DESCRIPTOR(rt), INTERVAL '10' SECOND))"
@@ -90,6 +91,12 @@ QUERIES = {
         "SELECT a.k, a.v, c.v FROM a LEFT JOIN c FOR SYSTEM_TIME AS OF a.rt ON a.k = c.k"
     ),
 }
+FIRSTS = {
+    "first rows of a key": "SELECT k, v FROM a",
+    "first groups of a key": "SELECT k, SUM(v) FROM a GROUP BY k, v",
+}
+"""Queries whose rows are written with ON CONFLICT DO NOTHING."""
+QUERIES |= FIRSTS
 STEPS = [
     (1, "x", 1, 1_000), (2, "x", 10, 500), (1, "y", 2, 3_000), (1, "x", 3, 2_000), 2_500,
     (2, "y", 20, 4_000), (1, "x", 4, 7_000), (1, "z", 5, 7_000), (2, "x", 30, 6_500), 8_000,
@@ -121,7 +128,10 @@ def harness(name, *, disk=False, track=False):
                 "CREATE TEMPORARY VIEW c AS SELECT k, v, rt FROM (SELECT *, ROW_NUMBER() OVER "
                 "(PARTITION BY k ORDER BY rt DESC) AS rn FROM b) WHERE rn = 1"
             )
-        return t_env.to_changelog_stream(t_env.sql_query(query))
+        table = t_env.sql_query(query)
+        if name in FIRSTS:
+            return resolved(t_env, table, ConflictStrategy.NOTHING)
+        return t_env.to_changelog_stream(table)
 
     settings = Configuration()
     if disk:

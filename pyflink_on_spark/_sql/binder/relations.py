@@ -696,8 +696,27 @@ def lookup_join(
         unique_names((*left.schema.names, *right.schema.names)), (*left.schema.types, *types)
     )
     args = tuple(convert(keys[place], scan.schema.types[place]) for place in places)
-    function = lookup_function(scan.path.name, lookup, columns, right.schema, len(scan.schema))
+    function = lookup_function(
+        scan.path.name,
+        lookup,
+        columns,
+        right.schema,
+        len(scan.schema),
+        _key_among(scan, places, columns),
+    )
     return Correlate(schema, left, function, args, outer, all_of(rest))
+
+
+def _key_among(
+    scan: TableScan, places: Sequence[int], columns: Sequence[Typed]
+) -> frozenset[int] | None:
+    """Return where columns have the primary key of a table, if it is among some stored ones."""
+    names = scan.schema.names
+    key = {names.index(name) for name in scan.table.schema.primary_key or () if name in names}
+    found = {item.index: at for at, item in enumerate(columns) if isinstance(item, InputRef)}
+    if not key or not key <= set(places) or not key <= found.keys():
+        return None
+    return frozenset(found[index] for index in key)
 
 
 def _stored_columns(node: Node) -> list[Typed]:

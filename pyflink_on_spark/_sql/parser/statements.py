@@ -23,6 +23,7 @@ from pyflink_on_spark._sql.syntax.statements import (
     ColumnDefinition,
     ColumnKind,
     CompilePlan,
+    ConflictStrategy,
     CreateCatalog,
     CreateDatabase,
     CreateFunction,
@@ -473,6 +474,7 @@ class StatementParser(AlterationParser):
         if self.at("(") and not self._at_query():
             columns = self.in_parentheses(self._column)
         query = self.query()
+        conflict = self._conflict_strategy() if self.accept("ON", "CONFLICT") else None
         return Insert(
             path,
             span,
@@ -481,8 +483,16 @@ class StatementParser(AlterationParser):
             partition,
             word == "OVERWRITE",
             options,
+            conflict,
             span=self.since(first.span),
         )
+
+    def _conflict_strategy(self) -> ConflictStrategy:
+        self.expect("DO")
+        word = self.accept_any(*(each.value for each in ConflictStrategy))
+        if word is None:
+            raise self.unexpected()
+        return ConflictStrategy(word)
 
     def _partition_value(self) -> tuple[str, Expression]:
         name = self.name()

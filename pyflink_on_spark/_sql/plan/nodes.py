@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from pyflink_on_spark._sql.plan.options import CatalogTable, ObjectPath
     from pyflink_on_spark._sql.plan.ports import TableSink, TableSource
     from pyflink_on_spark._sql.plan.signatures import TableAggregateFunction, TableFunction
+    from pyflink_on_spark._sql.syntax.statements import ConflictStrategy
 
 # What stands for a row's kind beside the row; odd ones take a row back.
 INSERT: Final = 0
@@ -82,6 +83,7 @@ class ExternalRows:
         key: the positions of the primary key, if there is one.
         parallelism: of the operator; None for the job's.
         description: for messages.
+        has_watermarks: whether it is said how its watermarks are made.
     """
 
     name: str
@@ -92,6 +94,7 @@ class ExternalRows:
     key: tuple[int, ...] | None = None
     parallelism: int | None = None
     description: object = None
+    has_watermarks: bool = False
 
 
 @dataclass(frozen=True, eq=False)
@@ -451,12 +454,14 @@ class Sink(Unary):
         table: what the catalog has of it.
         sink: the connector's.
         span: where a SQL text names the table.
+        conflict: what happens to rows with the same primary key, if the statement says it.
     """
 
     path: ObjectPath
     table: CatalogTable
     sink: TableSink
     span: Span | None = None
+    conflict: ConflictStrategy | None = None
 
     def describe(self) -> str:
         """Return which table it is."""
@@ -470,13 +475,15 @@ class ExternalSink(Unary):
 
     Args:
         name: what messages call it.
-        changes: which changes it takes; see ``plan.changes``.
+        changes: which changes it takes; None for those that come.
         needs_update_before: whether the program reads UPDATE_BEFORE rows.
+        key: the positions of the primary key, or nothing.
     """
 
     name: str
-    changes: Any
+    changes: ChangeKinds | None
     needs_update_before: bool = True
+    key: tuple[int, ...] = ()
 
     def describe(self) -> str:
         """Return its name."""

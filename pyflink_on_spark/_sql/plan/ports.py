@@ -124,6 +124,11 @@ class TableSink(ABC):
     accepts: ChangeKinds = ChangeKinds.INSERT
     needs_update_before: bool = True
     """True if the sink needs UPDATE_BEFORE rows; with a primary key it does not."""
+    takes_what_comes: bool = False
+    """True if the sink takes the changes that a query has, and says nothing of others.
+
+    Rows that are only added have no conflicts then, whatever their primary keys.
+    """
 
     @abstractmethod
     def writing(self, schema: Schema, changelog: bool) -> Writing:

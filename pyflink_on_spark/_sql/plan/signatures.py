@@ -426,12 +426,17 @@ class TableFunction(Described):
         columns: what finds the columns.
         code: source of an iterable of tuples.
         deterministic: whether it always has the same rows for the same arguments.
+        looks_up: whether it looks up rows of a table.
+        key: the positions of the columns by which its rows differ, if it has at most one row for
+            the same arguments.
     """
 
     name: str
     columns: Columns
     code: Code
     deterministic: bool = True
+    looks_up: bool = False
+    key: frozenset[int] | None = None
 
 
 def _unnested(types: Sequence[LogicalType]) -> Named | None:

@@ -18,10 +18,10 @@ from pyflink_on_spark._sql.codegen.aggregates import (
 from pyflink_on_spark._sql.codegen.rows import compile_row
 from pyflink_on_spark._sql.errors import QuerySettings
 from pyflink_on_spark._sql.functions.python.aggregates import AnyArguments
-from pyflink_on_spark._sql.plan.expressions import AggregateInvocation, InputRef, Typed
+from pyflink_on_spark._sql.plan.expressions import AggregateInvocation, Constant, InputRef, Typed
 from pyflink_on_spark._sql.plan.nodes import ChangeKinds, Schema
 from pyflink_on_spark._sql.plan.nodes import FlatAggregate as LogicalFlatAggregate
-from pyflink_on_spark._sql.planner.calc import shown_expression
+from pyflink_on_spark._sql.planner.calc import Calc, shown_expression
 from pyflink_on_spark._sql.planner.moved_in import MovedGroups
 from pyflink_on_spark._sql.planner.physical import (
     Columns,
@@ -37,6 +37,7 @@ from pyflink_on_spark._sql.planner.physical import (
     told_changes,
     told_rows,
 )
+from pyflink_on_spark._sql.planner.upsert_keys import UpsertKeys, fixed_columns, one_key
 from pyflink_on_spark._sql.runtime.aggregates import (
     BatchAggregateOperator,
     FlatAggregateOperator,
@@ -83,6 +84,28 @@ class GroupAggregate(PhysicalNode):
     def needs_update_before(self, port: int, wanted: bool) -> bool:
         """An update takes the row back as it was."""
         return True
+
+    def derive_upsert_keys(self, inputs: tuple[UpsertKeys, ...]) -> UpsertKeys:
+        """Return what groups are made of."""
+        return self.upsert_keys_with(frozenset())
+
+    def upsert_keys_with(self, fixed: frozenset[int]) -> UpsertKeys:
+        """Return what groups are made of, less what is the same in all groups."""
+        fixed |= {at for at, key in enumerate(self.keys) if self._is_fixed(key)}
+        return one_key(at for at in range(len(self.keys)) if at not in fixed)
+
+    def _is_fixed(self, key: Typed) -> bool:
+        """True if all rows have one value of a key."""
+        (source,) = self.inputs
+        while isinstance(source, Calc) and isinstance(key, InputRef):
+            (below,) = source.inputs
+            if source.projection is not None:
+                key = source.projection[key.index]
+            fixed = frozenset() if below.is_filtered_early else fixed_columns(source.condition)
+            if isinstance(key, InputRef) and key.index in fixed:
+                return True
+            source = below
+        return isinstance(key, Constant)
 
     def translate(self, inputs: tuple[RowStream, ...], builder: GraphBuilder) -> RowStream:
         """Add the operators."""
@@ -274,6 +297,10 @@ class ChangelogNormalize(PhysicalNode):
     def needs_update_before(self, port: int, wanted: bool) -> bool:
         """Return False: the node has the former rows."""
         return False
+
+    def derive_upsert_keys(self, inputs: tuple[UpsertKeys, ...]) -> UpsertKeys:
+        """Return the primary key."""
+        return one_key(self.key)
 
     def translate(self, inputs: tuple[RowStream, ...], builder: GraphBuilder) -> RowStream:
         """Add the operators."""

@@ -32,7 +32,16 @@ from pyflink_on_spark._sql.planner.physical import (
     shortened,
     told,
 )
+from pyflink_on_spark._sql.planner.upsert_keys import (
+    UpsertKeys,
+    are_unique,
+    fixed_columns,
+    joined,
+    one_key,
+    projected,
+)
 from pyflink_on_spark._sql.runtime.rows import CalcOperator
+from pyflink_on_spark._sql.syntax.queries import JoinKind
 
 
 class Calc(PhysicalNode):
@@ -61,6 +70,11 @@ class Calc(PhysicalNode):
     def needs_update_before(self, port: int, wanted: bool) -> bool:
         """An update of a row that a filter may drop has to take the row back."""
         return wanted or (self.condition is not None and ChangeKinds.UPDATE in self.changes)
+
+    def derive_upsert_keys(self, inputs: tuple[UpsertKeys, ...]) -> UpsertKeys:
+        """Return the keys all of whose columns are left."""
+        keys = self.inputs[0].upsert_keys_with(fixed_columns(self.condition))
+        return keys if self.projection is None else projected(keys, self.projection)
 
     def translate(self, inputs: tuple[RowStream, ...], builder: GraphBuilder) -> RowStream:
         """Add the compiled function."""
@@ -194,6 +208,21 @@ class Correlate(PhysicalNode):
         )
         edges = builder.aligned(self.name, source.edges, CalcOperator(program))
         return RowStream(edges, source.changelog)
+
+    def derive_upsert_keys(self, inputs: tuple[UpsertKeys, ...]) -> UpsertKeys:
+        """Return the keys of looked up rows; of other functions nothing is known."""
+        node, (left,) = self.node, inputs
+        if not node.function.looks_up:
+            return None
+        known = node.condition is None or is_deterministic(node.condition)
+        right = one_key(node.function.key) if known and node.function.key is not None else None
+        columns = [arg.index for arg in node.args if isinstance(arg, InputRef)]
+        return joined(
+            JoinKind.LEFT if node.left else JoinKind.INNER,
+            (left, right),
+            (are_unique(left, columns), right is not None),
+            len(self.inputs[0].schema),
+        )
 
     def origins(self, inputs: tuple[Columns, ...]) -> Columns:
         """Return the columns of the input, then those of the function."""

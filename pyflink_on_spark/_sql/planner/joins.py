@@ -35,6 +35,13 @@ from pyflink_on_spark._sql.planner.physical import (
     told_rows,
     told_typed,
 )
+from pyflink_on_spark._sql.planner.upsert_keys import (
+    ExtendedColumns,
+    UpsertKeys,
+    are_unique,
+    joined,
+    spread_by,
+)
 from pyflink_on_spark._sql.planner.windows import zone_of
 from pyflink_on_spark._sql.runtime.joins import (
     BatchJoinOperator,
@@ -142,6 +149,32 @@ class JoinParts:
         )
         return Counterpart(("Join",), state)
 
+    def upsert_keys(
+        self, kind: JoinKind, nodes: tuple[PhysicalNode, ...], inputs: tuple[UpsertKeys, ...]
+    ) -> UpsertKeys:
+        """Return the upsert keys of pairs of rows.
+
+        Args:
+            kind: which rows without partners are kept.
+            nodes: both sides.
+            inputs: the keys of both sides.
+        """
+        left, right = (
+            ExtendedColumns(keys, node.schema.types, values)
+            for keys, node, values in zip(inputs, nodes, self._sides())
+        )
+        sides = spread_by(left.keys, left.places), spread_by(right.keys, right.places)
+        unique = are_unique(sides[0], left.places), are_unique(sides[1], right.places)
+        own = left.own(sides[0]), right.own(sides[1])
+        return joined(kind, own, unique, self.widths[0])
+
+    def left_upsert_keys(
+        self, nodes: tuple[PhysicalNode, ...], inputs: tuple[UpsertKeys, ...]
+    ) -> UpsertKeys:
+        """Return the upsert keys of the left rows, spread by what has to be equal."""
+        left = ExtendedColumns(inputs[0], nodes[0].schema.types, self._sides()[0])
+        return left.own(spread_by(left.keys, left.places))
+
     @staticmethod
     def maps(nodes: tuple[PhysicalNode, ...]) -> tuple[bool, bool]:
         """Return True for the sides whose rows hold values of MAP or MULTISET."""
@@ -197,6 +230,11 @@ class Join(PhysicalNode):
     def needs_update_before(self, port: int, wanted: bool) -> bool:
         """An update takes the row back as it was."""
         return True
+
+    def derive_upsert_keys(self, inputs: tuple[UpsertKeys, ...]) -> UpsertKeys:
+        """Return those of both sides together, or of one where the other is unique."""
+        parts = JoinParts(self.keys, self.rest, self.widths)
+        return parts.upsert_keys(self.node.kind, self.inputs, inputs)
 
     def translate(self, inputs: tuple[RowStream, ...], builder: GraphBuilder) -> RowStream:
         """Add the operators."""
@@ -321,6 +359,12 @@ class SemiJoin(PhysicalNode):
         """An update takes the row back as it was."""
         return True
 
+    def derive_upsert_keys(self, inputs: tuple[UpsertKeys, ...]) -> UpsertKeys:
+        """Return those of the left rows."""
+        widths = len(self.inputs[0].schema), len(self.inputs[1].schema)
+        parts = JoinParts(*split_condition(self.node.condition, widths[0]), widths)
+        return parts.left_upsert_keys(self.inputs, inputs)
+
     def translate(self, inputs: tuple[RowStream, ...], builder: GraphBuilder) -> RowStream:
         """Add the operators."""
         widths = len(self.inputs[0].schema), len(self.inputs[1].schema)
@@ -396,6 +440,11 @@ class IntervalJoin(Join):
     def produces(self, inputs: tuple[ChangeKinds, ...]) -> ChangeKinds:
         """Rows without partners come when none can come any more."""
         return ChangeKinds.INSERT
+
+    def derive_upsert_keys(self, inputs: tuple[UpsertKeys, ...]) -> UpsertKeys:
+        """Return the same as for any join: the bounds may be an equality."""
+        parts = JoinParts(*split_condition(self.node.condition, self.widths[0]), self.widths)
+        return parts.upsert_keys(self.node.kind, self.inputs, inputs)
 
     def translate(self, inputs: tuple[RowStream, ...], builder: GraphBuilder) -> RowStream:
         """Add the operators."""
@@ -554,6 +603,12 @@ class TemporalJoin(PhysicalNode):
     def needs_update_before(self, port: int, wanted: bool) -> bool:
         """An update of a row takes it back; of versions the new one says all."""
         return port == 0
+
+    def derive_upsert_keys(self, inputs: tuple[UpsertKeys, ...]) -> UpsertKeys:
+        """Return the same as for any join."""
+        widths = len(self.inputs[0].schema), len(self.inputs[1].schema)
+        parts = JoinParts(*split_condition(self.node.condition, widths[0]), widths)
+        return parts.upsert_keys(self.node.kind, self.inputs, inputs)
 
     def translate(self, inputs: tuple[RowStream, ...], builder: GraphBuilder) -> RowStream:
         """Add the operators."""

@@ -37,6 +37,7 @@ from pyflink_on_spark._sql.planner.physical import (
     told_order,
     told_rows,
 )
+from pyflink_on_spark._sql.planner.upsert_keys import ExtendedColumns, UpsertKeys, spread_by
 from pyflink_on_spark._sql.runtime.match_recognize import (
     ArrivalMatchOperator,
     BatchMatchOperator,
@@ -75,6 +76,12 @@ class OverAggregate(PhysicalNode):
     def accepts(self, port: int) -> ChangeKinds:
         """Rows are only added."""
         return ChangeKinds.INSERT
+
+    def derive_upsert_keys(self, inputs: tuple[UpsertKeys, ...]) -> UpsertKeys:
+        """Return the keys that have all columns of the partition."""
+        partition = self.node.partition
+        columns = ExtendedColumns(inputs[0], self.inputs[0].schema.types, partition)
+        return columns.own(spread_by(columns.keys, columns.places))
 
     def translate(self, inputs: tuple[RowStream, ...], builder: GraphBuilder) -> RowStream:
         """Add the operators."""

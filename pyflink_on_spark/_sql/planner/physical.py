@@ -11,6 +11,7 @@ import re
 from abc import ABC, abstractmethod
 from collections.abc import Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, fields
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from pyflink_on_spark._compat.own_frames import capture_call_site
@@ -32,6 +33,7 @@ from pyflink_on_spark._sql.plan.expressions import (
     is_deterministic,
 )
 from pyflink_on_spark._sql.plan.nodes import ChangeKinds, Node, Schema, SortKey, WindowTable
+from pyflink_on_spark._sql.planner.upsert_keys import UpsertKeys
 
 if TYPE_CHECKING:
     from pyflink_on_spark._sql.errors import Span
@@ -171,6 +173,9 @@ class PhysicalNode(ABC):
     span: Span | None = None
     """Where a SQL text says it, if messages are to tell."""
 
+    is_filtered_early: bool = False
+    """True if Flink's planner drops rows of it that a filter holds back, and the filter, too."""
+
     def __init__(self, schema: Schema, *inputs: PhysicalNode) -> None:
         self.schema = schema
         self.inputs: tuple[PhysicalNode, ...] = inputs
@@ -209,6 +214,29 @@ class PhysicalNode(ABC):
     def can_emit_update_before(self) -> bool:
         """True if the node can emit UPDATE_BEFORE rows with its updates."""
         return True
+
+    # -- upsert keys -----------------------------------------------------------------------------
+
+    @cached_property
+    def upsert_keys(self) -> UpsertKeys:
+        """The keys by which updates and deletes tell which row they are of."""
+        return self.derive_upsert_keys(tuple(source.upsert_keys for source in self.inputs))
+
+    def derive_upsert_keys(self, inputs: tuple[UpsertKeys, ...]) -> UpsertKeys:
+        """Return the upsert keys.
+
+        Args:
+            inputs: the keys of each input.
+        """
+        return None
+
+    def upsert_keys_with(self, fixed: frozenset[int]) -> UpsertKeys:
+        """Return the upsert keys of the rows that have one value in some columns.
+
+        Args:
+            fixed: the positions of the columns.
+        """
+        return self.upsert_keys
 
     # -- builder -----------------------------------------------------------------------------
 

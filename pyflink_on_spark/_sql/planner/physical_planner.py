@@ -36,7 +36,7 @@ from pyflink_on_spark._sql.plan.nodes import (
 )
 from pyflink_on_spark._sql.plan.nodes import Expand as LogicalExpand
 from pyflink_on_spark._sql.plan.time_conditions import time_bounds, window_join, windows_of
-from pyflink_on_spark._sql.planner import joins, scans
+from pyflink_on_spark._sql.planner import joins, scans, sinks
 from pyflink_on_spark._sql.planner.aggregates import (
     ChangelogNormalize,
     FlatAggregate,
@@ -60,8 +60,9 @@ from pyflink_on_spark._sql.planner.python_calls import (
     with_python_calls,
     with_staged_columns,
 )
-from pyflink_on_spark._sql.planner.scans import SourceScan, check_upsert_key
+from pyflink_on_spark._sql.planner.scans import SourceScan
 from pyflink_on_spark._sql.planner.sorting import sort, top_n
+from pyflink_on_spark._sql.planner.upsert_keys import UpsertKeys
 from pyflink_on_spark._sql.planner.windows import (
     RowWindowAggregate,
     SessionTable,
@@ -82,11 +83,12 @@ from pyflink_on_spark._sql.syntax.statements import ColumnKind
 from pyflink_on_spark._sql.types.logical import Root
 
 
-def infer_changes(roots: Iterable[PhysicalNode]) -> None:
-    """Set ``changes`` and ``before`` of all nodes.
+def infer_changes(roots: Iterable[PhysicalNode], settings: QuerySettings) -> None:
+    """Set ``changes`` and ``before`` of all nodes, and whether sinks materialize rows.
 
     Args:
         roots: the sinks.
+        settings: the session's.
 
     Raises:
         TableError: a node cannot deal with the changes of its input.
@@ -96,8 +98,8 @@ def infer_changes(roots: Iterable[PhysicalNode]) -> None:
     done: set[PhysicalNode] = set()
     for root in roots:
         _find_changes(root, done)
-        if isinstance(root, scans.Sink):
-            check_upsert_key(root)
+        if isinstance(root, sinks.KeyedSink):
+            root.resolve_conflicts(settings)
     for root in roots:
         _require_before(root, wanted=False)
 
@@ -173,18 +175,21 @@ def _table_scan(node: logical.TableScan, _planner: PhysicalPlanner) -> PhysicalN
         column.metadata_key or column.name
         for column in node.table.schema.of_kind(ColumnKind.METADATA)
     )
+    names, primary = node.schema.names, node.table.schema.primary_key or ()
+    key = tuple(map(names.index, primary)) if set(primary) <= set(names) else ()
     source = scans.SourceScan(
         node.schema,
         node.path,
         node.source,
         metadata,
         scans.places_of(node.table),
-        keyed=bool(node.table.schema.primary_key),
+        key=key,
+        has_watermarks=node.table.schema.watermark is not None,
     )
-    key = node.table.schema.primary_key
-    if node.source.emits_update_before or ChangeKinds.UPDATE not in node.source.changes or not key:
+    changes = node.source.changes
+    if node.source.emits_update_before or ChangeKinds.UPDATE not in changes or not primary:
         return source
-    return ChangelogNormalize(source, tuple(node.schema.names.index(name) for name in key))
+    return ChangelogNormalize(source, key)
 
 
 def _external_scan(node: logical.ExternalScan, _planner: PhysicalPlanner) -> PhysicalNode:
@@ -490,12 +495,13 @@ def _correlate(node: logical.Correlate, planner: PhysicalPlanner) -> PhysicalNod
 
 
 def _sink(node: logical.Sink, planner: PhysicalPlanner) -> PhysicalNode:
-    return scans.Sink(planner.plan(node.input), node.path, node.table, node.sink, node.span)
+    source = planner.plan(node.input)
+    return sinks.Sink(source, node.path, node.table, node.sink, node.span, node.conflict)
 
 
 def _external_sink(node: logical.ExternalSink, planner: PhysicalPlanner) -> PhysicalNode:
     source = planner.plan(node.input)
-    return scans.ExternalSink(source, node.name, node.changes, node.needs_update_before)
+    return sinks.ExternalSink(source, node.name, node.changes, node.needs_update_before, node.key)
 
 
 def _union(node: logical.Union, planner: PhysicalPlanner) -> PhysicalNode:
@@ -557,7 +563,7 @@ def physical_plan(sinks: Sequence[Node], settings: QuerySettings) -> tuple[Physi
     """
     planner = PhysicalPlanner(settings)
     nodes = tuple(map(planner.plan, pruned(sinks)))
-    infer_changes(nodes)
+    infer_changes(nodes, settings)
     return nodes
 
 
@@ -690,6 +696,10 @@ class WatermarkAssigner(PhysicalNode):
     ) -> None:
         super().__init__(schema, source)
         self.rowtime, self.watermark, self._whole_deletes = rowtime, watermark, whole_deletes
+
+    def derive_upsert_keys(self, inputs: tuple[UpsertKeys, ...]) -> UpsertKeys:
+        """Return those of the input."""
+        return inputs[0]
 
     def translate(self, inputs: tuple[RowStream, ...], builder: GraphBuilder) -> RowStream:
         """Let the source make the watermarks of its splits if it can; else add what makes them."""

@@ -31,6 +31,7 @@ from pyflink_on_spark._sql.planner.physical import (
     RowStream,
     told,
 )
+from pyflink_on_spark._sql.planner.upsert_keys import UpsertKeys
 from pyflink_on_spark._sql.runtime.python_calls import (
     AsyncCalls,
     AsyncSettings,
@@ -156,6 +157,10 @@ class PythonAsync(PhysicalNode):
         super().__init__(Schema(names, types), source)
         self.call = call
 
+    def derive_upsert_keys(self, inputs: tuple[UpsertKeys, ...]) -> UpsertKeys:
+        """Return those of the input."""
+        return inputs[0]
+
     def translate(self, inputs: tuple[RowStream, ...], builder: GraphBuilder) -> RowStream:
         """Add the operator."""
         (source,) = inputs
@@ -203,6 +208,10 @@ class PythonVectorized(PhysicalNode):
         )
         super().__init__(schema, source)
         self.calls = tuple(calls)
+
+    def derive_upsert_keys(self, inputs: tuple[UpsertKeys, ...]) -> UpsertKeys:
+        """Return those of the input."""
+        return inputs[0]
 
     def translate(self, inputs: tuple[RowStream, ...], builder: GraphBuilder) -> RowStream:
         """Add the operator."""

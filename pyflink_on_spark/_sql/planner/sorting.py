@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
@@ -39,6 +39,12 @@ from pyflink_on_spark._sql.planner.physical import (
     told_changes,
     told_order,
     told_rows,
+)
+from pyflink_on_spark._sql.planner.upsert_keys import (
+    ExtendedColumns,
+    UpsertKeys,
+    one_key,
+    spread_by,
 )
 from pyflink_on_spark._sql.planner.windows import zone_of
 from pyflink_on_spark._sql.runtime.aggregates import FirstRowOperator
@@ -91,6 +97,10 @@ class Sort(PhysicalNode):
     def needs_update_before(self, port: int, wanted: bool) -> bool:
         """An update takes the row back as it was."""
         return wanted or self._limits
+
+    def derive_upsert_keys(self, inputs: tuple[UpsertKeys, ...]) -> UpsertKeys:
+        """Return the keys that have all columns of the order."""
+        return sorted_keys(inputs[0], self.inputs[0].schema, self.node.keys)
 
     def translate(self, inputs: tuple[RowStream, ...], builder: GraphBuilder) -> RowStream:
         """Add the operator."""
@@ -151,6 +161,18 @@ class Sort(PhysicalNode):
             return order
         fetch = {} if node.fetch is None else {"fetch": str(node.fetch)}
         return {**order, "offset": str(node.offset), **fetch}
+
+
+def sorted_keys(keys: UpsertKeys, schema: Schema, order: Sequence[SortKey]) -> UpsertKeys:
+    """Return the upsert keys that are left when rows are sorted.
+
+    Args:
+        keys: those of the rows.
+        schema: the columns.
+        order: what the order is made of.
+    """
+    columns = ExtendedColumns(keys, schema.types, [key.value for key in order])
+    return columns.own(spread_by(columns.keys, columns.places))
 
 
 @dataclass(frozen=True)
@@ -228,6 +250,22 @@ class TopN(PhysicalNode):
     def needs_update_before(self, port: int, wanted: bool) -> bool:
         """An update takes the row back as it was."""
         return True
+
+    def derive_upsert_keys(self, inputs: tuple[UpsertKeys, ...]) -> UpsertKeys:
+        """Return the partition and the rank, and the keys that have the whole partition."""
+        return self._keys_by(self.partition, inputs[0])
+
+    def _keys_by(self, partition: Sequence[Typed], keys: UpsertKeys) -> UpsertKeys:
+        width = len(self.inputs[0].schema)
+        columns = ExtendedColumns(keys, self.inputs[0].schema.types, partition)
+        if (self.offset, self.end) == (0, 1) and not self.ranked:
+            return columns.own(one_key(columns.places))
+        kept = columns.own(spread_by(columns.keys, columns.places))
+        if not self.ranked:
+            return kept
+        whole = all(place < width for place in columns.places)
+        ranks = {frozenset((*columns.places, width))} if whole else set()
+        return frozenset(ranks | (kept or set()))
 
     def translate(self, inputs: tuple[RowStream, ...], builder: GraphBuilder) -> RowStream:
         """Add the operators."""
@@ -344,6 +382,10 @@ class SortLimit(TopN):
     def _deduplicates(self) -> bool:
         return False
 
+    def derive_upsert_keys(self, inputs: tuple[UpsertKeys, ...]) -> UpsertKeys:
+        """Return the keys that have all columns of the order."""
+        return sorted_keys(inputs[0], self.inputs[0].schema, self.keys)
+
 
 class WindowTopN(TopN):
     """Keeps the first rows of each key, of which a window is a part.
@@ -352,16 +394,19 @@ class WindowTopN(TopN):
         top: what they are the first of.
         window: the windows.
         window_end: the position of the end of the window in the input.
+        windows: the positions of all columns of windows in the input.
     """
 
     name = "WindowRank"
 
-    def __init__(self, top: TopN, window: WindowTable, window_end: int) -> None:
+    def __init__(
+        self, top: TopN, window: WindowTable, window_end: int, windows: Collection[int]
+    ) -> None:
         super().__init__(
             top.schema, top.inputs[0], top.partition, top.keys, top.offset, top.end,
             ranked=top.ranked, batch=False,
         )  # fmt: skip
-        self.window, self._window_end = window, window_end
+        self.window, self._window_end, self._windows = window, window_end, windows
 
     def accepts(self, port: int) -> ChangeKinds:
         """Rows are only added to windows."""
@@ -370,6 +415,20 @@ class WindowTopN(TopN):
     def produces(self, inputs: tuple[ChangeKinds, ...]) -> ChangeKinds:
         """Rows come when the window ends."""
         return ChangeKinds.INSERT
+
+    def derive_upsert_keys(self, inputs: tuple[UpsertKeys, ...]) -> UpsertKeys:
+        """Return the same as for any such rows, but, as in Flink, without the windows.
+
+        Of the one row of a window by time nothing is known.
+        """
+        if self._first_by_time:
+            return None
+        partition = [
+            item
+            for item in self.partition
+            if not (isinstance(item, InputRef) and item.index in self._windows)
+        ]
+        return self._keys_by(partition, inputs[0])
 
     def translate(self, inputs: tuple[RowStream, ...], builder: GraphBuilder) -> RowStream:
         """Add the operators."""
@@ -500,7 +559,7 @@ def _of_windows(top: TopN, rank: Over) -> TopN:
     if not {0, 1} <= parts.keys():
         return top
     window, _ = windows[parts[1]]
-    return WindowTopN(top, window, parts[1])
+    return WindowTopN(top, window, parts[1], frozenset(windows))
 
 
 def _rank_below(

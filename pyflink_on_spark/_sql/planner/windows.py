@@ -49,6 +49,7 @@ from pyflink_on_spark._sql.planner.physical import (
     told_rows,
     told_window,
 )
+from pyflink_on_spark._sql.planner.upsert_keys import UpsertKeys
 from pyflink_on_spark._sql.runtime.rows import CalcOperator
 from pyflink_on_spark._sql.runtime.windows import (
     RowWindowAggregateOperator,
@@ -154,6 +155,20 @@ class _AtTheEnd(PhysicalNode):
         return True
 
 
+def _keys_of_groups(window: WindowTable, keys: range, parts: set[int]) -> UpsertKeys:
+    """Return the upsert keys of groups; Flink knows none where windows are a table function's.
+
+    Args:
+        window: the windows.
+        keys: the positions of the keys.
+        parts: those of them that are the start, the end or the time of a window.
+    """
+    if window.partition is not None:
+        return None
+    plain = frozenset(keys) - parts
+    return frozenset(plain | {part} for part in parts)
+
+
 class WindowAggregate(_AtTheEnd):
     """Gives a row for each group and window, when the window ends.
 
@@ -183,6 +198,10 @@ class WindowAggregate(_AtTheEnd):
         super().__init__(schema, source)
         self.keys, self.calls, self.window, self.parts = keys, calls, window, parts
         self._merges_sessions = merges_sessions
+
+    def derive_upsert_keys(self, inputs: tuple[UpsertKeys, ...]) -> UpsertKeys:
+        """Return the keys and a part of the window, if windows are a part of GROUP BY."""
+        return _keys_of_groups(self.window, range(len(self.keys)), set(self.parts))
 
     def translate(self, inputs: tuple[RowStream, ...], builder: GraphBuilder) -> RowStream:
         """Add the operators."""
@@ -400,6 +419,12 @@ class SliceAggregate(_AtTheEnd):
         )  # fmt: skip
         rows = AggregatedRows(len(self.inputs[0].schema), zone, retracting)
         return slices, compile_slices(query.keys, slices, query.calls, rows)
+
+    def derive_upsert_keys(self, inputs: tuple[UpsertKeys, ...]) -> UpsertKeys:
+        """Return the keys and a part of the window, if windows are a part of GROUP BY."""
+        keys = self.query.keys
+        parts = {at for at, key in enumerate(keys) if isinstance(key, int)}
+        return _keys_of_groups(self.query.window, range(len(keys)), parts)
 
     def translate(self, inputs: tuple[RowStream, ...], builder: GraphBuilder) -> RowStream:
         """Add the operators."""

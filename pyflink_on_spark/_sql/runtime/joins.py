@@ -402,7 +402,12 @@ class BatchSemiJoinOperator(BatchJoinOperator):
 
 
 def lookup_function(
-    name: str, lookup: Lookup, columns: Sequence[Typed], schema: Schema, stored: int
+    name: str,
+    lookup: Lookup,
+    columns: Sequence[Typed],
+    schema: Schema,
+    stored: int,
+    key: frozenset[int] | None = None,
 ) -> TableFunction:
     """Return a function of the values of key columns.
 
@@ -412,6 +417,7 @@ def lookup_function(
         columns: the columns of the result, over those that are stored.
         schema: their names and types.
         stored: how many columns are stored.
+        key: the positions of the primary key in the result, if the key columns have all of it.
     """
 
     def code(site: CallSite) -> str:
@@ -423,7 +429,12 @@ def lookup_function(
         return f"{site.bind(binding, 'lookup')}(({values},))"
 
     return TableFunction(
-        f"lookup {name}", lambda types: (schema.names, schema.types), code, deterministic=False
+        f"lookup {name}",
+        lambda types: (schema.names, schema.types),
+        code,
+        deterministic=False,
+        looks_up=True,
+        key=key,
     )
 
 

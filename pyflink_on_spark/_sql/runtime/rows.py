@@ -381,6 +381,17 @@ class KeyRowsOperator(Operator):
         return ((key(row), row) for row in elements)
 
 
+class DropUpdateBefore(Operator):
+    """Leaves out the rows before updates where nobody needs them."""
+
+    emits_immutable = True
+    preserves_elements = True
+
+    def process(self, elements: Iterator[Any]) -> Iterator[Any]:
+        """Yield the other pairs of the kind and the row."""
+        return (element for element in elements if element[0] != UPDATE_BEFORE)
+
+
 class CheckNotNull(Operator):
     """Fails when NULL is written to a column that is NOT NULL.
 

@@ -146,7 +146,7 @@ class Session:
                 hints=dict(statement.options),
                 fixed=[name for name, _ in statement.partition],
             )
-        return replace(made, span=statement.path_span)
+        return replace(made, span=statement.path_span, conflict=statement.conflict)
 
     def create_table_as(self, statement: CreateTable) -> Sink:
         """Create a table with the columns of a query, and return the plan that fills it.

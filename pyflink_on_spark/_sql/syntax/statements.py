@@ -36,6 +36,14 @@ class QueryStatement(Statement):
     query: Query
 
 
+class ConflictStrategy(enum.Enum):
+    """What happens to rows with the same primary key: ``ON CONFLICT DO ...``."""
+
+    NOTHING = "NOTHING"
+    ERROR = "ERROR"
+    DEDUPLICATE = "DEDUPLICATE"
+
+
 @dataclass(frozen=True, slots=True)
 class Insert(Statement):
     """``INSERT INTO`` or ``INSERT OVERWRITE``.
@@ -48,6 +56,7 @@ class Insert(Statement):
         partition: columns with one value for all rows.
         overwrite: whether what was there before goes.
         options: hints of ``/*+ OPTIONS(...) */``.
+        conflict: what happens to rows with the same primary key, if the statement says it.
     """
 
     path: Path
@@ -57,6 +66,7 @@ class Insert(Statement):
     partition: tuple[tuple[str, Expression], ...] = ()
     overwrite: bool = False
     options: Options = ()
+    conflict: ConflictStrategy | None = None
 
 
 @dataclass(frozen=True, slots=True)

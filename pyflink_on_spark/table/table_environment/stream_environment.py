@@ -159,13 +159,13 @@ class StreamTableEnvironment(TableEnvironment):
 
         Raises:
             TableException: the table has other changes than these.
+            ValidationError: rows may have the same primary key in the schema, though the table
+                tells them apart.
         """
-        mode = ChangelogMode.all() if changelog_mode is None else changelog_mode
+        mode = None if changelog_mode is None else changelog_mode._mode
         description = None if target_schema is None else description_of(target_schema)
         return self._configured(
-            changelog_stream(
-                self._environment, self._session, node_of(table), description, mode._mode
-            )
+            changelog_stream(self._environment, self._session, node_of(table), description, mode)
         )
 
     def to_append_stream(self, table: Table, type_info: TypeInformation) -> DataStream:
@@ -216,12 +216,19 @@ class _Elements:
     atomic: bool
     mode: Any
 
-    def scan(self, timestamps: bool, key: tuple[int, ...] | None = None) -> ExternalScan:
+    def scan(
+        self,
+        timestamps: bool,
+        key: tuple[int, ...] | None = None,
+        *,
+        watermarks: bool = False,
+    ) -> ExternalScan:
         """Return the node that gives the rows; with the timestamps as a last column.
 
         Args:
             timestamps: whether there is such a column.
             key: the positions of the primary key, or None.
+            watermarks: whether a schema says how watermarks are made.
         """
         operator = FromRecords(
             self.schema,
@@ -231,7 +238,15 @@ class _Elements:
         )
         flow = flow_of(self.stream)
         name = f"*anonymous_datastream_source${flow.edges[0].upstream.number}*"
-        rows = ExternalRows(name, flow.edges, operator, self.mode.changes, self.mode.before, key)
+        rows = ExternalRows(
+            name,
+            flow.edges,
+            operator,
+            self.mode.changes,
+            self.mode.before,
+            key,
+            has_watermarks=watermarks,
+        )
         schema = self.schema
         if timestamps:
             kind = logical.timestamp_ltz(3)
@@ -366,7 +381,7 @@ def _by_schema(session: Session, elements: _Elements, description: TableDescript
     key = None
     if resolved.primary_key is not None:
         key = tuple(elements.schema.names.index(name) for name in resolved.primary_key)
-    scan = elements.scan(bool(metadata), key)
+    scan = elements.scan(bool(metadata), key, watermarks=resolved.watermark is not None)
     last = len(elements.schema)
     columns: list[Typed] = [*stored]
     columns += [InputRef(scan.schema.types[last], last) for _ in metadata]

@@ -64,9 +64,10 @@ def changelog_stream(
         environment,
         session,
         project(node, columns, schema.sink.names),
-        mode.changes,
-        before=mode.before,
+        None if mode is None else mode.changes,
+        before=mode is None or mode.before,
         metadata=metadata,
+        key=tuple(map(schema.sink.names.index, schema.primary_key or ())),
     )
 
 
@@ -98,20 +99,21 @@ def _stream(
     environment: StreamExecutionEnvironment,
     session: Session,
     node: Node,
-    changes: ChangeKinds,
+    changes: ChangeKinds | None,
     *,
     before: bool,
     type_info: TypeInformation | None = None,
     flagged: bool = False,
     metadata: int | None = None,
     keeps_timestamps: bool = False,
+    key: tuple[int, ...] = (),
 ) -> DataStream:
     fields = None
     if type_info is None:
         type_info = _named_rows(node.schema, metadata)
         fields = _fields(node.schema, metadata)
     settings = session.settings()
-    sink = ExternalSink(node.schema, node, _SINK, changes, before)
+    sink = ExternalSink(node.schema, node, _SINK, changes, before, key)
     planned = plan([sink], settings)
     (stream,) = planned.streams
     emitted = Types.TUPLE([Types.BOOLEAN(), type_info]) if flagged else type_info

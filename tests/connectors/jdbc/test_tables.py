@@ -8,10 +8,11 @@ import sqlite3
 
 import pytest
 
+from pyflink_on_spark._sql.errors import ValidationError
 from pyflink_on_spark.common import Row, RowKind, Types
 from pyflink_on_spark.datastream import StreamExecutionEnvironment
 from pyflink_on_spark.errors import PyFlinkOnSparkError
-from pyflink_on_spark.table import StreamTableEnvironment
+from pyflink_on_spark.table import Schema, StreamTableEnvironment
 from pyflink_on_spark.testing import local_engine
 
 COLUMNS = "id INT, name STRING, price DECIMAL(6, 2), day_ DATE, at_ TIMESTAMP(3), ok BOOLEAN"
@@ -85,7 +86,9 @@ def test_updates(t_env, env, database):
     kind = Types.ROW_NAMED(["id", "name"], [Types.INT(), Types.STRING()])
     stream = env.from_collection(range(6)).map(lambda n: Row.of_kind(*kinds[n]), kind)
     stream.set_parallelism(1)
-    t_env.from_changelog_stream(stream).execute_insert("t").wait()
+    schema = Schema.new_builder().column("id", "INT NOT NULL").column("name", "STRING")
+    keyed = schema.primary_key("id").build()
+    t_env.from_changelog_stream(stream, keyed).execute_insert("t").wait()
     assert sorted(rows(t_env, "SELECT id, name FROM t")) == [(1, "c"), (3, "d")]
 
 
@@ -96,6 +99,30 @@ def test_rows_that_a_filter_takes_back(t_env, database):
         f"INSERT INTO t SELECT x, CAST(n AS STRING) FROM ({counts}) WHERE n < 2 OR x = 3"
     ).wait()
     assert sorted(rows(t_env, "SELECT id, name FROM t")) == [(2, "1"), (3, "1")]
+
+
+def test_added_rows_replace_each_other_without_a_clause(t_env, database):
+    table(t_env, database, "id INT PRIMARY KEY NOT ENFORCED, name STRING")
+    t_env.get_config().set("parallelism.default", "1")
+    statement = "INSERT INTO t VALUES (1, 'a'), (2, 'b'), (1, 'c')"
+    assert "upsertMaterialize" not in t_env.explain_sql(statement)
+    t_env.execute_sql(statement).wait()
+    assert sorted(rows(t_env, "SELECT id, name FROM t")) == [(1, "c"), (2, "b")]
+
+
+@pytest.mark.parametrize(
+    ("clause", "expected"),
+    [("DO NOTHING", [(1, "a"), (2, "b")]), ("DO DEDUPLICATE", [(1, "c"), (2, "b")])],
+)
+def test_rows_with_the_same_key(t_env, database, clause, expected):
+    table(t_env, database, "id INT PRIMARY KEY NOT ENFORCED, name STRING")
+    t_env.get_config().set("parallelism.default", "1")
+    values = "(VALUES (1, 'a'), (2, 'b'), (1, 'c'), (1, 'a')) AS v (id, name)"
+    query = f"SELECT id, name FROM {values} GROUP BY id, name"
+    with pytest.raises(ValidationError, match=r"Primary key: \[id\], upsert key: \[id, name\]"):
+        t_env.execute_sql(f"INSERT INTO t {query}")
+    t_env.execute_sql(f"INSERT INTO t {query} ON CONFLICT {clause}").wait()
+    assert sorted(rows(t_env, "SELECT id, name FROM t")) == expected
 
 
 def test_what_is_wrong(t_env, database):

@@ -83,7 +83,7 @@ def test_changes(kafka, t_env):
         json.dumps({"before": None, "after": before, "op": "c"}),
         json.dumps({"before": before, "after": after, "op": "u"}),
     ], 0)  # fmt: skip
-    table(t_env, kafka, "t", "id INT, v STRING", topic, "'format' = 'debezium-json'", BOUNDED)
+    table(t_env, kafka, "t", "id INT PRIMARY KEY NOT ENFORCED, v STRING", topic, "'format' = 'debezium-json'", BOUNDED)
     with t_env.execute_sql("SELECT * FROM t").collect() as found:
         assert [str(row.get_row_kind()) for row in found] == ["+I", "-U", "+U"]
     target = kafka.topic(1)

@@ -407,6 +407,7 @@ class OpenSearch2Factory(ElasticsearchFactory):
 
 class _DocumentTable(TableSink):
     needs_update_before = False
+    takes_what_comes = True
 
     def __init__(
         self,

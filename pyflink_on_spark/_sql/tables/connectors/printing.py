@@ -58,6 +58,7 @@ class PrintFactory(TableFactory):
 
 class _PrintTable(TableSink):
     accepts = ChangeKinds.ALL
+    takes_what_comes = True
 
     def __init__(self, sink: PrintTableSink, parallelism: int | None, zone: str) -> None:
         self._sink, self._parallelism, self._zone = sink, parallelism, zone
@@ -107,6 +108,7 @@ class BlackholeFactory(TableFactory):
 
 class _BlackholeTable(TableSink):
     accepts = ChangeKinds.ALL
+    takes_what_comes = True
     needs_update_before = False
 
     def writing(self, schema: Schema, changelog: bool) -> Writing:

@@ -1,0 +1,29 @@
+"""Streams of the changes that a table with a primary key gets."""
+
+from __future__ import annotations
+
+from unittest.mock import patch
+
+from pyflink_on_spark._sql.planner import sinks
+from pyflink_on_spark._sql.syntax.statements import ConflictStrategy
+from pyflink_on_spark.table import ChangelogMode, Schema
+
+__all__ = ["ConflictStrategy", "resolved"]
+
+
+def resolved(t_env, table, strategy):
+    """Returns what a table gets of another one, as by `ON CONFLICT`, if its key is column `k`."""
+
+    def made(*args):
+        sink = sinks.ExternalSink(*args)
+        sink.conflict = strategy
+        return sink
+
+    taken = Schema.new_builder()
+    names = table.get_schema().get_field_names()
+    for name, kind in zip(names, table.get_schema().get_field_data_types()):
+        taken.column(name, kind.not_null() if name == "k" else kind)
+    with patch("pyflink_on_spark._sql.planner.physical_planner.sinks") as planned:
+        planned.ExternalSink, planned.KeyedSink = made, sinks.KeyedSink
+        keyed = taken.primary_key("k").build()
+        return t_env.to_changelog_stream(table, keyed, ChangelogMode.upsert())
