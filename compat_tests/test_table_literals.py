@@ -288,3 +288,53 @@ def test_a_difference_needs_a_unit_and_one_type(b):
         b.sql_query(f"SELECT t2 - t1 FROM {TIMES}")
     with pytest.raises(Exception, match="SQL validation failed"):
         b.sql_query(f"SELECT (d2 - t1) HOUR FROM {TIMES}")
+
+
+NULLS = "Illegal use of 'NULL'"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "SELECT NULL",
+        "SELECT 1, NULL AS n",
+        "SELECT DISTINCT (NULL)",
+        "VALUES (1, NULL)",
+        "VALUES (1), (NULL)",
+        "SELECT a FROM (VALUES (NULL, 1), (2, 3)) AS v(a, b)",
+        "SELECT 1 UNION ALL SELECT NULL",
+        "WITH c AS (SELECT NULL AS n) SELECT 1 FROM c",
+        "SELECT x + NULL FROM (VALUES (1)) AS v(x)",
+        "SELECT NULL * x FROM (VALUES (1)) AS v(x)",
+        "SELECT s || NULL FROM (VALUES ('a')) AS v(s)",
+        "SELECT ROW(1, NULL)",
+        "SELECT (1, NULL)",
+        "SELECT x FROM (VALUES (1)) AS v(x) WHERE EXISTS (SELECT NULL FROM (VALUES (1)) AS w(y))",
+        "SELECT (SELECT NULL)",
+        "SELECT x, NULL FROM (VALUES (1)) AS v(x) GROUP BY x",
+    ],
+)
+def test_null_of_no_type(b, text):
+    with pytest.raises(Exception, match=NULLS):
+        b.sql_query(text)
+
+
+@pytest.mark.parametrize("text", ["INSERT INTO o VALUES (1, NULL)", "INSERT INTO o SELECT 1, NULL"])
+def test_null_of_no_type_is_not_inserted(b, text):
+    b.execute_sql("CREATE TABLE o (a INT, b INT) WITH ('connector' = 'blackhole')")
+    with pytest.raises(Exception, match=NULLS):
+        b.explain_sql(text)
+
+
+@pytest.mark.parametrize(
+    "item",
+    [
+        "CAST(NULL AS INT)", "TRY_CAST(NULL AS INT)", "x = NULL", "NULL > x", "x IN (NULL)",
+        "x IN (1, NULL)", "x BETWEEN NULL AND 1", "NULL IS NULL", "COALESCE(x, NULL)",
+        "IFNULL(NULL, 1)", "NULLIF(x, NULL)", "MAP['a', NULL]", "ARRAY[1, NULL]",
+        "CASE WHEN x > 1 THEN NULL ELSE 1 END", "CASE x WHEN NULL THEN 1 END", "TYPEOF(NULL)",
+        "x IS NOT DISTINCT FROM NULL",
+    ],
+)  # fmt: skip
+def test_null_whose_type_something_says(b, item):
+    b.explain_sql(f"SELECT {item} FROM (VALUES (1)) AS v(x) WHERE NULL")

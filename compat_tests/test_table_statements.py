@@ -797,3 +797,20 @@ def test_rows_cannot_be_changed_in_batch_mode(batch_tables, tmp_path, statement,
     with_rows(batch_tables, tmp_path)
     with pytest.raises(Exception, match=re.escape(message)):
         batch_tables.execute_sql(statement)
+
+
+def test_a_table_that_cannot_be_read_has_columns(t_env):
+    t_env.execute_sql(
+        "CREATE TABLE printed (a INT NOT NULL, n BIGINT, twice AS n * 2) WITH ("
+        "'connector' = 'print')"
+    )
+    table = t_env.from_path("printed")
+    assert table.get_schema().get_field_names() == ["a", "n", "twice"]
+    selected = table.select(col("twice"))
+    for refused in (table, selected):
+        with pytest.raises(Exception, match="'print' can only be used as a sink"):
+            refused.explain()
+        with pytest.raises(Exception, match="'print' can only be used as a sink"):
+            refused.execute()
+    with pytest.raises(Exception, match="'print' can only be used as a sink"):
+        t_env.sql_query("SELECT * FROM printed")

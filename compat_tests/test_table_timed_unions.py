@@ -128,3 +128,30 @@ def test_a_window_of_the_table_api_over_a_union(tables):
     sums = union.window(window).group_by(col("w")).select(col("w").start, col("v").sum)
     with sums.execute().collect() as rows:
         assert sorted(map(tuple, rows)) == [(START, 2), (LATER, 4)]
+
+
+@pytest.mark.parametrize(
+    ("operator", "sums"),
+    [
+        ("EXCEPT ALL SELECT * FROM b WHERE w = 1", [(LATER, 2)]),
+        ("INTERSECT ALL SELECT * FROM b", [(START, 1), (LATER, 2)]),
+        ("EXCEPT ALL SELECT * FROM b WHERE w > 2", [(START, 1), (LATER, 2)]),
+    ],
+)
+def test_rows_of_one_table_and_not_of_another_keep_their_time(tables, operator, sums):
+    create_union(tables, f"SELECT * FROM a {operator}")
+    assert sorted(query(tables, WINDOWS)) == sums
+
+
+@pytest.mark.parametrize("operator", ["EXCEPT", "INTERSECT", "UNION"])
+def test_distinct_rows_have_no_time_attribute(tables, operator):
+    create_union(tables, f"SELECT * FROM a {operator} SELECT * FROM b")
+    with pytest.raises(Exception, match="requires the timecol is a time attribute type"):
+        tables.explain_sql(WINDOWS)
+
+
+@pytest.mark.parametrize("operator", ["EXCEPT ALL", "INTERSECT ALL"])
+def test_what_has_updates_is_no_input_of_over(tables, operator):
+    create_union(tables, f"SELECT * FROM a {operator} SELECT * FROM b")
+    with pytest.raises(Exception, match="doesn't support consuming update"):
+        tables.explain_sql("SELECT v, SUM(v) OVER (ORDER BY ts) FROM u")

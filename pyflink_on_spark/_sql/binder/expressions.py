@@ -348,6 +348,8 @@ class ExpressionBinder:
             return field_of(row, wanted, field.span)
         if node.name == "OVERLAPS":
             return bind_overlaps(node, self.bind, self._functions.find)
+        if node.name in _TYPED_BY_OPERANDS:
+            check_no_null(node.args)
         args = [self.bind(arg) for arg in node.args]
         if node.name == "+" and node.span is None and _begin_with_text(args):
             return self._joined_texts(node)
@@ -412,6 +414,25 @@ class ExpressionBinder:
             return self.condition(when, "WHEN")
         equal = syntax.Call("=", (node.operand, when), span=when.span)
         return self.bind(equal)
+
+
+_TYPED_BY_OPERANDS = frozenset({"+", "-", "*", "/", "%", "||", "ROW"})
+"""The operators to which Flink gives no NULL, whose type nothing says."""
+
+
+def check_no_null(items: Iterable[syntax.Expression]) -> None:
+    """Refuse NULL where nothing says which type it has.
+
+    Args:
+        items: expressions of a statement; those of the Table API have types.
+
+    Raises:
+        ValidationError: one of them is NULL, and nothing else.
+    """
+    for item in items:
+        value = item.operand if isinstance(item, syntax.Alias) else item
+        if isinstance(value, syntax.Literal) and value.value is None and value.span is not None:
+            raise invalid("Illegal use of 'NULL'", value.span)
 
 
 def _begin_with_text(args: Sequence[Typed]) -> bool:

@@ -5,7 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from pyflink_on_spark._sql.binder.expressions import ExpressionBinder, field_of, unique_names
+from pyflink_on_spark._sql.binder.expressions import (
+    ExpressionBinder,
+    check_no_null,
+    field_of,
+    unique_names,
+)
 from pyflink_on_spark._sql.errors import ValidationError, invalid
 from pyflink_on_spark._sql.plan.expressions import InputRef, Typed
 from pyflink_on_spark._sql.plan.nodes import Node, Project, Schema, Sort, SortKey
@@ -17,6 +22,7 @@ def sql_projection(
     node: Node, binder: ExpressionBinder, items: Sequence[syntax.Expression]
 ) -> Project:
     """Return the projection of a SELECT; unnamed columns are called ``EXPR$0`` and so on."""
+    check_no_null(items)
     names: list[str] = []
     columns: list[Typed] = []
     for item in items:

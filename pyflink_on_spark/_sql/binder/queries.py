@@ -13,6 +13,7 @@ from pyflink_on_spark._sql.binder.expressions import (
     Functions,
     Scope,
     calcite_name,
+    check_no_null,
     convert,
     invoke,
 )
@@ -243,6 +244,8 @@ class QueryBinder:
 
     def _values(self, query: syntax.Values) -> Node:
         binder = ExpressionBinder(Scope(()), self._functions)
+        for row in query.rows:
+            check_no_null(row)
         rows = [[binder.bind(item) for item in row] for row in query.rows]
         if len({len(row) for row in rows}) > 1:
             raise invalid("Values passed to VALUES operator must have compatible types", query.span)
@@ -533,6 +536,7 @@ class GroupBinder:
         for selected in query.items:
             if isinstance(selected, Star):
                 raise invalid("Expression '*' is not being grouped", selected.span)
+        check_no_null(query.items)
         binder, sets = self._groups(query.group_by or ())
         binder.columns |= self._numbers_of_sets(query, sets)
         known = dict(binder.columns)

@@ -55,7 +55,7 @@ from pyflink_on_spark._sql.plan.nodes import (
     Values,
 )
 from pyflink_on_spark._sql.plan.options import CatalogTable, ObjectPath, ResolvedSchema
-from pyflink_on_spark._sql.plan.ports import TableSource
+from pyflink_on_spark._sql.plan.ports import RefusedSource, TableSource
 from pyflink_on_spark._sql.plan.signatures import UNNEST, TableFunction
 from pyflink_on_spark._sql.plan.time_conditions import time_bounds, window_join
 from pyflink_on_spark._sql.runtime.joins import lookup_function
@@ -180,6 +180,27 @@ def scan(
             f"Querying an unbounded table '{'.'.join(path)}' in batch mode is not allowed. "
             "The table source is unbounded."
         )
+    return _read(path, table, source, hints)
+
+
+def refused_scan(path: ObjectPath, table: CatalogTable, error: ValidationError) -> Node:
+    """Return the node of a table that can be described, but not read.
+
+    Args:
+        path: the table's name.
+        table: what the catalog has of it.
+        error: what to raise when a query is planned that reads it.
+    """
+    declared = {
+        column.metadata_key or column.name: column.type
+        for column in table.schema.of_kind(ColumnKind.METADATA)
+    }
+    return _read(path, table, RefusedSource(error, declared), {})
+
+
+def _read(
+    path: ObjectPath, table: CatalogTable, source: TableSource, hints: Mapping[str, str]
+) -> Node:
     stored = _stored_schema(table.schema, source)
     read = TableScan(stored, path, table, source, tuple(sorted(hints.items())))
     return with_watermarks(with_computed(read, table.schema), table.schema)

@@ -50,6 +50,8 @@ def set_operation(
 ) -> Node:
     """Return INTERSECT or EXCEPT of two nodes: rows are counted on both sides.
 
+    With ALL a time attribute stays one, as in Flink.
+
     Args:
         operator: which of them.
         left: the first node.
@@ -61,7 +63,7 @@ def set_operation(
         ValidationError: the columns do not fit.
     """
     written = f"{operator.value} ALL" if every else operator.value
-    sides = _sides(left, right, span, written)
+    sides = _sides(left, right, span, written, keeps_times=every)
     functions = builtin_functions()
     zero = Constant(_COUNT, 0)
     columns = sides.node.schema
@@ -83,11 +85,15 @@ def set_operation(
     return _columns(Correlate(columns, sides.node, _REPEAT, (count,)), width)
 
 
-def _sides(left: Node, right: Node, span: Span | None, written: str) -> _Sides:
+def _sides(
+    left: Node, right: Node, span: Span | None, written: str, *, keeps_times: bool
+) -> _Sides:
     marked = _marked(left, is_left=True), _marked(right, is_left=False)
     union = union_all(*marked, span, written)
     width = len(left.schema)
-    types = tuple(kind.plain() for kind in union.schema.types[:width])
+    types = union.schema.types[:width]
+    if not keeps_times:
+        types = tuple(kind.plain() for kind in types)
     keys = tuple(InputRef(kind, index) for index, kind in enumerate(types))
     side = InputRef(_SIDE, width)
     functions = builtin_functions()

@@ -99,6 +99,30 @@ class TableSource(ABC):
         """
 
 
+class RefusedSource(TableSource):
+    """A table whose connector refuses to read it, which is an error when a query has been planned.
+
+    Args:
+        error: says why.
+        metadata: the metadata columns that the table declares, by key.
+    """
+
+    def __init__(self, error: ValidationError, metadata: Mapping[str, LogicalType]) -> None:
+        self.error, self._metadata = error, metadata
+
+    def metadata(self) -> Mapping[str, LogicalType]:
+        """Return what the table declares."""
+        return self._metadata
+
+    def reading(self, metadata: tuple[str, ...]) -> Reading:
+        """Refuse the table.
+
+        Raises:
+            ValidationError: always.
+        """
+        raise self.error
+
+
 @dataclass(frozen=True)
 class Writing:
     """The sink of a table, and the conversion of rows to its elements.

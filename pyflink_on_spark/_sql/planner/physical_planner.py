@@ -35,6 +35,7 @@ from pyflink_on_spark._sql.plan.nodes import (
     ToChangelog,
 )
 from pyflink_on_spark._sql.plan.nodes import Expand as LogicalExpand
+from pyflink_on_spark._sql.plan.ports import RefusedSource
 from pyflink_on_spark._sql.plan.time_conditions import time_bounds, window_join, windows_of
 from pyflink_on_spark._sql.planner import joins, scans, sinks
 from pyflink_on_spark._sql.planner.aggregates import (
@@ -171,6 +172,8 @@ class PhysicalPlanner:
 
 
 def _table_scan(node: logical.TableScan, _planner: PhysicalPlanner) -> PhysicalNode:
+    if isinstance(node.source, RefusedSource):
+        raise node.source.error
     metadata = tuple(
         column.metadata_key or column.name
         for column in node.table.schema.of_kind(ColumnKind.METADATA)

@@ -13,7 +13,7 @@ from pyflink_on_spark._filesystem.location import local_path
 from pyflink_on_spark._options.flink import DEFAULT_PARALLELISM, LOCAL_TIME_ZONE
 from pyflink_on_spark._sql.binder.expressions import ExpressionBinder, Scope
 from pyflink_on_spark._sql.binder.queries import QueryBinder
-from pyflink_on_spark._sql.binder.relations import scan
+from pyflink_on_spark._sql.binder.relations import refused_scan, scan
 from pyflink_on_spark._sql.binder.tables import (
     TableDescription,
     insert,
@@ -188,6 +188,18 @@ class Session:
         if isinstance(relation, CatalogTable):
             return scan(path, relation, {}, self.settings())
         return relation.plan
+
+    def described(self, path: ObjectPath, relation: Relation) -> Node:
+        """Return the plan that reads a table or view.
+
+        What the connector refuses is an error only when a query is planned.
+        """
+        try:
+            return self.read(path, relation)
+        except ValidationError as error:
+            if not isinstance(relation, CatalogTable):
+                raise
+            return refused_scan(path, relation, error)
 
     def anonymous_path(self, connector: str) -> ObjectPath:
         """Return a name for a table that is in no catalog."""

@@ -369,7 +369,7 @@ class TableEnvironment(FormerMethods, Catalogs, Modules, FunctionDependencies, N
         if found is None:
             hint = as_sentence(self._session.catalog.similar(qualified))
             raise ValidationError(f"Table `{path}` was not found.{hint}")
-        table = Table(self._session.read(qualified, found), self)
+        table = Table(self._session.described(qualified, found), self)
         if isinstance(found, CatalogTable):
             table._declared = found.schema
         return table

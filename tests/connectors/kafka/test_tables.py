@@ -83,7 +83,8 @@ def test_changes(kafka, t_env):
         json.dumps({"before": None, "after": before, "op": "c"}),
         json.dumps({"before": before, "after": after, "op": "u"}),
     ], 0)  # fmt: skip
-    table(t_env, kafka, "t", "id INT PRIMARY KEY NOT ENFORCED, v STRING", topic, "'format' = 'debezium-json'", BOUNDED)
+    columns = "id INT PRIMARY KEY NOT ENFORCED, v STRING"
+    table(t_env, kafka, "t", columns, topic, "'format' = 'debezium-json'", BOUNDED)
     with t_env.execute_sql("SELECT * FROM t").collect() as found:
         assert [str(row.get_row_kind()) for row in found] == ["+I", "-U", "+U"]
     target = kafka.topic(1)
