@@ -12,7 +12,7 @@ __all__ = ["ConflictStrategy", "resolved"]
 
 
 def resolved(t_env, table, strategy):
-    """Returns what a table gets of another one, as by `ON CONFLICT`, if its key is column `k`."""
+    """Returns the changes that a table with the key `k` gets, as by `ON CONFLICT`."""
 
     def made(*args):
         sink = sinks.ExternalSink(*args)

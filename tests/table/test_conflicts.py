@@ -5,8 +5,14 @@ from __future__ import annotations
 import pytest
 
 from pyflink_on_spark.common import Row, RowKind, Types
-from pyflink_on_spark.table import ChangelogMode, Schema, StreamTableEnvironment
-from pyflink_on_spark.testing import StreamHarness
+from pyflink_on_spark.table import (
+    ChangelogMode,
+    EnvironmentSettings,
+    Schema,
+    StreamTableEnvironment,
+    TableEnvironment,
+)
+from pyflink_on_spark.testing import StreamHarness, local_engine
 from tests.table.conflicts import ConflictStrategy, resolved
 
 TTL = 10_000
@@ -91,3 +97,17 @@ def test_changes_that_wait_come_before_those_after_a_restart(parallelism):
         assert push(running, ("INSERT", "x", 2)) == []
         assert push(running, 50) == [("+U", "x", 2)]
         running.close()
+
+
+def test_files_get_all_rows_though_there_is_a_key(tmp_path):
+    with local_engine():
+        t_env = TableEnvironment.create(EnvironmentSettings.in_streaming_mode())
+        t_env.get_config().set("table.exec.sink.upsert-materialize", "FORCE")
+        t_env.execute_sql(
+            "CREATE TABLE o (k STRING PRIMARY KEY NOT ENFORCED, v INT) WITH ("
+            f"'connector' = 'filesystem', 'path' = '{tmp_path}/o', 'format' = 'csv')"
+        )
+        t_env.execute_sql("INSERT INTO o VALUES ('x', 1), ('y', 2), ('x', 3)").wait()
+    files = [path for path in (tmp_path / "o").rglob("*") if path.is_file()]
+    lines = sorted(line for path in files for line in path.read_text().splitlines())
+    assert lines == ["x,1", "x,3", "y,2"]

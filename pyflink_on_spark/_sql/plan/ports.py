@@ -111,7 +111,7 @@ class RefusedSource(TableSource):
         self.error, self._metadata = error, metadata
 
     def metadata(self) -> Mapping[str, LogicalType]:
-        """Return what the table declares."""
+        """Return the declared columns."""
         return self._metadata
 
     def reading(self, metadata: tuple[str, ...]) -> Reading:

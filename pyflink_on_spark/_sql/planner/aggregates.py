@@ -86,11 +86,11 @@ class GroupAggregate(PhysicalNode):
         return True
 
     def derive_upsert_keys(self, inputs: tuple[UpsertKeys, ...]) -> UpsertKeys:
-        """Return what groups are made of."""
+        """Return the columns that groups are made of."""
         return self.upsert_keys_with(frozenset())
 
     def upsert_keys_with(self, fixed: frozenset[int]) -> UpsertKeys:
-        """Return what groups are made of, less what is the same in all groups."""
+        """Return the columns of groups, less those that are the same in all groups."""
         fixed |= {at for at, key in enumerate(self.keys) if self._is_fixed(key)}
         return one_key(at for at in range(len(self.keys)) if at not in fixed)
 

@@ -232,7 +232,7 @@ class Join(PhysicalNode):
         return True
 
     def derive_upsert_keys(self, inputs: tuple[UpsertKeys, ...]) -> UpsertKeys:
-        """Return those of both sides together, or of one where the other is unique."""
+        """Return the keys of both sides together, or of one where the other is unique."""
         parts = JoinParts(self.keys, self.rest, self.widths)
         return parts.upsert_keys(self.node.kind, self.inputs, inputs)
 
@@ -360,7 +360,7 @@ class SemiJoin(PhysicalNode):
         return True
 
     def derive_upsert_keys(self, inputs: tuple[UpsertKeys, ...]) -> UpsertKeys:
-        """Return those of the left rows."""
+        """Return the keys of the left rows."""
         widths = len(self.inputs[0].schema), len(self.inputs[1].schema)
         parts = JoinParts(*split_condition(self.node.condition, widths[0]), widths)
         return parts.left_upsert_keys(self.inputs, inputs)

@@ -701,7 +701,7 @@ class WatermarkAssigner(PhysicalNode):
         self.rowtime, self.watermark, self._whole_deletes = rowtime, watermark, whole_deletes
 
     def derive_upsert_keys(self, inputs: tuple[UpsertKeys, ...]) -> UpsertKeys:
-        """Return those of the input."""
+        """Return the keys of the input."""
         return inputs[0]
 
     def translate(self, inputs: tuple[RowStream, ...], builder: GraphBuilder) -> RowStream:

@@ -158,7 +158,7 @@ class PythonAsync(PhysicalNode):
         self.call = call
 
     def derive_upsert_keys(self, inputs: tuple[UpsertKeys, ...]) -> UpsertKeys:
-        """Return those of the input."""
+        """Return the keys of the input."""
         return inputs[0]
 
     def translate(self, inputs: tuple[RowStream, ...], builder: GraphBuilder) -> RowStream:
@@ -210,7 +210,7 @@ class PythonVectorized(PhysicalNode):
         self.calls = tuple(calls)
 
     def derive_upsert_keys(self, inputs: tuple[UpsertKeys, ...]) -> UpsertKeys:
-        """Return those of the input."""
+        """Return the keys of the input."""
         return inputs[0]
 
     def translate(self, inputs: tuple[RowStream, ...], builder: GraphBuilder) -> RowStream:

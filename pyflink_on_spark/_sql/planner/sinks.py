@@ -49,7 +49,7 @@ class KeyedSink(PhysicalNode):
 
     name = "Sink"
     default: ConflictStrategy | None = None
-    """What happens to rows that are only added, if the statement does not say it."""
+    """The strategy for rows that are only added, if the statement has none."""
 
     def __init__(
         self,
@@ -63,7 +63,7 @@ class KeyedSink(PhysicalNode):
         self.target, self._columns = target, columns
         self.key, self.conflict = key, conflict
         self.materializes = False
-        """True if the last of several rows with the same primary key counts; set by the planner."""
+        """True if an operator chooses among rows with the same key; set by the planner."""
 
     def _takes(self) -> tuple[ChangeKinds, bool]:
         """Return which changes it takes of its input's, and whether UPDATE_BEFORE is always one."""
@@ -94,7 +94,8 @@ class KeyedSink(PhysicalNode):
         if mode == "NONE" or not self.key or retracts:
             return
         if mode == "FORCE":
-            self.materializes = True
+            # A file of rows that are only added has the same rows, whatever kinds they are of.
+            self.materializes = ChangeKinds.UPDATE in self.accepts(0)
             return
         source = self.inputs[0]
         keeps_last = (self.conflict or self.default) is ConflictStrategy.DEDUPLICATE
@@ -176,7 +177,7 @@ class KeyedSink(PhysicalNode):
         return RowStream(edges, changelog=True)
 
     def meaning(self, inputs: tuple[Columns, ...], time_zone: str) -> Content:
-        """Return what takes the rows, and, if they are materialized, their columns and keys."""
+        """Return the target, and, if rows are materialized, their columns and keys."""
         content: Content = {"kind": self.name, "table": self.target}
         if self.materializes:
             columns, strategy = inputs[0], self.conflict or ConflictStrategy.DEDUPLICATE
@@ -190,7 +191,7 @@ class KeyedSink(PhysicalNode):
         return content
 
     def details(self) -> dict[str, str]:
-        """Return what takes the rows, the columns, and what happens on conflicts."""
+        """Return the target, the columns, and the strategy for conflicts."""
         details = {"table": self.target, "fields": ", ".join(self.schema.names)}
         if self.materializes:
             details["upsertMaterialize"] = "true"

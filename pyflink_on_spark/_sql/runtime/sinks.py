@@ -182,7 +182,7 @@ class CompactingMaterializeOperator(KeyedProgramOperator):
             yield from self._compacted(key, time - 1)
 
     def _begin_again(self) -> None:
-        """Let all that waits be as old as any: watermarks begin anew after a restart."""
+        """Let all that waits be as old as any: after a restart there are no watermarks."""
         if not self._restored:
             return
         self._restored = False

@@ -37,7 +37,7 @@ class QueryStatement(Statement):
 
 
 class ConflictStrategy(enum.Enum):
-    """What happens to rows with the same primary key: ``ON CONFLICT DO ...``."""
+    """A strategy for rows with the same primary key: ``ON CONFLICT DO ...``."""
 
     NOTHING = "NOTHING"
     ERROR = "ERROR"
