@@ -205,7 +205,8 @@ def test_a_delivery_stream(aws, t_env, delivered):
         "'delivery-stream' = 'orders'", f"'aws.region' = '{REGION}'", "'sink.batch.max-size' = '2'",
     )  # fmt: skip
     create(t_env, aws, "sent", COLUMNS, *options, connector="firehose")
-    t_env.execute_sql("INSERT INTO sent VALUES (1, 'pear'), (2, 'fig'), (3, NULL)").wait()
+    values = "(1, 'pear'), (2, 'fig'), (3, CAST(NULL AS STRING))"
+    t_env.execute_sql(f"INSERT INTO sent VALUES {values}").wait()
     parts = [part + "}" for part in delivered().split("}") if part]
     assert sorted(parts) == [
         '{"id":1,"name":"pear"}', '{"id":2,"name":"fig"}', '{"id":3,"name":null}',
