@@ -122,9 +122,9 @@ one, change the docstring, then run `python docs/generate_differences.py`.
 - The `UNION` of `TIMESTAMP` and `TIMESTAMP_LTZ` is a `TIMESTAMP_LTZ`; in Flink it is a `TIMESTAMP`.
 - `SELECT DISTINCT` of grouping sets has no doubles. Flink's planner takes the keys for unique and
   keeps two equal rows where a key is NULL in the data.
-- **NULL without a type** is refused in SELECT and VALUES, as an operand of arithmetic, and in rows, as
-  in PyFlink. As an argument of a function it has the type that the function wants; PyFlink refuses
-  most of these, too ("Illegal use of 'NULL'").
+- **NULL without a type** is refused in SELECT and VALUES, as an operand of arithmetic, and in
+  rows, as in PyFlink. As an argument of a function it has the type that the function wants; PyFlink
+  refuses most of these, too ("Illegal use of 'NULL'").
 - The `UNION ALL` of a processing time and an event time is no time attribute. In Flink it is the
   attribute of the first table, and a job fails that reads event time from it.
 - **Messages.** The list "Supported form(s)" is missing for some functions, an interval shows as
