@@ -6,6 +6,7 @@ import json
 import os
 import urllib.error
 import urllib.request
+from functools import partial
 
 import pytest
 
@@ -13,6 +14,7 @@ from pyflink_on_spark._operate.server.network import NetworkServer
 from pyflink_on_spark.common import Types
 from pyflink_on_spark.datastream.state import ValueStateDescriptor
 from pyflink_on_spark.state import SavepointWriter
+from pyflink_on_spark.tools.check.command import main as check
 from pyflink_on_spark.tools.operate.commands import run_operation
 from pyflink_on_spark.tools.state.command import main as state
 
@@ -70,6 +72,26 @@ def test_metadata_that_are_nested_too_deeply(tmp_path, capsys):
     text = capsys.readouterr().err
     assert text.startswith("state: ")
     assert "is damaged: RecursionError" in text
+
+
+@pytest.mark.parametrize(("command", "arguments"), [
+    (state, ["s3://bucket/x"]),
+    (check, ["--savepoint", "s3://bucket/x", __file__]),
+    (partial(run_operation, "savepoint"), ["--dispose", "s3://bucket/x"]),
+])  # fmt: skip
+def test_a_place_whose_library_is_missing(command, arguments, monkeypatch, capsys, home):
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    assert command(arguments) == 1
+    text = capsys.readouterr().err
+    assert "scheme 's3': pip install 'pyflink_on_spark[filesystems]" in text
+    assert text.count("\n") == 1
+
+
+def test_a_script_that_python_cannot_read(tmp_path, capsys):
+    script = tmp_path / "deep.py"
+    script.write_text("x = " + "+".join(["1"] * 20_000))
+    assert check([str(script)]) == 1
+    assert "it cannot be read as Python: maximum recursion depth" in capsys.readouterr().out
 
 
 def _deep(levels):

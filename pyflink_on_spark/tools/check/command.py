@@ -63,7 +63,7 @@ def check_savepoint(
             return 1
         job = _job_of(jobs, contents)
         check = savepoint_check(job, contents)
-    except (CheckpointError, OSError, ValueError) as error:
+    except (CheckpointError, ImportError, OSError, ValueError) as error:
         print(f"check: {error}", file=sys.stderr)
         return 1
     return _show(check, job, path, as_json)
@@ -189,7 +189,7 @@ def _examine(script: Path, *, imported: bool) -> Findings:
     try:
         with tokenize.open(script) as file:
             return examine(str(script), file.read(), imported=imported)
-    except (SyntaxError, UnicodeDecodeError) as error:
+    except (SyntaxError, UnicodeDecodeError, RecursionError) as error:
         findings = Findings(str(script))
         verdict = Verdict(Status.UNKNOWN, f"it cannot be read as Python: {error}")
         findings.add("(the whole file)", verdict, getattr(error, "lineno", None) or 1)

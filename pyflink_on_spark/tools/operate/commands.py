@@ -121,7 +121,7 @@ def _run_operation(name: str, arguments: list[str]) -> int:
         return status
     except BrokenPipeError:
         return close_output()
-    except (OperationError, CheckpointError, OSError, UsageError) as error:
+    except (OperationError, CheckpointError, ImportError, OSError, UsageError) as error:
         print(f"{name}: {error}", file=sys.stderr)
         return 1
     except KeyboardInterrupt:

@@ -87,7 +87,7 @@ def main(arguments: list[str]) -> int:
             _print_summary(contents)
     except BrokenPipeError:
         raise
-    except (CheckpointError, OSError, ValueError) as error:
+    except (CheckpointError, ImportError, OSError, ValueError) as error:
         print(f"state: {error}", file=sys.stderr)
         return 1
     return 0
