@@ -6,7 +6,7 @@ import logging
 
 import pytest
 
-from pyflink_on_spark._operate.view.job_log import JobLog
+from pyflink_on_spark._operate.view.job_log import JobLog, for_people
 from pyflink_on_spark._operate.view.jobs import OperatedJob
 from pyflink_on_spark._runtime.elements.bundle import MAX_WATERMARK
 from pyflink_on_spark._runtime.task.subtask_threads import JobProgress, TaskProgress
@@ -141,3 +141,13 @@ def test_hearts_beat_until_the_end(caplog):
     handle.enter(JobStatus.RUNNING)
     assert handle.ended.wait(10)
     assert len(beats) == 3
+
+
+@pytest.mark.parametrize(("name", "shown"), [
+    ("a -> _stream_key_by_map_operator (1/2)", "a -> Key By (1/2)"),
+    ("_partition_custom_map_operator", "partition custom map"),
+    ("_keyed_stream_values_operator -> x", "keyed stream values -> x"),
+    ("my_map_operator", "my_map_operator"), ("_parse_operator", "_parse_operator"),
+])  # fmt: skip
+def test_names_that_no_program_has_written(name, shown):
+    assert for_people(name) == shown

@@ -135,8 +135,10 @@ class JobLog(JobListener):
             _log.info("%s", self.heartbeat())
 
 
-_KEY_BY = re.compile(r"_stream_key_by_\w+_operator")
-_UNWRITTEN = re.compile(r"_(\w+)_operator\b")
+_KEY_BY = re.compile(r"(?<!\w)_stream_key_by_\w+_operator\b")
+_UNWRITTEN = re.compile(
+    r"(?<!\w)_(keyed_stream_values|keyed_stream_pairs|partition_custom_map)_operator\b"
+)
 
 
 def for_people(name: str) -> str:

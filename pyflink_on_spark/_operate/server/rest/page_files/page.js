@@ -118,8 +118,10 @@ function time(ms) {
 }
 
 // Flink gives some operators names that no program has written.
-const named = (name) => name.replaceAll(/_stream_key_by_\w+_operator/g, "Key By")
-  .replaceAll(/_(\w+)_operator\b/g, (_, words) => words.replaceAll("_", " "));
+const named = (name) => name
+  .replaceAll(/(?<!\w)_stream_key_by_\w+_operator\b/g, "Key By")
+  .replaceAll(/(?<!\w)_(keyed_stream_values|keyed_stream_pairs|partition_custom_map)_operator\b/g,
+    (_, words) => words.replaceAll("_", " "));
 
 function span(ms) {
   if (ms < 0) return `-${span(-ms)}`;
