@@ -12,12 +12,15 @@ from contextlib import contextmanager
 import pytest
 
 from pyflink_on_spark._compat.errors import CheckpointError
+from pyflink_on_spark._job.checkpoints import ownership
 from pyflink_on_spark._job.checkpoints.checkpoint_settings import CheckpointSettings
 from pyflink_on_spark._job.checkpoints.coordinator import CheckpointCoordinator
 from pyflink_on_spark._job.checkpoints.ownership import (
     OWNER,
     JobTakenOverError,
+    Moment,
     Program,
+    this_moment,
     this_program,
 )
 from pyflink_on_spark._runtime.checkpoints.checkpoint import restored_positions
@@ -354,6 +357,25 @@ def test_a_program_begins_though_the_clock_was_set_back_since_the_last_takeover(
     Run(tmp_path, "c", world, place, clock=FakeClock(hour), program=again).checkpoint()
 
 
+def test_nobody_sets_the_clock_that_decides_on_one_machine(tmp_path, world, monkeypatch):
+    """A program that was suspended while the clock was set back had taken over a taken job."""
+    hour = 3_600_000
+    Run(tmp_path, "a", world).checkpoint()
+    place = tmp_path / "a" / "chk-1"
+    monkeypatch.setattr(ownership, "this_moment", lambda: Moment("boot", 200))
+    first = Program("first", 2 * hour, Moment("boot", 150))
+    Run(tmp_path, "b", world, place, clock=FakeClock(2 * hour), program=first).checkpoint()
+    for clock in (hour, 2 * hour, 3 * hour):
+        suspended = Program("suspended", clock + 5, Moment("boot", 100))
+        with pytest.raises(JobTakenOverError, match="since this program"):
+            Run(tmp_path, "c", world, place, clock=FakeClock(clock), program=suspended)
+    later = Program("later", hour, Moment("boot", 250))
+    Run(tmp_path, "d", world, place, clock=FakeClock(3 * hour), program=later).checkpoint()
+    elsewhere = Program("elsewhere", hour, Moment("another boot", 100))
+    with pytest.raises(JobTakenOverError, match="since this program"):
+        Run(tmp_path, "e", world, place, clock=FakeClock(4 * hour), program=elsewhere)
+
+
 def test_a_record_of_an_owner_without_a_time_is_older(tmp_path, world):
     Run(tmp_path, "a", world).checkpoint()
     (tmp_path / "a" / OWNER).write_text("b\nchk-1")
@@ -364,6 +386,11 @@ def test_this_program_began_before_now():
     program = this_program()
     assert 0 < time.time() * 1000 - program.begun < 1000 * time.monotonic() + 1000
     assert program == this_program()
+    now = this_moment()
+    assert now is not None
+    assert program.moment is not None
+    assert program.moment.boot == now.boot
+    assert 0 < program.moment.since <= now.since <= this_moment().since
     script = (
         "from pyflink_on_spark._job.checkpoints.ownership import this_program as program;"
         "print(program().begun, program().token)"

@@ -9,6 +9,7 @@ it read the checkpoint finds a file that is younger than the program, and does n
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import functools
 import logging
@@ -17,6 +18,7 @@ import time
 import uuid
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from pyflink_on_spark._compat.errors import CheckpointError, JobExecutionError
 from pyflink_on_spark._runtime.checkpoints.checkpoint import METADATA, OWNER
@@ -31,6 +33,18 @@ _CLOCKS_DIFFER = 60_000
 """By how much clocks of two machines may differ, in ms."""
 
 
+class Moment(NamedTuple):
+    """A moment by the clock that a machine starts when it boots, and that nobody can set.
+
+    Args:
+        boot: names the machine, and the time since it has booted.
+        since: ms since then.
+    """
+
+    boot: str
+    since: int
+
+
 @dataclass(frozen=True)
 class Program:
     """The process of a driver.
@@ -38,26 +52,36 @@ class Program:
     Args:
         token: the name of the process, which no other process has.
         begun: the time when the process was started, in ms since the epoch.
+        moment: the same by the clock of the machine; None if the system does not tell.
     """
 
     token: str
     begun: int
+    moment: Moment | None = None
 
 
 @functools.cache
 def this_program() -> Program:
-    """Return the present process."""
-    return Program(uuid.uuid4().hex, int(1000 * _started()))
+    """Return the present process; its time is that of this import where the system tells none."""
+    token, now = uuid.uuid4().hex, this_moment()
+    if now is None:
+        return Program(token, int(1000 * _IMPORTED))
+    _, _, rest = Path("/proc/self/stat").read_text().rpartition(")")
+    since = 1000 * int(rest.split()[_START_FIELD]) // os.sysconf("SC_CLK_TCK")
+    return Program(token, int(1000 * time.time()) - (now.since - since), Moment(now.boot, since))
 
 
-def _started() -> float:
-    """Return when the process was started, in s since the epoch, or this module was imported."""
+def this_moment() -> Moment | None:
+    """Return the present moment; None if the system does not tell (it is not Linux)."""
     try:
-        _, _, rest = Path("/proc/self/stat").read_text().rpartition(")")
-        since_boot = int(rest.split()[_START_FIELD]) / os.sysconf("SC_CLK_TCK")
-        return time.time() - (time.clock_gettime(time.CLOCK_BOOTTIME) - since_boot)
-    except (OSError, ValueError, IndexError, AttributeError):
-        return _IMPORTED
+        boot = Path("/proc/sys/kernel/random/boot_id").read_text().strip()
+        since = int(1000 * time.clock_gettime(time.CLOCK_BOOTTIME))
+        Path("/proc/self/stat").read_bytes()
+    except (OSError, AttributeError):
+        return None
+    with contextlib.suppress(OSError):  # containers may have clocks of their own
+        boot += os.readlink("/proc/self/ns/time")
+    return Moment(boot, since)
 
 
 class JobTakenOverError(JobExecutionError):
@@ -119,7 +143,8 @@ class Ownership:
         self.confirm()
         home = checkpoint.parent()
         try:
-            owner = _Owner(self._job_id, checkpoint.name, self._program.token, self._clock.now())
+            token, now = self._program.token, self._clock.now()
+            owner = _Owner(self._job_id, checkpoint.name, token, now, this_moment())
             home.write(OWNER, owner.to_bytes())
             self._predecessor = None
         except OSError as error:
@@ -182,34 +207,45 @@ class _Owner:
         checkpoint: the name of the checkpoint that it started from.
         program: the token of its program.
         time: when it started from there, in ms since the epoch.
+        moment: the same by the clock of its machine, or None.
     """
 
     job_id: str
     checkpoint: str
     program: str = ""
     time: int = 0
+    moment: Moment | None = None
 
     @classmethod
     def from_bytes(cls, content: bytes) -> _Owner:
         """Read a record; a damaged one has neither a program nor a time."""
         lines = content.decode(errors="replace").split("\n")
-        job_id, checkpoint, program, at = (*lines, "", "", "")[:4]
-        return cls(job_id, checkpoint, program, int(at) if at.isdecimal() else 0)
+        job_id, checkpoint, program, at, boot, since = (*lines, *[""] * 5)[:6]
+        moment = Moment(boot, int(since)) if boot and since.isdecimal() else None
+        return cls(job_id, checkpoint, program, int(at) if at.isdecimal() else 0, moment)
 
     def to_bytes(self) -> bytes:
         """Return the content of the file."""
-        return f"{self.job_id}\n{self.checkpoint}\n{self.program}\n{self.time}".encode()
+        boot, since = self.moment or ("", "")
+        lines = (self.job_id, self.checkpoint, self.program, self.time, boot, since)
+        return "\n".join(map(str, lines)).encode()
 
     def is_younger_than(self, program: Program, now: int) -> bool:
         """True if another program has become the owner since a program was started.
+
+        On one machine the clock decides that nobody can set.
 
         Args:
             program: the process that wants to start.
             now: the time, in ms since the epoch. A record of a later time says nothing: the clock
                 has been set back.
         """
-        then = program.begun < self.time <= now + _CLOCKS_DIFFER
-        return then and self.program != program.token
+        if self.program == program.token:
+            return False
+        here, there = program.moment, self.moment
+        if here is not None and there is not None and here.boot == there.boot:
+            return here.since < there.since
+        return program.begun < self.time <= now + _CLOCKS_DIFFER
 
 
 def _complete_ones(home: Folder) -> set[str]:
