@@ -195,3 +195,14 @@ def test_a_table_cannot_be_read(t_env):
 def test_passwords_are_hidden(t_env):
     create(t_env, "http://h:1", "s STRING", "'username' = 'me'", "'password' = 'hush'", index="{x}")
     assert "hush" not in refusal(t_env, "INSERT INTO t VALUES ('a')")
+
+
+@pytest.mark.parametrize("options", [
+    ("'username' = 'me'", "'pasword' = 'hush-hush'"),
+    ("'sink.bulk-flush.max-actions' = 'x'", "'username' = 'hush-hush'", "'password' = 'hush-hush'"),
+])  # fmt: skip
+def test_secrets_with_mistakes_are_hidden(t_env, options):
+    create(t_env, "http://me:hush-hush@h", "s STRING", *options)
+    told = refusal(t_env, "INSERT INTO t VALUES ('a')").replace("'username'='hush-hush'", "")
+    assert "Table options are" in told
+    assert "hush-hush" not in told

@@ -5,9 +5,10 @@ from __future__ import annotations
 import importlib
 from collections.abc import Mapping
 from dataclasses import replace
+from difflib import get_close_matches
 
 from pyflink_on_spark._compat.recorded import note_former
-from pyflink_on_spark._options.secrets import masked
+from pyflink_on_spark._options.secrets import HIDDEN, masked, masked_text
 from pyflink_on_spark._sql.errors import ValidationError, did_you_mean
 from pyflink_on_spark._sql.plan.options import CatalogTable, ObjectPath, Option, TableOptions, text
 from pyflink_on_spark._sql.plan.ports import (
@@ -64,7 +65,7 @@ def table_source(context: TableContext) -> TableSource:
     except ValidationError as error:
         raise ValidationError(
             f"Unable to create a source for reading table '{context.path}'.\n\n"
-            f"{error.message}{_listed(context.options)}"
+            f"{_without_secrets(error.message, context.options)}{_listed(context.options)}"
         ) from None
     return source
 
@@ -85,7 +86,7 @@ def table_sink(context: TableContext) -> TableSink:
     except ValidationError as error:
         raise ValidationError(
             f"Unable to create a sink for writing table '{context.path}'.\n\n"
-            f"{error.message}{_listed(context.options)}"
+            f"{_without_secrets(error.message, context.options)}{_listed(context.options)}"
         ) from None
     if sink is None:
         raise ValidationError(
@@ -157,8 +158,24 @@ def _check_options(factory: TableFactory, options: TableOptions) -> None:
     options.check_all_used(factory.identifier, (option.key for option in factory.options))
 
 
+def _without_secrets(message: str, options: TableOptions) -> str:
+    for key, value in options.given.items():
+        if masked(key, value) == HIDDEN:
+            message = message.replace(f"'{value}'", f"'{HIDDEN}'")
+    return masked_text(message)
+
+
 def _listed(options: TableOptions) -> str:
     listed = "\n".join(
-        f"'{key}'='{masked(key, value)}'" for key, value in sorted(options.given.items())
+        f"'{key}'='{HIDDEN if _resembles_a_secret(key) else masked(key, value)}'"
+        for key, value in sorted(options.given.items())
     )
     return f"\n\nTable options are:\n\n{listed}"
+
+
+def _resembles_a_secret(key: str) -> bool:
+    """True for the key of a secret with a mistake in it, which no option has."""
+    return bool(get_close_matches(key.lower(), _SECRETS, 1, 0.8))
+
+
+_SECRETS = ("password", "secret", "token", "passphrase")
