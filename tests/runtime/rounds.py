@@ -17,7 +17,7 @@ from pyflink_on_spark._runtime.elements.bundle import Bundle
 from pyflink_on_spark._runtime.elements.immutability import deserialize
 from pyflink_on_spark._runtime.metrics.group import METRICS
 from pyflink_on_spark._runtime.state.disk.store import DiskSettings, StateSettings
-from pyflink_on_spark._runtime.task.exchange_writer import ChannelRow
+from pyflink_on_spark._runtime.task.exchange_writer import ChannelRow, EventBatch
 from pyflink_on_spark._runtime.task.schedule import RunQueueEntry, Schedule
 from pyflink_on_spark._runtime.task.subtask import NEVER, Subtask
 from pyflink_on_spark.common import Configuration
@@ -164,13 +164,20 @@ class AnyOrder(Schedule):
         """Let channels overtake each other."""
         channels: dict[int, deque[ChannelRow]] = {}
         for row in unit.rows.take(NEVER):
-            channels.setdefault(row.channel, deque()).append(row)
+            for each in _one_by_one(row):
+                channels.setdefault(each.channel, deque()).append(each)
         while channels:
             channel = self._random.choice(list(channels))
             unit.rows.add(channels[channel].popleft(), unit.time)
             if not channels[channel]:
                 del channels[channel]
         unit.time = NEVER  # all of it has arrived
+
+
+def _one_by_one(row: ChannelRow) -> list[ChannelRow]:
+    if not isinstance(row.payload, EventBatch):
+        return [row]
+    return [row._replace(channel=name, payload=event) for name, event in row.payload.events]
 
 
 class RunningJob:

@@ -454,6 +454,8 @@ class LocalOutput:
             if not values:
                 return
             self.write_bundle(Bundle(values, timestamps))
+            if len(values) < BUNDLE_SIZE:
+                return
 
 
 class ForkOutput:
@@ -539,6 +541,20 @@ def ends_of(output: Output) -> Iterator[Output]:
         yield output
 
 
+class EventBatch:
+    """What a part of a subtask has for another part: events, each with its channel.
+
+    One row has all that a piece of work brings forth.
+    """
+
+    __slots__ = ("events", "sent")
+
+    def __init__(self) -> None:
+        self.events: list[tuple[int, Event]] = []
+        self.sent = False
+        """True once nothing is added any more."""
+
+
 class ChannelRow(NamedTuple):
     """A row from one subtask to another one.
 
@@ -547,13 +563,13 @@ class ChannelRow(NamedTuple):
         channel: the number of the channel, which has one sender and one receiver.
         seq: the row's number on its channel.
         payload: what ``encode`` made of the event, or the event itself for a receiver in the same
-            process.
+            process; between parts of a subtask a batch of events of several channels.
     """
 
     subtask_id: int
     channel: int
     seq: int
-    payload: bytes | Event
+    payload: bytes | Event | EventBatch
 
 
 class Outlet(Protocol):

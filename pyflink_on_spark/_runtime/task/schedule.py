@@ -15,7 +15,7 @@ from typing import Any
 from pyflink_on_spark._runtime.contract.connector import SourceReader
 from pyflink_on_spark._runtime.contract.plan import LocalPlan, StagePlan
 from pyflink_on_spark._runtime.elements.bundle import BUNDLE_SIZE, Bundle, EndOfInput
-from pyflink_on_spark._runtime.task.exchange_writer import ChannelRow
+from pyflink_on_spark._runtime.task.exchange_writer import ChannelRow, EventBatch
 from pyflink_on_spark._runtime.task.operator_chain import SOURCE_CHANNEL, OperatorChain
 
 SLOW_SECONDS = 0.01
@@ -32,11 +32,13 @@ class InputQueue:
     The rows of a channel stay in their order.
     """
 
-    __slots__ = ("_last", "_numbers", "waiting")
+    __slots__ = ("_last", "_numbers", "events", "waiting")
 
     def __init__(self) -> None:
         self.waiting: list[tuple[float, int, ChannelRow]] = []
         """A heap of rows with the virtual times at which they came."""
+        self.events = 0
+        """How many events the rows have."""
         self._numbers = itertools.count()
         self._last: dict[int, float] = {}
 
@@ -44,12 +46,26 @@ class InputQueue:
         """Take a row that comes at a virtual time, or after that of its channel before it."""
         arrival = self._last[row.channel] = max(arrival, self._last.get(row.channel, 0.0))
         heapq.heappush(self.waiting, (arrival, next(self._numbers), row))
+        self.events += _events_in(row)
 
-    def take(self, until: float) -> Iterator[ChannelRow]:
-        """Yield, once, the rows that came up to a virtual time."""
-        rows = self.waiting
-        while rows and rows[0][0] <= until:
-            yield heapq.heappop(rows)[2]
+    def take(self, until: float, most: float = math.inf) -> Iterator[ChannelRow]:
+        """Yield, once, the rows that came up to a virtual time.
+
+        Args:
+            until: the virtual time (s).
+            most: after how many events to end.
+        """
+        rows, taken = self.waiting, 0
+        while taken < most and rows and rows[0][0] <= until:
+            row = heapq.heappop(rows)[2]
+            events = _events_in(row)
+            taken += events
+            self.events -= events
+            yield row
+
+
+def _events_in(row: ChannelRow) -> int:
+    return len(row.payload.events) if type(row.payload) is EventBatch else 1
 
 
 @dataclass(eq=False, slots=True)

@@ -20,7 +20,7 @@ from pyflink_on_spark._runtime.diagnosis.function_log import LogPlace
 from pyflink_on_spark._runtime.elements.bundle import Barrier, Bundle, Event
 from pyflink_on_spark._runtime.metrics.group import METRICS, MetricReport
 from pyflink_on_spark._runtime.state.backend import KeyedStateBackend
-from pyflink_on_spark._runtime.task.exchange_writer import ChannelRow, LocalOutput, decode
+from pyflink_on_spark._runtime.task.exchange_writer import ChannelRow, EventBatch, LocalOutput, decode
 from pyflink_on_spark._runtime.task.operator_chain import OperatorChain
 from pyflink_on_spark._runtime.task.schedule import SourceInput
 from pyflink_on_spark._runtime.task.subtask_builder import (
@@ -243,6 +243,7 @@ class Subtask(LogPlace):
         self._links, self._channels = parts.links, parts.channels
         self._writers_of = parts.writers
         self._hops: list[tuple[LocalOutput, int, int]] = []
+        self._batches: dict[int, tuple[int, EventBatch]] = {}
         self._ship = ship
         self._parts: list[Subtask] = []
         self._places: tuple[int, ...] = tuple(range(len(parts.chains)))
@@ -305,17 +306,28 @@ class Subtask(LogPlace):
             self._take(row)
 
     def _take(self, row: ChannelRow) -> None:
-        if row.channel in self.alignment.arrived:
+        payload, arrived = row.payload, self.alignment.arrived
+        if type(payload) is EventBatch:
+            for channel, event in payload.events:
+                if channel in arrived:
+                    self.alignment.hold(row._replace(channel=channel, payload=event))
+                else:
+                    self._take_event(channel, event)
+        elif row.channel in arrived:
             self.alignment.hold(row)
-            return
-        event = decode(row.payload)
-        chain, port = self._channels[row.channel]
-        if isinstance(event, Bundle):
+        else:
+            assert not isinstance(payload, EventBatch)
+            self._take_event(row.channel, decode(payload))
+
+    def _take_event(self, channel: int, event: Event) -> None:
+        chain, port = self._channels[channel]
+        if type(event) is Bundle:
             self._chains[chain].receive(port, event)
         elif isinstance(event, Barrier):
-            self.alignment.arrive(row.channel, event.checkpoint_id)
+            self.alignment.arrive(channel, event.checkpoint_id)
         else:
-            self._chains[chain].take_event(row.channel, event)
+            assert not isinstance(event, Bundle)
+            self._chains[chain].take_event(channel, event)
 
     def poll(self, chain: int) -> tuple[int, bool]:
         """Queue the next elements of a source; return the result of ``SourceInput.poll``."""
@@ -438,7 +450,7 @@ class Subtask(LogPlace):
         part._chains = part._downstream_first = [chain]
         part._contexts = self._contexts[first : first + len(self._vertex.chains[index].operators)]
         part._writers = [writer for sender, writer in self._writers_of if sender == index]
-        part._hops, part._places, part._parts = [], (index,), []
+        part._hops, part._places, part._parts, part._batches = [], (index,), [], {}
         part._channels = {
             channel: (0, port)
             for channel, (receiver, port) in self._channels.items()
@@ -456,12 +468,20 @@ class Subtask(LogPlace):
 
     def send_over(self, output: LocalOutput, receiver: int, channel: int) -> None:
         """Send the elements of an output to another part."""
-
-        def send(event: Event) -> None:
-            self._ship(ChannelRow(receiver, channel, 0, event))
-
-        output.write_bundle = output.event = send
+        output.write_bundle = output.event = partial(self._send, receiver, channel)
         self._hops.append((output, receiver, channel))
+
+    def _send(self, receiver: int, channel: int, event: Event) -> None:
+        """Send an event to another part, in one row with what is on its way there already.
+
+        All rows to a part have the same channel, so that none of them overtakes another one.
+        """
+        first, batch = self._batches.get(receiver) or (channel, None)
+        if batch is None or batch.sent:
+            batch = EventBatch()
+            self._batches[receiver] = first, batch
+            self._ship(ChannelRow(receiver, first, 0, batch))
+        batch.events.append((channel, event))
 
     def cut(self, numbers: Iterator[int]) -> dict[int, Subtask]:
         """Return parts for the tasks that Flink would have in place of this part, by their numbers.
@@ -498,7 +518,7 @@ class Subtask(LogPlace):
         ends = {id(end) for end in chain.ends()}
         head._writers = [writer for writer in self._writers if id(writer) in ends]
         tail._writers = [writer for writer in self._writers if id(writer) not in ends]
-        head._hops, tail._hops = [], []
+        head._hops, tail._hops, head._batches, tail._batches = [], [], {}, {}
         for hop in self._hops:
             (head if id(hop[0]) in ends else tail).send_over(*hop)
         head.send_over(output, number, channel)
@@ -524,6 +544,7 @@ class Subtask(LogPlace):
     def ship_to(self, ship: Callable[[ChannelRow], None]) -> None:
         """Let what leaves go elsewhere from now on."""
         self._ship = ship
+        self._batches.clear()
         for writer in self._writers:
             writer.ship_to(ship)
 
@@ -609,7 +630,7 @@ class Subtask(LogPlace):
             for writer in self._writers:
                 writer.event(Barrier(checkpoint_id))
             for _, receiver, channel in self._hops:
-                self._ship(ChannelRow(receiver, channel, 0, Barrier(checkpoint_id)))
+                self._send(receiver, channel, Barrier(checkpoint_id))
             for source in self.sources.values():
                 source.barrier_passed(checkpoint_id)
 

@@ -9,14 +9,13 @@ from collections import deque
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from itertools import islice
 from typing import Any
 
 from pyflink_on_spark._options import own
 from pyflink_on_spark._runtime.checkpoints.slot_state import TaskStateSnapshot
 from pyflink_on_spark._runtime.contract.plan import JobSettings, StagePlan
 from pyflink_on_spark._runtime.elements.clock import Clock
-from pyflink_on_spark._runtime.task.exchange_writer import FEW_RECEIVERS, ChannelRow, Outlet
+from pyflink_on_spark._runtime.task.exchange_writer import FEW_RECEIVERS, ChannelRow, EventBatch, Outlet
 from pyflink_on_spark._runtime.task.group_checkpoints import GroupCheckpoints, SnapshotRequest
 from pyflink_on_spark._runtime.task.schedule import Places, RunQueueEntry, Schedule, SourceInput
 from pyflink_on_spark._runtime.task.subtask import NEVER, Subtask
@@ -41,7 +40,7 @@ _FIRST_PART = 1 << 32
 """The number of the first part of a subtask that is no subtask of the job."""
 _MOST_WAITING = 8
 _MOST_AT_ONCE = 64
-"""How many rows a subtask takes in before their senders are notified."""
+"""How many events a subtask takes in before their senders are notified."""
 _PIECE_SECONDS = 0.01
 """How long a thread works before others learn what has come of it."""
 _NOTHING: Usage = 0.0, 0, 0
@@ -376,13 +375,13 @@ class SubtaskGroup:
         rows: Iterable[ChannelRow] = ()
         if not subtask.busy:
             until = NEVER if deadline == NEVER else unit.time
-            rows = islice(unit.rows.take(until), _MOST_AT_ONCE)
+            rows = unit.rows.take(until, _MOST_AT_ONCE)
         if unit.subtask_id in self._threads:
             self._hand_over(unit, subtask, list(rows))
         else:
             subtask.activity.working_since = begun
             subtask.work(deadline, rows)
-        if len(unit.rows.waiting) <= _MOST_WAITING:
+        if unit.rows.events <= _MOST_WAITING:
             self._over_limit.discard(unit.subtask_id)
         if unit.subtask_id not in self._in_flight:
             self._spend(unit, subtask, begun, used)
@@ -514,6 +513,8 @@ class SubtaskGroup:
         rows = self._outboxes.get(number)
         if not rows:
             return False
+        for row in rows:
+            _close(row)
         self._shipped.extend(rows)
         rows.clear()
         return True
@@ -612,6 +613,7 @@ class SubtaskGroup:
         while shipped:
             row = shipped.popleft()
             if row.subtask_id in self._parts:
+                _close(row)
                 self._deliver(row, arrival)
             else:
                 assert self._outlet is not None
@@ -624,7 +626,7 @@ class SubtaskGroup:
         unit = self._units[number]
         self._with_input.add(number)
         self._schedule.deliver(unit, row, arrival)
-        if len(unit.rows.waiting) > _MOST_WAITING:
+        if unit.rows.events > _MOST_WAITING:
             self._over_limit.add(number)
 
     def _receiver(self, row: ChannelRow) -> int:
@@ -760,6 +762,12 @@ class SubtaskGroup:
                 known = self._progress.get(number, ())
                 found += [replace(each, busy=max(each.busy, worked)) for each in known]
         return found
+
+
+def _close(row: ChannelRow) -> None:
+    """Let the sender of a row add nothing to it any more."""
+    if type(row.payload) is EventBatch:
+        row.payload.sent = True
 
 
 def _name(part: Subtask) -> str:
