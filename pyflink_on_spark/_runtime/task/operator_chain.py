@@ -72,17 +72,31 @@ class Pacing:
         now, before = self._now, self._now()
         self.taken = 0
         while self.taken < count:
-            begin, size = self.taken, self._size
-            self.taken = min(begin + size, count)
+            begin = self.taken
+            self.taken = min(begin + self._size, count)
             yield slice(begin, self.taken)
             after = now()
-            took, before = after - before, after
-            if took > _LONGEST_SECONDS:
-                self._size = max(1, int(size * _LONGEST_SECONDS / took))
-            elif size < _MOST:
-                self._size = size * 2
+            self._adapt(after - before)
+            before = after
             if after >= deadline:
                 return
+
+    def start(self, count: int) -> float | None:
+        """Return the time (s) if ``count`` elements are one slice, which is handed out at once."""
+        if count > self._size:
+            return None
+        self.taken = count
+        return self._now()
+
+    def end(self, begun: float) -> None:
+        """Note that a slice is processed, which ``start`` has handed out."""
+        self._adapt(self._now() - begun)
+
+    def _adapt(self, took: float) -> None:
+        if took > _LONGEST_SECONDS:
+            self._size = max(1, int(self._size * _LONGEST_SECONDS / took))
+        elif self._size < _MOST:
+            self._size *= 2
 
 
 class OperatorChain(OperatorLine):
@@ -278,35 +292,40 @@ class OperatorChain(OperatorLine):
 
     def _process(self, port: int, bundle: Bundle, deadline: float) -> int:
         """Process a bundle until time is over; return the number of processed elements."""
-        count = len(bundle.values)
-        slices = self._pacing.slices(count, deadline)
+        count, pacing = len(bundle.values), self._pacing
+        begun = pacing.start(count)
+        if begun is None:
+            parts = _parts(bundle, pacing.slices(count, deadline))
+            self._draw(port, bundle, chain.from_iterable(parts))
+        else:
+            self._draw(port, bundle, iter(_whole(bundle)))
+            pacing.end(begun)
+        return pacing.taken
+
+    def _draw(self, port: int, bundle: Bundle, elements: Iterator[Any]) -> None:
+        """Process the elements of a bundle, those with keys in pairs."""
         if self._only_selects_keys and bundle.keys is None:
-            return self._send_with_keys(bundle, slices)
-        if bundle.timestamps is None:
+            self._send_with_keys(bundle, elements)
+        elif bundle.timestamps is None:
             self.cursor.timestamp = None
-            elements: Iterator[Any] = chain.from_iterable(_parts(bundle, slices))
             if self._assigns_at_once and bundle.keys is None:
                 for convert in self.operators[:-1]:
                     elements = convert.process(elements)
                 assert self._watermarks is not None
                 self._watermarks.assign(elements)
-                return self._pacing.taken
-            self.feed(port, elements)
+            else:
+                self.feed(port, elements)
         elif len(self._heads) > 1:
-            self.feed(port, _timed_parts(bundle, slices, self.cursor))
+            self.feed(port, _with_cursor(elements, bundle.timestamps, self.cursor))
         else:
-            elements = chain.from_iterable(_parts(bundle, slices))
             self._run(zip(elements, bundle.timestamps, strict=False), 0, timed=True)
-        return self._pacing.taken
 
-    def _send_with_keys(self, bundle: Bundle, slices: Iterator[slice]) -> int:
+    def _send_with_keys(self, bundle: Bundle, elements: Iterator[object]) -> None:
         """Hand on a bundle with the keys of its elements; there is no other work for each."""
-        elements = chain.from_iterable(_parts(bundle, slices))
         keys = [key for key, _ in self._line(0)[0](elements)]
         done = bundle.first(len(keys))
         done.keys = keys
         self._main.write_bundle(done)
-        return len(keys)
 
     def _take(self, channel: Hashable, event: ChannelEvent) -> None:
         valve = self._valve
@@ -382,11 +401,15 @@ def _parts(bundle: Bundle, slices: Iterator[slice]) -> Iterator[Iterable[Any]]:
             yield zip(keys[part], values[part], strict=True)
 
 
-def _timed_parts(bundle: Bundle, slices: Iterator[slice], cursor: Cursor) -> Iterator[object]:
-    """Yield elements, or pairs of key and element; set the cursor to each timestamp before."""
-    timestamps = bundle.timestamps
-    assert timestamps is not None
-    elements = chain.from_iterable(_parts(bundle, slices))
+def _whole(bundle: Bundle) -> Iterable[object]:
+    values, keys = bundle.values, bundle.keys
+    return values if keys is None else zip(keys, values, strict=True)
+
+
+def _with_cursor(
+    elements: Iterable[object], timestamps: Iterable[int | None], cursor: Cursor
+) -> Iterator[object]:
+    """Yield elements, of which a part may be left; set the cursor to each timestamp before."""
     for value, cursor.timestamp in zip(elements, timestamps, strict=False):
         yield value
 

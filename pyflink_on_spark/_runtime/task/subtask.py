@@ -20,7 +20,12 @@ from pyflink_on_spark._runtime.diagnosis.function_log import LogPlace
 from pyflink_on_spark._runtime.elements.bundle import Barrier, Bundle, Event
 from pyflink_on_spark._runtime.metrics.group import METRICS, MetricReport
 from pyflink_on_spark._runtime.state.backend import KeyedStateBackend
-from pyflink_on_spark._runtime.task.exchange_writer import ChannelRow, EventBatch, LocalOutput, decode
+from pyflink_on_spark._runtime.task.exchange_writer import (
+    ChannelRow,
+    EventBatch,
+    LocalOutput,
+    decode,
+)
 from pyflink_on_spark._runtime.task.operator_chain import OperatorChain
 from pyflink_on_spark._runtime.task.schedule import SourceInput
 from pyflink_on_spark._runtime.task.subtask_builder import (

@@ -15,7 +15,12 @@ from pyflink_on_spark._options import own
 from pyflink_on_spark._runtime.checkpoints.slot_state import TaskStateSnapshot
 from pyflink_on_spark._runtime.contract.plan import JobSettings, StagePlan
 from pyflink_on_spark._runtime.elements.clock import Clock
-from pyflink_on_spark._runtime.task.exchange_writer import FEW_RECEIVERS, ChannelRow, EventBatch, Outlet
+from pyflink_on_spark._runtime.task.exchange_writer import (
+    FEW_RECEIVERS,
+    ChannelRow,
+    EventBatch,
+    Outlet,
+)
 from pyflink_on_spark._runtime.task.group_checkpoints import GroupCheckpoints, SnapshotRequest
 from pyflink_on_spark._runtime.task.schedule import Places, RunQueueEntry, Schedule, SourceInput
 from pyflink_on_spark._runtime.task.subtask import NEVER, Subtask
@@ -23,6 +28,7 @@ from pyflink_on_spark._runtime.task.subtask_builder import Ask, DriverChannels, 
 from pyflink_on_spark._runtime.task.subtask_threads import (
     SubtaskThreads,
     TaskProgress,
+    ThreadUsage,
     Usage,
     WaitNotice,
     bound_to_thread,
@@ -64,8 +70,8 @@ class SubtaskGroup:
         schedule: says which subtask works next.
         now: the time in seconds; any clock that never goes back.
         ask: asks the driver for splits; None if the driver has none.
-        usage: tells what the thread that asks has used; None if nobody can tell, so that no
-            function is seen to wait.
+        usage: tells what the thread that asks uses; None if nobody can tell, so that no function
+            is seen to wait.
         threads: those of parts whose functions wait; None if all share the group's.
     """
 
@@ -84,7 +90,7 @@ class SubtaskGroup:
         schedule: Schedule | None = None,
         now: Callable[[], float] = time.monotonic,
         ask: Ask | None = None,
-        usage: Callable[[], Usage] | None = None,
+        usage: ThreadUsage | None = None,
         threads: SubtaskThreads | None = None,
     ) -> None:
         self._clock, self._outlet, self._now = clock, outlet, now
@@ -404,7 +410,8 @@ class SubtaskGroup:
         notice = self._notices.get(number)
         if notice is None:
             notice = self._notices[number] = WaitNotice()
-        if notice.waits(self._now() - begun, used, self._usage()):
+        wall = self._now() - begun
+        if notice.waits(wall, used, self._usage.end(wall, used)):
             self.note_waiting(number)
 
     def _follow_up(self, unit: RunQueueEntry, subtask: Subtask, more: bool = False) -> None:
@@ -447,7 +454,7 @@ class SubtaskGroup:
     # -- threads ---------------------------------------------------------------------------------
 
     def _used(self) -> Usage:
-        return _NOTHING if self._usage is None else self._usage()
+        return _NOTHING if self._usage is None else self._usage.begin()
 
     def note_waiting(self, number: int) -> None:
         """Note that the functions of a part wait: it gets a thread as soon as that can be."""

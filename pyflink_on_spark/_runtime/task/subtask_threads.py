@@ -150,38 +150,53 @@ class WaitNotice:
         return waits
 
 
-def thread_usage() -> Callable[[], Usage] | None:
-    """Return a function that measures the calling thread; None if the system cannot."""
-    who = getattr(resource, "RUSAGE_THREAD", None)
-    if who is None:
-        return None
-    wanted = _Wanted()
+class ThreadUsage:
+    """Tells what the calling thread uses.
 
-    def usage() -> Usage:
-        used = resource.getrusage(who)
-        return used.ru_utime + used.ru_stime + wanted.seconds(), used.ru_nvcsw, used.ru_nivcsw
+    To ask for how long it has wanted a processor takes longer than many a piece of work. So that is
+    asked only after a piece in which the thread was mostly without one. All the time in which it
+    has wanted one since it was asked last counts then: a wait may seem shorter, never longer.
 
-    return usage
+    Args:
+        who: what ``getrusage`` has for the calling thread.
+    """
 
-
-class _Wanted:
-    """For how long the calling thread has wanted a processor that others had, as Linux tells."""
-
-    def __init__(self) -> None:
+    def __init__(self, who: int) -> None:
+        self._who = who
         self._thread = 0
         self._file: int | None = None
+        self._wanted = 0.0
 
-    def seconds(self) -> float:
-        """Return the time (s); 0 where the system does not tell it."""
+    def begin(self) -> Usage:
+        """Return what the thread has used before a piece of work."""
+        used = resource.getrusage(self._who)
+        return used.ru_utime + used.ru_stime, used.ru_nvcsw, used.ru_nivcsw
+
+    def end(self, wall: float, before: Usage) -> Usage:
+        """Return what the thread has used after a piece of work.
+
+        Args:
+            wall: how long (s) it took.
+            before: what ``begin`` returned.
+        """
+        had, given_up, lost = self.begin()
+        without = wall - (had - before[0])
+        if without >= _WAITING_SHARE * wall:
+            had += min(without, self._wanted_since())
+        return had, given_up, lost
+
+    def _wanted_since(self) -> float:
+        """For how long (s) others had all processors since the last call, as Linux tells."""
         if self._thread != threading.get_native_id():
             self._open()
         if self._file is None:
             return 0.0
-        return int(os.pread(self._file, 100, 0).split()[1]) / 1e9
+        before, self._wanted = self._wanted, int(os.pread(self._file, 100, 0).split()[1]) / 1e9
+        return self._wanted - before
 
     def _open(self) -> None:
         self._close()
-        self._thread = threading.get_native_id()
+        self._thread, self._wanted = threading.get_native_id(), 0.0
         with contextlib.suppress(OSError):
             self._file = os.open("/proc/thread-self/schedstat", os.O_RDONLY)
 
@@ -192,6 +207,12 @@ class _Wanted:
 
     def __del__(self) -> None:
         self._close()
+
+
+def thread_usage() -> ThreadUsage | None:
+    """Return what measures the calling thread; None if the system cannot."""
+    who = getattr(resource, "RUSAGE_THREAD", None)
+    return None if who is None else ThreadUsage(who)
 
 
 def bound_to_thread(functions: Iterable[object]) -> object | None:

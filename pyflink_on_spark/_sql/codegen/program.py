@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import itertools
 import linecache
+import marshal
 import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from pyflink_on_spark._compat.own_frames import compiled_file
@@ -18,6 +20,8 @@ if TYPE_CHECKING:
 
 
 _numbers = itertools.count(1)
+_COMPILED = 512
+"""Of how many programs the code is kept."""
 
 
 class Binding(ABC):
@@ -76,16 +80,8 @@ class Program:
                 opened.append((thing, namespace[name]))
             else:
                 namespace[name] = thing
-        # A traceback shows the lines of a file that linecache knows.
-        number = next(_numbers)
-        filename = compiled_file(f"program {number}") if self.own else f"<query {number}>"
-        source = "".join(sources)
-        lines = source.splitlines(keepends=True)
-        linecache.cache[filename] = (len(source), None, lines, filename)
-        with warnings.catch_warnings():
-            # Constants may be compared with None.
-            warnings.simplefilter("ignore", SyntaxWarning)
-            code = compile(source, filename, "exec")
+        # Each subtask has code of its own: Python adapts code to the module that it runs in.
+        code = marshal.loads(_compiled("".join(sources), self.own))
         exec(code, namespace)  # noqa: S102 - our own source
         return LoadedProgram(namespace[self.function], tuple(opened))
 
@@ -106,6 +102,25 @@ class LoadedProgram:
         """Release the objects of the program."""
         for binding, loaded in self.opened:
             binding.close(loaded)
+
+
+@lru_cache(maxsize=_COMPILED)
+def _compiled(source: str, own: bool) -> bytes:
+    """Return the code of a module. Subtasks and attempts have the same ones, and so have queries.
+
+    Args:
+        source: of the module.
+        own: whether tracebacks do not show its lines.
+    """
+    # A traceback shows the lines of a file that linecache knows.
+    number = next(_numbers)
+    filename = compiled_file(f"program {number}") if own else f"<query {number}>"
+    lines = source.splitlines(keepends=True)
+    linecache.cache[filename] = (len(source), None, lines, filename)
+    with warnings.catch_warnings():
+        # Constants may be compared with None.
+        warnings.simplefilter("ignore", SyntaxWarning)
+        return marshal.dumps(compile(source, filename, "exec"))
 
 
 class EventClock:
