@@ -260,6 +260,11 @@ def _read_by_property(name: str) -> None:
     setattr(Row, name, property(value))
 
 
+def is_field_name(name: str) -> bool:
+    """True for the name of an attribute of rows that can only be a field."""
+    return name[:1] != "_" and (name in _read or not hasattr(Row, name))
+
+
 def _row_as_dict(value: object) -> object:
     if isinstance(value, Row):
         return value.as_dict(True)

@@ -12,7 +12,8 @@ from __future__ import annotations
 import builtins
 import os
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+import warnings
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 from keyword import iskeyword
 from types import CodeType, FrameType
@@ -29,7 +30,13 @@ from pyflink_on_spark._runtime.elements.immutability import (
     is_immutable,
     wrap_key,
 )
-from pyflink_on_spark._runtime.operators.inlining import Inlined, inlined, with_users_frame
+from pyflink_on_spark._runtime.operators.inlining import (
+    Inlined,
+    RowFields,
+    inlined,
+    with_users_frame,
+)
+from pyflink_on_spark._runtime.types.composite import new_row, shared_names
 from pyflink_on_spark._runtime.types.fitting import (
     Certainty,
     certainty_of,
@@ -38,7 +45,7 @@ from pyflink_on_spark._runtime.types.fitting import (
     named_in,
     narrower,
 )
-from pyflink_on_spark.common.typeinfo import TupleTypeInfo
+from pyflink_on_spark.common.typeinfo import RowTypeInfo, TupleTypeInfo
 
 _FILE = compiled_file("function loop")
 _STEPS = "STEPS"
@@ -46,7 +53,7 @@ _IN_LINE = "IN_LINE"
 _NAME = re.compile(r"[A-Za-z_]\w*")
 _VARIABLE = re.compile(r"\bvalue\d")
 _NAMES: dict[str, object] = {
-    each.__name__: each for each in (copied, is_immutable, wrap_key, with_users_frame)
+    each.__name__: each for each in (copied, is_immutable, new_row, wrap_key, with_users_frame)
 } | {
     "IMMUTABLE_TYPES": IMMUTABLE_TYPES,
     "PLAIN_KEY_TYPES": PLAIN_KEY_TYPES,
@@ -65,16 +72,20 @@ _MOST_LOOPS = 10
 class Step(NamedTuple):
     """The operator that a line of a loop belongs to, and the variables that the line works on.
 
-    ``parts`` are the variables with the items of an element that is a tuple for sure.
+    ``parts`` are the variables with the items of an element that is a tuple for sure, or with the
+    fields of a row that is not made yet, which have ``names`` then.
     """
 
     operator: Operator
     value: str
     key: str | None
     parts: tuple[str, ...]
+    names: tuple[str, ...] | None = None
 
     def element(self, variables: Mapping[str, object]) -> Any:
         """Return the element."""
+        if self.names is not None:
+            return new_row(list(self.names), list(map(variables.get, self.parts)))
         return tuple(map(variables.get, self.parts)) if self.parts else variables[self.value]
 
 
@@ -87,8 +98,8 @@ class LoopCode:
     """
 
     def __init__(self, pairs: bool, plain: bool = False) -> None:
-        self.value = "value"
-        """The variable with the current element."""
+        self.element = "value"
+        """The variable with the current element, which may be a row that is not made yet."""
         self.key = "key" if pairs else None
         """The variable with its key, where operators exchange pairs; else None."""
         self.before: list[str] = []
@@ -105,6 +116,10 @@ class LoopCode:
         """The users' functions that are written in line."""
         self.parts: dict[str, list[str]] = {}
         """The variables with the items of a variable that is a tuple for sure."""
+        self.rows: dict[str, RowFields] = {}
+        """What is known of the fields of variables that are rows."""
+        self._unmade: set[str] = set()
+        self._new_rows: dict[str, RowFields] = {}
         self.constants: dict[str, str] = {}
         """The literals that such variables are, where they are."""
         self.sources: dict[str, str] = {}
@@ -121,6 +136,7 @@ class LoopCode:
         self._tested: dict[str, tuple[str, str]] = {}
         self._same_as: dict[str, str] = {}
         self._results: dict[str, str] = {}
+        self._names: dict[tuple[str, ...], str] = {}
         self.places: dict[int, tuple[object, int]] = {}
         """The function of each line that is a part of one, and its line there."""
         self._indent = "  "
@@ -131,13 +147,93 @@ class LoopCode:
         """Begin with the lines of an operator."""
         self._operator = operator
         if operator.received_type is not None:
-            self.learn_type(operator.received_type, self.value)
+            self.learn_type(operator.received_type, self.element)
+            self.expect_row(self.element, operator.received_type)
+        if not operator.takes_unmade_rows:
+            self._escapes(self.element)
+
+    @property
+    def value(self) -> str:
+        """The variable with the current element."""
+        self._make(self.element)
+        return self.element
+
+    @value.setter
+    def value(self, variable: str) -> None:
+        self.element = variable
+
+    @property
+    def unmade_row(self) -> RowFields | None:
+        """The fields of the element, if it is a row that nobody has needed yet."""
+        return self.rows[self.element] if self.element in self._unmade else None
+
+    def names_of(self, names: Iterable[str]) -> str:
+        """Name the list of the names of rows."""
+        known = tuple(names)
+        if known not in self._names:
+            self._names[known] = self.bind("names", shared_names(known))
+        return self._names[known]
+
+    def expect_row(self, variable: str, type_info: object) -> None:
+        """Note that a variable will mostly have rows whose names are those of a type."""
+        if isinstance(type_info, RowTypeInfo) and variable not in self._unmade:
+            self._expect(variable, tuple(type_info.get_field_names()))
+
+    def _expect(self, variable: str, names: tuple[str, ...]) -> None:
+        values = tuple(f"{variable}._values[{index}]" for index in range(len(names)))
+        self.rows[variable] = RowFields(names, values, self.names_of(names))
+
+    def fields(self, variable: str, type_info: object) -> list[str]:
+        """The variables with the fields of a row that has just these for sure, else none.
+
+        That is the element, or the result of the last call.
+        """
+        row = self._new_rows.pop(variable, None) or self.rows.get(variable)
+        if row is None or row.likely is not None or not isinstance(type_info, RowTypeInfo):
+            return []
+        if row.names != tuple(type_info.get_field_names()):
+            return []
+        return [self.constants.get(part, part) for part in row.values]
+
+    def _made(self, row: RowFields) -> str:
+        return f"new_row({self.names_of(row.names)}, [{', '.join(row.values)}])"
+
+    def _make(self, variable: str) -> None:
+        """Make a row that is not made yet."""
+        if variable in self._unmade:
+            self.add(f"{variable} = {self._made(self.rows[variable])}")
+            self._unmade.discard(variable)
+
+    def _escapes(self, variable: str) -> None:
+        """Note that others get a variable: they may change what it has."""
+        self._make(variable)
+        row = self.rows.get(variable)
+        if row is not None and row.likely is None:
+            self._expect(variable, row.names)
+
+    def replace_fields_unless(self, test: str, convert: str, doubtful: Iterable[str]) -> None:
+        """Continue with converted fields of a row that is not made yet and fails a test.
+
+        Args:
+            test: the expression of the test.
+            convert: the function that converts a row.
+            doubtful: the variables of the fields that may be others then.
+        """
+        row = self.rows[self.element]
+        fields = ", ".join(row.values)
+        self.add(f"if not ({test}): {fields}, = {convert}({self._made(row)})._values")
+        for variable in doubtful:
+            self.facts.pop(variable, None)
+            self.constants.pop(variable, None)
 
     def add(self, line: str) -> None:
         """Add a line."""
         assert self._operator is not None
-        _, parts = self._wholes.get(self.value, (0, ()))
-        self.steps[len(self.lines)] = Step(self._operator, self.value, self.key, parts)
+        _, parts = self._wholes.get(self.element, (0, ()))
+        names = None
+        if self.element in self._unmade:
+            names, parts, _ = self.rows[self.element]
+        self.steps[len(self.lines)] = Step(self._operator, self.element, self.key, parts, names)
         self.lines.append(self._indent + line)
 
     def new_value(self) -> str:
@@ -152,7 +248,13 @@ class LoopCode:
         self.value = result
 
     def call(
-        self, result: str, name: str, function: object, *arguments: str, indent: str = ""
+        self,
+        result: str,
+        name: str,
+        function: object,
+        *arguments: str,
+        indent: str = "",
+        unmade: bool = False,
     ) -> list[str]:
         """Assign the result of a function, which is written in line if it is small.
 
@@ -162,23 +264,38 @@ class LoopCode:
             function: a user's.
             arguments: expressions that may be evaluated any number of times.
             indent: before the lines.
+            unmade: whether a new row is not made before somebody needs it.
 
         Returns:
             The variables with the items of the result, if it is a tuple for sure.
         """
         body = inlined(
-            function, arguments, self.bind, self.new_value, self.parts, self.global_variable
+            function,
+            arguments,
+            self.bind,
+            self.new_value,
+            self.parts,
+            self.global_variable,
+            self.rows,
         )
+        for argument in arguments:
+            if body is None or _has(body, argument):
+                self._escapes(argument)
         if body is None:
             self.add(f"{indent}{result} = {self.bind(name, function)}({', '.join(arguments)})")
             return []
         self.in_line.append(body)
+        return self._write_body(body, result, indent, unmade)
+
+    def _write_body(self, body: Inlined, result: str, indent: str, unmade: bool) -> list[str]:
         *before, last = body.statements
         lines = [(each.target, each.expression, each.line) for each in before]
         parts = [self.new_value() for _ in last.parts or ()]
         self.sources.update(zip(parts, last.parts or ()))
         lines += [(part, item, last.line) for part, item in zip(parts, last.parts or ())]
         whole = f"({', '.join(parts)},)" if parts else last.expression
+        row = None if last.names is None else RowFields(last.names, tuple(parts))
+        whole = whole if row is None else self._made(row)
         for target, expression, line in [*lines, (result, whole, last.line)]:
             self.places[len(self.lines)] = body.function, line
             self.add(f"{indent}{target} = {expression}")
@@ -188,9 +305,23 @@ class LoopCode:
             if target is not None and known is not None:
                 self.facts[target] = known
         self._results[result] = whole
+        if row is not None and unmade:
+            self.rows[result] = row
+            self._unmade.add(result)
+            self._take_back()
+        elif row is not None:
+            self._new_rows[result] = row
+        if row is not None:
+            return []
         if not parts and self._is_item(last.expression):
             self._same_as[result] = last.expression
         return parts
+
+    def _take_back(self) -> None:
+        """Leave the last line out again."""
+        self.lines.pop()
+        self.steps.pop(len(self.lines))
+        self.places.pop(len(self.lines), None)
 
     def leave_out_unless(self, name: str, function: object) -> None:
         """Continue only with elements for which a function is true.
@@ -200,7 +331,7 @@ class LoopCode:
             function: a user's.
         """
         keeps = self.new_value()
-        self.call(keeps, name, function, self.value)
+        self.call(keeps, name, function, self.element)
         _, _, expression = self.lines[-1].partition(f"{keeps} = ")
         self.lines[-1] = f"{self._indent}if not ({expression}): continue"
 
@@ -246,7 +377,7 @@ class LoopCode:
         """True for an item of the element, or of a tuple whose items are in variables."""
         if any(expression in each for each in self.parts.values()):
             return True
-        return re.fullmatch(rf"{self.value}\[\d+\]", expression) is not None
+        return re.fullmatch(rf"{self.element}\[\d+\]", expression) is not None
 
     def items(self, value: str) -> list[str]:
         """The variables with the items of a tuple, and the items themselves that are literals."""
@@ -274,11 +405,11 @@ class LoopCode:
     def assign_call(self, name: str, function: object) -> None:
         """Continue with the result of a function in place of the element."""
         result = self.new_value()
-        self.parts[result] = self.call(result, name, function, self.value)
+        self.parts[result] = self.call(result, name, function, self.element, unmade=True)
         if self.parts[result] and not self._plain:
             self._wholes[result] = len(self.lines) - 1, tuple(self.parts[result])
         self.learn_result(result)
-        self.value = result
+        self.element = result
 
     def replace_unless(self, test: str, expression: str) -> None:
         """Continue with the value of an expression in place of an element that fails a test.
@@ -352,6 +483,9 @@ class LoopCode:
 
     def isolate(self) -> None:
         """Continue with a copy of an element in which something can change."""
+        row = self.unmade_row
+        if row is not None and all(part in self.facts for part in row.values):
+            return  # nobody else will have the row that is made
         test = immutability_test(self.value, self.items(self.value), self.facts)
         self.replace_unless(test, f"copied({self.value})")
 
@@ -364,7 +498,8 @@ class LoopCode:
 
     def emit(self) -> None:
         """Emit the element."""
-        element = self.value if self.key is None else f"{self.key}, {self.value}"
+        value = self.value
+        element = value if self.key is None else f"{self.key}, {value}"
         self.lines.append(f"{self._indent}yield {element}")
 
 
@@ -373,6 +508,9 @@ class FusableOperator(Operator):
 
     takes_pairs = False
     """True for an operator that receives pairs of key and element."""
+
+    takes_unmade_rows = False
+    """True for an operator that works with the fields of rows which nobody has needed yet."""
 
     nests = False
     """True if the next lines stand in an inner loop."""
@@ -511,7 +649,10 @@ def _loop(
     # Variables of the loop are quicker than those of a function around it.
     parameters = ", ".join(["elements", *(f"{name}={name}" for name in names)])
     source = source.replace("(elements)", f"({parameters})", 1)
-    compiled = compile(source, _FILE, "exec")
+    with warnings.catch_warnings():
+        # A user's mistake is an error of the element; in place of the name there may be a tuple.
+        warnings.simplefilter("ignore", SyntaxWarning)
+        compiled = compile(source, _FILE, "exec")
     variables = next(each for each in compiled.co_consts if isinstance(each, CodeType)).co_varnames
     if code.is_misread(variables):
         return _loop(operators, cursor, plain=True)
@@ -545,6 +686,12 @@ def _written(
             "  raise",
         ]
     return code, "\n".join([*head, *lines, *(f" {line}" for line in code.after)]), len(head) + 2
+
+
+def _has(body: Inlined, argument: str) -> bool:
+    """True if statements have an argument itself, not only known parts of it."""
+    name = re.compile(rf"\b{argument}\b")
+    return any(name.search(each.expression) for each in body.statements)
 
 
 def _depth(line: str) -> int:

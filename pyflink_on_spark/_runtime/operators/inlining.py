@@ -4,8 +4,10 @@ A call of ``lambda item: item[0]`` costs more than its work. A function whose bo
 and one result is written into the loop instead of being called. Its bytecode is read back into
 source text; that is taken only if Python compiles the text to the very same bytecode. What runs is
 therefore the same: globals are read from the function's module and variables of outer functions
-from their cells whenever the expression is evaluated. Only builtins without side effects may be
-called, since others might look at the frame they are called from.
+from their cells whenever the expression is evaluated. Only builtins without side effects and the
+class ``Row`` may be called, since others might look at the frame they are called from. A row that
+is the result is made where it is needed, of the class that ``Row`` meant when the loop was written;
+where its fields are known, they are read without it.
 
 Tracebacks show the function nevertheless: ``with_users_frame`` adds its line.
 """
@@ -19,7 +21,9 @@ import inspect
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from types import CodeType, FunctionType, MethodType, TracebackType
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeGuard
+
+from pyflink_on_spark.common.types import Row, is_field_name
 
 _MOST_INSTRUCTIONS = 200
 _MOST_PARTS = 12
@@ -55,16 +59,33 @@ _WITHOUT_EFFECT = frozenset({
 })  # fmt: skip
 
 
+_OF_CONSTANTS = frozenset({"LOAD_CONST", "KW_NAMES"})
+
+
 class Statement(NamedTuple):
     """A part of a function in line: an assignment, or with no target its result.
 
-    ``parts`` are the expressions of the items of a result that is always a tuple.
+    ``parts`` are the expressions of the items of a result that is always a tuple, or of the fields
+    of one that is always a new row; ``names`` are the names of these fields then.
     """
 
     target: str | None
     expression: str
     line: int
     parts: tuple[str, ...] | None
+    names: tuple[str, ...] | None = None
+
+
+class RowFields(NamedTuple):
+    """What is known of the fields of a row in a variable.
+
+    ``values`` are expressions of its fields. Where ``likely`` is given, they are right only if the
+    names of the row are the list that this variable has.
+    """
+
+    names: tuple[str, ...]
+    values: tuple[str, ...]
+    likely: str | None = None
 
 
 class Inlined(NamedTuple):
@@ -81,6 +102,7 @@ def inlined(
     new_name: Callable[[], str],
     known_parts: Mapping[str, Sequence[str]] | None = None,
     global_variable: Callable[[dict[str, Any], str], str] | None = None,
+    known_rows: Mapping[str, RowFields] | None = None,
 ) -> Inlined | None:
     """Return a function's statements for a loop; None for a function that is to be called.
 
@@ -91,6 +113,7 @@ def inlined(
         new_name: makes names of variables.
         known_parts: the variables with the items of arguments that are tuples.
         global_variable: gives the expression of a variable of a module.
+        known_rows: what is known of arguments that are rows.
     """
     if _is_watched():
         return None
@@ -111,7 +134,9 @@ def inlined(
     if not _compiles_alike(code, read):
         return None
     parameters = dict(zip(code.co_varnames, arguments, strict=False))
-    placed = _Placed(function, parameters, names, bind, known_parts or {}, global_variable)
+    placed = _Placed(
+        function, parameters, names, bind, known_parts or {}, global_variable, known_rows or {}
+    )
     return Inlined(function, [placed.statement(each, new_name) for each in read])
 
 
@@ -173,6 +198,7 @@ class _Reader:
     def __init__(self, function: FunctionType) -> None:
         self._function = function
         self._stack: list[ast.expr] = []
+        self._keywords: tuple[str, ...] = ()
 
     def statements(self) -> Iterator[_Read]:
         """Yield the assignments and the result.
@@ -204,7 +230,9 @@ class _Reader:
 
     def _read(self, each: dis.Instruction) -> None:
         name = each.opname
-        if name.startswith("LOAD_"):
+        if name == "KW_NAMES":
+            self._keywords = self._function.__code__.co_consts[each.arg or 0]
+        elif name.startswith("LOAD_"):
             self._load(name, each)
         elif name not in _WITHOUT_EFFECT:
             self._stack.append(self._of_two(each) or self._of_some(each))
@@ -238,7 +266,11 @@ class _Reader:
             return ast.Tuple(self._take(count), ast.Load())
         if name == "BUILD_LIST":
             return ast.List(self._take(count), ast.Load())
-        if name == "CALL":
+        if name == "CALL_KW":
+            (keywords,) = self._take(1)
+            if isinstance(keywords, ast.Constant) and isinstance(keywords.value, tuple):
+                self._keywords = tuple(map(str, keywords.value))
+        if name in ("CALL", "CALL_KW"):
             return self._call(count)
         if name in ("FORMAT_VALUE", "FORMAT_SIMPLE") and not count:
             return ast.JoinedStr([ast.FormattedValue(self._take(1)[0], -1, None)])
@@ -275,9 +307,15 @@ class _Reader:
 
     def _call(self, count: int) -> ast.expr:
         called, *arguments = self._take(count + 1)
-        if not isinstance(called, ast.Name) or not _is_builtin(called.id, self._function):
+        keywords, self._keywords = self._keywords, ()
+        if not isinstance(called, ast.Name):
             raise _RefusedError
-        if called.id not in _CALLABLE:
+        if _is_row_class(called.id, self._function):
+            named = arguments[len(arguments) - len(keywords) :]
+            del arguments[len(arguments) - len(keywords) :]
+            return ast.Call(called, arguments, list(map(ast.keyword, keywords, named)))
+        known = called.id in _CALLABLE and _is_builtin(called.id, self._function)
+        if not known or keywords:
             raise _RefusedError
         return ast.Call(called, arguments, [])
 
@@ -305,6 +343,24 @@ def _is_builtin(name: str, function: FunctionType) -> bool:
     return own.__builtins__.get(name, code) is vars(builtins).get(name)
 
 
+def _is_row_class(name: str, function: FunctionType) -> bool:
+    """True for a name that means the class of rows now."""
+    code = function.__code__
+    if name in code.co_varnames:
+        return False
+    if name not in code.co_freevars:
+        return function.__globals__.get(name) is Row
+    closure: Any = function.__closure__
+    return closure[code.co_freevars.index(name)].cell_contents is Row
+
+
+def _is_named_row(node: ast.expr) -> TypeGuard[ast.Call]:
+    """True for a call that makes a row with names: nothing else is called with names."""
+    if not isinstance(node, ast.Call) or node.args:
+        return False
+    return 0 < len(node.keywords) <= _MOST_PARTS
+
+
 def _compiles_alike(code: CodeType, read: Sequence[_Read]) -> bool:
     """True if Python makes the same bytecode of what was read."""
     body = [ast.unparse(each.expression) for each in read]
@@ -330,11 +386,13 @@ def _code_in(code: CodeType) -> CodeType:
 
 
 def _instructions(code: CodeType) -> list[object]:
-    return [
-        (each.opname, each.arg if each.opname != "LOAD_CONST" else None, repr(each.argval))
-        for each in dis.get_instructions(code)
-        if each.opname != "RESUME"
-    ]
+    found: list[object] = []
+    for each in dis.get_instructions(code):
+        if each.opname in _OF_CONSTANTS:
+            found.append((each.opname, repr(code.co_consts[each.arg or 0])))
+        elif each.opname != "RESUME":
+            found.append((each.opname, each.arg, repr(each.argval)))
+    return found
 
 
 class _Placed(ast.NodeTransformer):
@@ -347,6 +405,7 @@ class _Placed(ast.NodeTransformer):
         bind: names objects.
         known_parts: the variables with the items of arguments that are tuples.
         global_variable: gives the expression of a variable of a module.
+        known_rows: what is known of arguments that are rows.
     """
 
     def __init__(
@@ -357,10 +416,11 @@ class _Placed(ast.NodeTransformer):
         bind: Callable[[str, Any], str],
         known_parts: Mapping[str, Sequence[str]],
         global_variable: Callable[[dict[str, Any], str], str] | None,
+        known_rows: Mapping[str, RowFields],
     ) -> None:
         self._function, self._names, self._bind = function, names, bind
         self._global_variable = global_variable or self._item_of_globals
-        self._known_parts = known_parts
+        self._known_parts, self._known_rows = known_parts, known_rows
         self._parameters = parameters
         self._variables: dict[str, str] = {}
 
@@ -368,17 +428,44 @@ class _Placed(ast.NodeTransformer):
         """Return a statement in the loop's terms."""
         found = self.visit(read.expression)
         expression = ast.unparse(found)
-        parts = None
+        parts = names = None
         if isinstance(found, ast.Tuple) and 0 < len(found.elts) <= _MOST_PARTS:
             parts = tuple(map(ast.unparse, found.elts))
+        elif _is_named_row(found):
+            parts = tuple(ast.unparse(each.value) for each in found.keywords)
+            names = tuple(str(each.arg) for each in found.keywords)
         target = None
         if read.target is not None:
             target = self._variables[read.target] = new_name()
-        return Statement(target, expression, read.line, parts)
+        return Statement(target, expression, read.line, parts, names)
+
+    def visit_Attribute(self, node: ast.Attribute) -> ast.expr:
+        """Replace a field of a row of which something is known."""
+        row, known = self._known_row(node.value)
+        if known is not None and node.attr in known.names and is_field_name(node.attr):
+            return self._field(row, known, node.attr, f"{row}.{node.attr}")
+        self.generic_visit(node)
+        return node
+
+    def _known_row(self, node: ast.expr) -> tuple[str, RowFields | None]:
+        if not isinstance(node, ast.Name) or node.id in self._variables:
+            return "", None
+        row = self._parameters.get(node.id, "")
+        return row, self._known_rows.get(row)
+
+    @staticmethod
+    def _field(row: str, known: RowFields, name: str, otherwise: str) -> ast.expr:
+        value = known.values[known.names.index(name)]
+        if known.likely is not None:
+            value = f"{value} if {row}._names is {known.likely} else {otherwise}"
+        return ast.parse(value, mode="eval").body
 
     def visit_Subscript(self, node: ast.Subscript) -> ast.expr:
-        """Replace an item of a tuple whose items are in variables."""
+        """Replace an item of a tuple whose items are in variables, and a field of a row."""
         place, tuple_of = node.slice, node.value
+        row, known = self._known_row(tuple_of)
+        if known is not None and isinstance(place, ast.Constant) and place.value in known.names:
+            return self._field(row, known, place.value, f"{row}[{place.value!r}]")
         if (
             isinstance(tuple_of, ast.Name)
             and tuple_of.id not in self._variables

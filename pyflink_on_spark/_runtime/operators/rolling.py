@@ -230,6 +230,8 @@ class RollingReduceOperator(RollingOperator, UdfOperator):
         type_info: the type of the stream.
     """
 
+    takes_unmade_rows = True
+
     def __init__(self, function: UserFunction, type_info: object = None) -> None:
         super().__init__(type_info)
         self._function = function
@@ -251,12 +253,17 @@ class RollingReduceOperator(RollingOperator, UdfOperator):
             super()._write_combination(code, current)
             return
         fit, kind, reduce = self.fit(self._type_info), self._type_info, self._loaded.reduce
+        value = code.value
+        code.expect_row(current, kind)
         code.add(f"if {current} is None:")
-        code.add(f" {current} = {code.value}")
-        write_fit(code, fit, kind, current, " ", code.items(code.value))
+        code.add(f" {current} = {value}")
+        items = code.items(value) or code.fields(value, kind)
+        write_fit(code, fit, kind, current, " ", items)
         code.add("else:")
-        parts = code.call(current, "reduce", reduce, current, code.value, indent=" ")
+        parts = code.call(current, "reduce", reduce, current, value, indent=" ")
+        parts = parts or code.fields(current, kind)
         write_fit(code, fit, kind, current, " ", parts, f"{current}[{{}}]")
+        code.expect_row(current, kind)
 
     def close(self) -> None:
         """Close the user's function."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any
@@ -211,6 +211,7 @@ class MapOperator(FunctionOperator, FusableOperator):
     """One element for each."""
 
     method = "map"
+    takes_unmade_rows = True
 
     def write_lines(self, code: LoopCode) -> None:
         """Replace the element by the function's result."""
@@ -232,6 +233,7 @@ class FilterOperator(FunctionOperator, FusableOperator):
     """Those elements for which the function is true."""
 
     method = "filter"
+    takes_unmade_rows = True
 
     def write_lines(self, code: LoopCode) -> None:
         """Leave the element out unless the function is true."""
@@ -309,6 +311,7 @@ class SelectKeyOperator(FunctionOperator, FusableOperator):
     method = "get_key"
     emits_pairs = True
     preserves_elements = True
+    takes_unmade_rows = True
 
     def __init__(
         self, function: UserFunction, key_type: object = None, selects: str | None = None
@@ -325,7 +328,7 @@ class SelectKeyOperator(FunctionOperator, FusableOperator):
     def write_lines(self, code: LoopCode) -> None:
         """Find the element's key."""
         key = code.new_value()
-        code.call(key, "get_key", self.call, code.value)
+        code.call(key, "get_key", self.call, code.element)
         code.learn_result(key)
         if self._converted is None:
             if not code.is_plain_key(key):
@@ -426,6 +429,8 @@ class ConvertOperator(FusableOperator):
         timestamped: whether they have timestamps; without, they are not looked after.
     """
 
+    takes_unmade_rows = True
+
     def __init__(
         self,
         type_info: TypeInformation | None,
@@ -457,10 +462,11 @@ class ConvertOperator(FusableOperator):
     def write_lines(self, code: LoopCode) -> None:
         """Convert a value unless it has its declared form."""
         assert self._convert is not None
-        convert, value = code.bind("convert", self._convert.one), code.value
+        convert = code.bind("convert", self._convert.one)
         if isinstance(self._type_info, RowTypeInfo):
-            _write_row(code, self._type_info, f"{convert}({value})")
+            _write_row(code, self._type_info, convert)
             return
+        value = code.value
         kind, items = self._type_info, code.items(value)
         if not isinstance(kind, TupleTypeInfo) or len(items) != len(kind.get_field_types()):
             items = code.parts[value] = []
@@ -492,6 +498,8 @@ class CopyMutableOperator(FusableOperator):
         pairs: whether elements are pairs of key and value.
     """
 
+    takes_unmade_rows = True
+
     def __init__(self, pairs: bool = False) -> None:
         self.emits_pairs = self.takes_pairs = pairs
 
@@ -518,11 +526,15 @@ def _fields_test(type_info: RowTypeInfo) -> str | None:
     return unchanged_fields_test(type_info, _fields(type_info))
 
 
-def _write_row(code: LoopCode, type_info: RowTypeInfo, converted: str) -> None:
+def _write_row(code: LoopCode, type_info: RowTypeInfo, convert: str) -> None:
     """Write what makes a row of the declared type; nobody else can change it."""
+    unmade = code.unmade_row
+    if unmade is not None and unmade.names == tuple(type_info.get_field_names()):
+        _fit_fields(code, type_info, unmade.values, convert)
+        return
     value, row, fields = code.value, code.new_value(), ", ".join(_fields(type_info))
     kind, new = code.bind("Row", Row), code.bind("new", Row.__new__)
-    names = code.bind("names", list(type_info.get_field_names()))
+    names = code.names_of(type_info.get_field_names())
     alike = f"({value}._names is None or {value}._names == {names})"
     count = f"len({value}._values) == {len(type_info.get_field_types())}"
     code.add(f"{row} = None")
@@ -532,8 +544,23 @@ def _write_row(code: LoopCode, type_info: RowTypeInfo, converted: str) -> None:
     code.add(f"  {row} = {new}({kind})")
     code.add(f"  {row}._names, {row}._values = {names}, [{fields}]")
     code.add(f"  {row}._row_kind = {value}._row_kind")
-    code.add(f"if {row} is None: {row} = {converted}")
+    code.add(f"if {row} is None: {row} = {convert}({value})")
     code.value = row
+    code.expect_row(row, type_info)
+
+
+def _fit_fields(
+    code: LoopCode, type_info: RowTypeInfo, values: Sequence[str], convert: str
+) -> None:
+    """Write what converts the fields of a row that is not made yet."""
+    doubtful: dict[str, str] = {}
+    for kind, variable in zip(type_info.get_field_types(), values, strict=True):
+        value = code.constants.get(variable, variable)
+        test = "True" if value == "None" else unchanged_test(kind, value, facts=code.facts)
+        if test != "True":
+            doubtful[variable] = f"({variable} is None or {test or 'False'})"
+    if doubtful:
+        code.replace_fields_unless(" and ".join(doubtful.values()), convert, doubtful)
 
 
 def _with_timestamps(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copyreg
 import pickle
 from collections.abc import Callable, Iterable, Sequence
+from functools import lru_cache
 from typing import Any
 
 import cloudpickle
@@ -24,6 +25,7 @@ from pyflink_on_spark._runtime.types.codec import (
 from pyflink_on_spark.common.types import Row, RowKind
 
 _TUPLE = {tuple}
+_new = Row.__new__
 _KIND_TEXTS = [str(kind) for kind in RowKind]
 _MASK = 0xFFFFFFFF
 _PLAIN_MODULES = frozenset(("builtins", "datetime", "decimal"))
@@ -150,6 +152,7 @@ def rows(name: str, names: list[str], fields: list[Codec]) -> Codec:
         names: the names of the fields.
         fields: their codecs.
     """
+    names = shared_names(tuple(names))
     converters = [field.convert for field in fields]
     write_fields = _write_fields(fields)
 
@@ -229,12 +232,16 @@ def _nullable_column(field: Codec, column: ConvertColumn) -> ConvertColumn:
     return convert_column
 
 
-def new_row(names: list[str], values: list[object], kind: RowKind) -> Row:
+@lru_cache(maxsize=10_000)
+def shared_names(names: tuple[str, ...]) -> list[str]:
+    """Return the one list that rows with these names have, so that it is quick to compare."""
+    return list(names)
+
+
+def new_row(names: list[str], values: list[object], kind: RowKind = RowKind.INSERT) -> Row:
     """Make a row from its parts, as they are."""
-    row = Row.__new__(Row)
-    row._names = names
-    row._values = values
-    row._row_kind = kind
+    row = _new(Row)
+    row._names, row._values, row._row_kind = names, values, kind
     return row
 
 

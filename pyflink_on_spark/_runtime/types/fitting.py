@@ -146,7 +146,7 @@ def stored_test(
         items = parts if len(parts) == len(fields) else _items(value, len(fields))
         return _tuple_test(value, _stored_items(fields, items, bind, kept, facts), items is parts)
     if isinstance(type_info, RowTypeInfo):
-        return _row_test(type_info, value, bind)
+        return _row_test(type_info, value, bind, parts, facts)
     if isinstance(type_info, ListTypeInfo):
         if type_info.elem_type == Types.BYTE():  # such a list is an object of type bytes
             return f"type({value}) is bytes"
@@ -209,11 +209,19 @@ def _tuple_test(value: str, items: list[str | None], is_such: bool) -> str | Non
     return " and ".join([*kind, *known]) or "True"
 
 
-def _row_test(type_info: RowTypeInfo, value: str, bind: Bind) -> str | None:
+def _row_test(
+    type_info: RowTypeInfo, value: str, bind: Bind, parts: Sequence[str], facts: Facts
+) -> str | None:
+    """Write the test of a row; of its fields only, if ``parts`` are just these for sure."""
     fields = type_info.get_field_types()
-    items = _stored_items(fields, _items(f"{value}._values", len(fields)), bind)
+    known = parts if len(parts) == len(fields) else ()
+    items = _stored_items(
+        fields, known or _items(f"{value}._values", len(fields)), bind, facts=facts
+    )
     if None in items:
         return None
+    if known:
+        return " and ".join(item for item in items if item not in (None, "True")) or "True"
     names = bind("names", list(type_info.get_field_names()))
     return " and ".join([
         f"type({value}) is {bind('Row', Row)}",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import re
 import sys
 import traceback
 
@@ -21,7 +22,7 @@ from pyflink_on_spark._runtime.operators.stateless import (
 )
 from pyflink_on_spark._runtime.types.fitting import named_in
 from pyflink_on_spark._runtime.user_code.user_function import PlainFunction, UserFunction
-from pyflink_on_spark.common import Types
+from pyflink_on_spark.common import Row, Types
 from tests.runtime.harness import Harness
 
 FACTOR = 7
@@ -436,3 +437,153 @@ def test_what_a_reduction_keeps_is_right_and_what_it_changes_is_tested(place):
     assert next(found) == (1, 1, 2)
     with pytest.raises(TypeError):
         next(found)
+
+
+NAMES = ["key", "count", "as_dict"]
+ROW = Types.ROW_NAMED(NAMES, [Types.LONG()] * 3)
+MIXED = Types.ROW_NAMED(NAMES, [Types.LONG(), Types.STRING(), Types.DOUBLE()])
+SMALL = Types.ROW_NAMED(NAMES[:2], [Types.INT(), Types.LONG()])
+
+
+def of_a_closure():
+    kind = Row
+    return lambda value: kind(key=value % 4, count=value, as_dict=1)
+
+
+def renamed(row):
+    for _ in ():
+        pass  # not in line
+    row.set_field_names(["count", "key", "as_dict"])
+    return row
+
+
+def kept(row):
+    for _ in ():
+        pass
+    return row
+
+
+ROW_MAKERS = [
+    lambda value: Row(key=value % 4, count=value, as_dict=1),
+    of_a_closure(),
+    lambda value: Row(key=value % 4, count=1, as_dict=value),
+    lambda value: Row(key=f"{value % 4}", count="a", as_dict=0.5),
+    lambda value: Row(key=value % 4, count=f"{value}!", as_dict=0.5),
+    lambda value: Row(key=value % 4, count=None, as_dict=value),
+    lambda value: Row(count=value, key=value % 4, as_dict=1),
+    lambda value: Row(key=value % 4, count=value * 2**60, as_dict=2),
+    lambda value: Row(key=value % 4, count=[value], as_dict=2),
+    lambda value: Row(value % 4, value, 1),
+    lambda value: Row(key=value % 4, count=value),
+    lambda value: Row(key=value % 4),
+    lambda value: (Row(key=value, count=1), value),
+    lambda value: kept(Row(key=value % 4, count=value, as_dict=1)),
+    lambda value: Row(1, key=value),
+]
+ROW_READERS = [
+    lambda row: row.key,
+    lambda row: row["key"],
+    lambda row: row[0],
+    lambda row: row[-1],
+    lambda row: row.count,
+    lambda row: f"{row.key} {row['count']}",
+    lambda row: row.as_dict,
+    lambda row: row.nothing,
+    lambda row: row["nothing"],
+    lambda row: row._values[0],
+    lambda row: (row.key, len(row)),
+]
+ROW_MAPPERS = [
+    lambda row: row,
+    lambda row: Row(key=row.key, count=row.count, as_dict=row[2]),
+    lambda row: Row(key=row.count, count=row.key, as_dict=row["as_dict"]),
+    lambda row: Row(key=row.count, count=row, as_dict=2),
+    lambda row: Row(key=row[1], count=len(row), as_dict=row._names[0]),
+    renamed,
+    kept,
+]
+ROW_REDUCTIONS = [
+    lambda one, other: Row(key=one.key, count=one.count + other.count, as_dict=other[2]),
+    lambda one, other: Row(key=other.key, count=one["count"], as_dict=one[2] + 1),
+    lambda one, other: Row(count=other.count, key=one.key, as_dict=one[2]),
+    lambda one, other: Row(key=one, count=other, as_dict=1),
+    lambda one, other: kept(Row(key=one.key, count=one.count, as_dict=other[2])),
+    lambda one, other: other,
+]
+
+
+def shown(value):
+    if isinstance(value, Row):
+        return str(value._names), list(map(shown, value._values)), value.get_row_kind()
+    if isinstance(value, (list, tuple)):
+        return type(value), list(map(shown, value))
+    return without_places(value), type(value)
+
+
+def without_places(value):
+    """Return a text without the addresses of objects."""
+    return re.sub(r"0x\w+", "", repr(value))
+
+
+@pytest.mark.parametrize("seed", range(300))
+def test_random_chains_of_rows_do_the_same_with_calls(seed, monkeypatch):
+    chance = random.Random(seed)
+    kind = chance.choice([None, ROW, ROW, MIXED, SMALL])
+    maker, mapper = chance.choice(ROW_MAKERS), chance.choice(ROW_MAPPERS)
+    readers = chance.choices(ROW_READERS, k=3)
+    reduction, selector = chance.choice(ROW_REDUCTIONS), chance.choice(ROW_READERS)
+    key_type, received = chance.choice(KEY_TYPES), chance.choice(RECEIVED)
+    ways = [chance.random() < 0.5 for _ in range(6)]
+    elements = [*range(-3, 20), *chance.sample(EDGES, 2)]
+
+    def results(called):
+        monkeypatch.setattr(inlining, "_is_watched", lambda: called)
+        operators = [MapOperator(of("map", maker))]
+        operators[0].received_type = received
+        convert = ConvertOperator(kind) if kind is not None else CopyMutableOperator()
+        if ways[0]:
+            operators.append(convert)
+        if ways[1]:
+            operators += [MapOperator(of("map", mapper)), convert]
+        if ways[2]:
+            operators.append(FilterOperator(of("filter", readers[0])))
+        if ways[3]:
+            operators += [
+                SelectKeyOperator(of("get_key", selector), key_type),
+                ConvertOperator(kind, pairs=True),
+                RollingReduceOperator(of("reduce", reduction), kind),
+            ]
+        if ways[4]:
+            operators.append(FilterOperator(of("filter", readers[1])))
+        if ways[5]:
+            operators.append(MapOperator(of("map", readers[2])))
+        found, seen = iter(elements), []
+        for process in processes([Harness(each).operator for each in operators]):
+            found = process(found)
+        try:
+            seen.extend(map(shown, found))
+        except Exception as error:  # noqa: BLE001 - all of them are the same
+            seen.append((type(error), without_places(error)))
+        return seen
+
+    assert results(called=False) == results(called=True)
+
+
+def test_rows_that_nobody_needs_are_not_made(monkeypatch):
+    monkeypatch.setattr("pyflink_on_spark._runtime.types.composite._new", None)
+    found = through(
+        MapOperator(of("map", ROW_MAKERS[0])),
+        ConvertOperator(ROW),
+        FilterOperator(of("filter", lambda row: row.count > 1)),
+        MapOperator(of("map", lambda row: f"{row.key} {row['count']}")),
+    )
+    assert list(found) == ["2 2", "3 3", "0 4"]
+
+
+def test_a_failure_shows_a_row_that_was_never_made():
+    divide = MapOperator(of("map", lambda row: row.key // row.count))
+    found = through(MapOperator(of("map", lambda value: Row(key=value, count=3 - value))), divide)
+    with pytest.raises(ZeroDivisionError) as caught:
+        list(found)
+    steps = [step_of(*place) for place in traceback.walk_tb(caught.value.__traceback__)]
+    assert [step[1:] for step in steps if step] == [(Row(key=3, count=0), ())]
