@@ -62,6 +62,12 @@ class ForeignWait:
             self._tell_after(self._waited)
 
 
+def _commits(sink: Sink) -> bool:
+    """True for a sink that does something to commit."""
+    kind = type(sink)
+    return kind.commit is not Sink.commit or kind.commit_again is not Sink.commit_again
+
+
 def _note_nothing(what: str | None) -> None:
     """Ignore which call the driver waits for."""
 
@@ -173,7 +179,7 @@ class Commits(Generic[Key]):
                 if any(isinstance(thing, LargeCommittable) for thing in waiting):
                     raise TypeError(f"{type(sink).__name__} holds back a LargeCommittable")
                 held += [(key, thing) for thing in waiting]
-            if things or (self._final and not again):
+            if _commits(sink) and (things or (self._final and not again)):
                 commit = sink.commit_again if again else sink.commit
                 self._wait_for(name, partial(commit, things or []))
                 step("commit: a sink has committed")
