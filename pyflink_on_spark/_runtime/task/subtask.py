@@ -248,7 +248,9 @@ class Subtask(LogPlace):
         self._links, self._channels = parts.links, parts.channels
         self._writers_of = parts.writers
         self._hops: list[tuple[LocalOutput, int, int]] = []
-        self._batches: dict[int, tuple[int, EventBatch]] = {}
+        self._batches: dict[int, EventBatch] = {}
+        self._lanes: dict[int, int] = {}
+        """The channel of all rows to a part, so that none of them overtakes another one."""
         self._ship = ship
         self._parts: list[Subtask] = []
         self._places: tuple[int, ...] = tuple(range(len(parts.chains)))
@@ -313,9 +315,13 @@ class Subtask(LogPlace):
     def _take(self, row: ChannelRow) -> None:
         payload, arrived = row.payload, self.alignment.arrived
         if type(payload) is EventBatch:
+            chains, channels = self._chains, self._channels
             for channel, event in payload.events:
                 if channel in arrived:
                     self.alignment.hold(row._replace(channel=channel, payload=event))
+                elif type(event) is Bundle:  # most are, and calls add up
+                    chain, port = channels[channel]
+                    chains[chain].receive(port, event)
                 else:
                     self._take_event(channel, event)
         elif row.channel in arrived:
@@ -455,7 +461,8 @@ class Subtask(LogPlace):
         part._chains = part._downstream_first = [chain]
         part._contexts = self._contexts[first : first + len(self._vertex.chains[index].operators)]
         part._writers = [writer for sender, writer in self._writers_of if sender == index]
-        part._hops, part._places, part._parts, part._batches = [], (index,), [], {}
+        part._hops, part._places, part._parts = [], (index,), []
+        part._batches, part._lanes = {}, {}
         part._channels = {
             channel: (0, port)
             for channel, (receiver, port) in self._channels.items()
@@ -473,20 +480,18 @@ class Subtask(LogPlace):
 
     def send_over(self, output: LocalOutput, receiver: int, channel: int) -> None:
         """Send the elements of an output to another part."""
-        output.write_bundle = output.event = partial(self._send, receiver, channel)
+        batches, first = self._batches, self._lanes.setdefault(receiver, channel)
+
+        def send(event: Event) -> None:
+            # In one row with what is on its way there already.
+            batch = batches.get(receiver)
+            if batch is None or batch.sent:
+                batch = batches[receiver] = EventBatch()
+                self._ship(ChannelRow(receiver, first, 0, batch))
+            batch.events.append((channel, event))
+
+        output.write_bundle = output.event = send
         self._hops.append((output, receiver, channel))
-
-    def _send(self, receiver: int, channel: int, event: Event) -> None:
-        """Send an event to another part, in one row with what is on its way there already.
-
-        All rows to a part have the same channel, so that none of them overtakes another one.
-        """
-        first, batch = self._batches.get(receiver) or (channel, None)
-        if batch is None or batch.sent:
-            batch = EventBatch()
-            self._batches[receiver] = first, batch
-            self._ship(ChannelRow(receiver, first, 0, batch))
-        batch.events.append((channel, event))
 
     def cut(self, numbers: Iterator[int]) -> dict[int, Subtask]:
         """Return parts for the tasks that Flink would have in place of this part, by their numbers.
@@ -523,7 +528,8 @@ class Subtask(LogPlace):
         ends = {id(end) for end in chain.ends()}
         head._writers = [writer for writer in self._writers if id(writer) in ends]
         tail._writers = [writer for writer in self._writers if id(writer) not in ends]
-        head._hops, tail._hops, head._batches, tail._batches = [], [], {}, {}
+        head._hops, head._batches, head._lanes = [], {}, {}
+        tail._hops, tail._batches, tail._lanes = [], {}, {}
         for hop in self._hops:
             (head if id(hop[0]) in ends else tail).send_over(*hop)
         head.send_over(output, number, channel)
@@ -634,8 +640,8 @@ class Subtask(LogPlace):
         with self._explained:
             for writer in self._writers:
                 writer.event(Barrier(checkpoint_id))
-            for _, receiver, channel in self._hops:
-                self._send(receiver, channel, Barrier(checkpoint_id))
+            for output, _, _ in self._hops:
+                output.event(Barrier(checkpoint_id))  # type: ignore[arg-type]
             for source in self.sources.values():
                 source.barrier_passed(checkpoint_id)
 

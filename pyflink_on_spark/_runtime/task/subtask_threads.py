@@ -7,6 +7,7 @@ import os
 import resource
 import sqlite3
 import threading
+import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
@@ -22,6 +23,7 @@ Finished = tuple[int, BaseException | None]
 _WINDOW_SECONDS = 0.1
 """After how much work it is decided whether a part waits."""
 _WAITING_SHARE = 0.5
+_SCHEDSTAT = "/proc/thread-self/schedstat"
 _DEEPEST, _MOST_ITEMS, _MOST_OBJECTS = 6, 100, 2_000
 _BOUND_TO_A_THREAD = (sqlite3.Connection, sqlite3.Cursor, threading.local)
 Usage = tuple[float, int, int]
@@ -153,9 +155,9 @@ class WaitNotice:
 class ThreadUsage:
     """Tells what the calling thread uses.
 
-    To ask for how long it has wanted a processor takes longer than many a piece of work. So that is
-    asked only after a piece in which the thread was mostly without one. All the time in which it
-    has wanted one since it was asked last counts then: a wait may seem shorter, never longer.
+    To ask for more than its time takes longer than many a piece of work. So the rest is asked only
+    after a piece in which the thread was mostly without a processor. All the time in which it has
+    wanted one since it was asked last counts then: a wait may seem shorter, never longer.
 
     Args:
         who: what ``getrusage`` has for the calling thread.
@@ -165,12 +167,14 @@ class ThreadUsage:
         self._who = who
         self._thread = 0
         self._file: int | None = None
-        self._wanted = 0.0
+        self._wanted, self._given_up = 0.0, 0
+        self._tells_wanted = os.path.exists(_SCHEDSTAT)
 
     def begin(self) -> Usage:
         """Return what the thread has used before a piece of work."""
-        used = resource.getrusage(self._who)
-        return used.ru_utime + used.ru_stime, used.ru_nvcsw, used.ru_nivcsw
+        if self._tells_wanted:
+            return time.thread_time(), 0, 0
+        return (time.thread_time(), *self._switches())
 
     def end(self, wall: float, before: Usage) -> Usage:
         """Return what the thread has used after a piece of work.
@@ -179,11 +183,20 @@ class ThreadUsage:
             wall: how long (s) it took.
             before: what ``begin`` returned.
         """
-        had, given_up, lost = self.begin()
+        had, given_up, lost = time.thread_time(), *before[1:]
         without = wall - (had - before[0])
-        if without >= _WAITING_SHARE * wall:
-            had += min(without, self._wanted_since())
-        return had, given_up, lost
+        if without < _WAITING_SHARE * wall:
+            return had, given_up, lost
+        if not self._tells_wanted:
+            return (had, *self._switches())
+        # The processor that it lost to others it has wanted.
+        wanted = self._wanted_since()
+        known, self._given_up = self._given_up, self._switches()[0]
+        return had + min(without, wanted), given_up + self._given_up - known, lost
+
+    def _switches(self) -> tuple[int, int]:
+        used = resource.getrusage(self._who)
+        return used.ru_nvcsw, used.ru_nivcsw
 
     def _wanted_since(self) -> float:
         """For how long (s) others had all processors since the last call, as Linux tells."""
@@ -196,9 +209,9 @@ class ThreadUsage:
 
     def _open(self) -> None:
         self._close()
-        self._thread, self._wanted = threading.get_native_id(), 0.0
+        self._thread, self._wanted, self._given_up = threading.get_native_id(), 0.0, 0
         with contextlib.suppress(OSError):
-            self._file = os.open("/proc/thread-self/schedstat", os.O_RDONLY)
+            self._file = os.open(_SCHEDSTAT, os.O_RDONLY)
 
     def _close(self) -> None:
         if self._file is not None:
