@@ -117,7 +117,7 @@ class LoopCode:
         self.parts: dict[str, list[str]] = {}
         """The variables with the items of a variable that is a tuple for sure."""
         self.rows: dict[str, RowFields] = {}
-        """What is known of the fields of variables that are rows."""
+        """The known fields of variables that are rows."""
         self._unmade: set[str] = set()
         self._new_rows: dict[str, RowFields] = {}
         self.constants: dict[str, str] = {}

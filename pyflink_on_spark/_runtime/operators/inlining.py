@@ -77,7 +77,7 @@ class Statement(NamedTuple):
 
 
 class RowFields(NamedTuple):
-    """What is known of the fields of a row in a variable.
+    """The known fields of a row in a variable.
 
     ``values`` are expressions of its fields. Where ``likely`` is given, they are right only if the
     names of the row are the list that this variable has.

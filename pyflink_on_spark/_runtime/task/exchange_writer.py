@@ -542,7 +542,7 @@ def ends_of(output: Output) -> Iterator[Output]:
 
 
 class EventBatch:
-    """What a part of a subtask has for another part: events, each with its channel.
+    """Events that go from a part of a subtask to another part, each with its channel.
 
     One row has all that a piece of work brings forth.
     """

@@ -153,7 +153,7 @@ class WaitNotice:
 
 
 class ThreadUsage:
-    """Tells what the calling thread uses.
+    """The usage of processors by the calling thread.
 
     To ask for more than its time takes longer than many a piece of work. So the rest is asked only
     after a piece in which the thread was mostly without a processor. All the time in which it has
@@ -171,13 +171,13 @@ class ThreadUsage:
         self._tells_wanted = os.path.exists(_SCHEDSTAT)
 
     def begin(self) -> Usage:
-        """Return what the thread has used before a piece of work."""
+        """Return the usage before a piece of work."""
         if self._tells_wanted:
             return time.thread_time(), 0, 0
         return (time.thread_time(), *self._switches())
 
     def end(self, wall: float, before: Usage) -> Usage:
-        """Return what the thread has used after a piece of work.
+        """Return the usage after a piece of work.
 
         Args:
             wall: how long (s) it took.
@@ -223,7 +223,7 @@ class ThreadUsage:
 
 
 def thread_usage() -> ThreadUsage | None:
-    """Return what measures the calling thread; None if the system cannot."""
+    """Return the meter of the calling thread; None if the system has none."""
     who = getattr(resource, "RUSAGE_THREAD", None)
     return None if who is None else ThreadUsage(who)
 
