@@ -131,11 +131,15 @@ class CallSite:
 
 
 def capture_call_site() -> CallSite:
-    """Return the innermost place on the stack that is outside this package."""
+    """Return the innermost place on the stack outside this package and of no standard module."""
     frame = sys._getframe(1)
-    while frame.f_back is not None and is_own(frame.f_code.co_filename):
+    while frame.f_back is not None and _is_between(frame.f_code.co_filename):
         frame = frame.f_back
     return CallSite(frame.f_code.co_filename, frame.f_lineno, frame.f_code.co_name)
+
+
+def _is_between(file: str) -> bool:
+    return is_own(file) or _is_standard(file)
 
 
 def install_short_tracebacks() -> None:

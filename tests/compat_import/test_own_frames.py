@@ -9,6 +9,7 @@ import traceback
 import pytest
 
 from pyflink_on_spark._compat.own_frames import (
+    capture_call_site,
     compiled_file,
     forget_causes,
     is_own,
@@ -105,3 +106,10 @@ def test_what_this_package_uses_of_python_is_hidden_with_it():
         "opened",
     ]
     assert len(traceback.extract_tb(without_own_frames(whole))) == 1
+
+
+def test_the_place_of_a_call_is_in_no_standard_module():
+    library = {}
+    source = compile("def pop(call): return call()", "<frozen _collections_abc>", "exec")
+    exec(source, library)
+    assert library["pop"](capture_call_site).file == __file__

@@ -32,6 +32,7 @@ from pyflink_on_spark._operate.view.server_record import (
     write_server,
 )
 from pyflink_on_spark._options.option_text import parse_yaml
+from pyflink_on_spark.tools.commands import run_command
 from pyflink_on_spark.tools.operate import commands
 from pyflink_on_spark.tools.operate.commands import find_server, submit
 from pyflink_on_spark.tools.operate.run_options import UsageError, parse
@@ -391,11 +392,11 @@ def test_a_port_is_shared_with_the_server(home, driver):
     network.close()
 
 
-def test_tls(home, tmp_path):
+def test_tls(home, tmp_path, capsys, monkeypatch):
     pem = tmp_path / "server.pem"
     subprocess.run(
         ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj",
-         "/CN=localhost", "-addext", "subjectAltName=IP:127.0.0.1", "-keyout", pem, "-out",
+         "/CN=jobs.example", "-addext", "subjectAltName=IP:127.0.0.1", "-keyout", pem, "-out",
          tmp_path / "cert.pem"],
         check=True, capture_output=True,
     )  # fmt: skip
@@ -414,6 +415,17 @@ def test_tls(home, tmp_path):
         connection.request("GET", "/jobs", headers={"Authorization": f"Bearer {lasting_token()}"})
         assert json.loads(connection.getresponse().read()) == {"jobs": []}
         connection.close()
+        place = f"localhost:{server.record.port}"
+        assert run_command("list", ["-m", place]) == 0
+        assert "No running jobs." in capsys.readouterr().out
+        monkeypatch.setenv(VARIABLE, str(tmp_path / "of another user"))
+        monkeypatch.setenv(TOKEN_VARIABLE, server.record.token)
+        assert run_command("list", ["-m", place]) != 0
+        assert "begins with https://" in capsys.readouterr().err
+        assert run_command("list", ["-m", f"https://127.0.0.1:{server.record.port}"]) != 0
+        assert "SSL_CERT_FILE" in capsys.readouterr().err
+        monkeypatch.setenv("SSL_CERT_FILE", str(tmp_path / "cert.pem"))
+        assert run_command("list", ["-m", f"https://127.0.0.1:{server.record.port}"]) == 0
     finally:
         server.close()
 

@@ -28,11 +28,13 @@ class ServerRecord:
         url: of its REST API.
         pid: its process.
         token: what it asks for.
+        certificate: its certificate in PEM; None without TLS.
     """
 
     url: str
     pid: int
     token: str
+    certificate: str | None = None
 
     @property
     def port(self) -> int:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import atexit
 import contextlib
 import itertools
 import logging
@@ -41,7 +40,7 @@ from pyflink_on_spark._spark.jobs.stage_function import (
     driver_channel,
 )
 from pyflink_on_spark._spark.jobs.stateful_job import StatefulJob
-from pyflink_on_spark._spark.session.session import prepare_session, why_gone
+from pyflink_on_spark._spark.session.session import why_gone
 from pyflink_on_spark._spark.session.spark_defaults import scratch_subfolder
 from pyflink_on_spark._spark.session.task_slots import driver_endpoint, has_room, hosts_for
 from pyflink_on_spark.common import JobStatus
@@ -380,27 +379,6 @@ def _start_query(
         .trigger(availableNow=True)
         .start()
     )
-
-
-def prepare_jobs() -> None:
-    """Start Spark and a worker before it is known for which job.
-
-    A query begins in a thread, since the first one of a JVM takes seconds to load classes.
-
-    Raises:
-        EnvironmentSetupError: as ``obtain_session``.
-    """
-    session = prepare_session()
-    session.sparkContext.parallelize([0], 1).foreachPartition(_import_what_jobs_import)
-    ended = threading.Event()
-    ended.set()
-    query = HostsQuery(session, "prepared", scratch_subfolder("queries") / "prepared", ended)
-    atexit.register(query.stop)  # before the session's own, which is older
-
-
-def _import_what_jobs_import(_: Iterable[int]) -> None:
-    """Import in a worker what each job imports there."""
-    from pyflink_on_spark._spark.jobs import stage_function  # noqa: F401
 
 
 @dataclass(frozen=True)

@@ -253,6 +253,8 @@ def reading(database: str, name: str, columns: list[str]) -> Stage:
 
     def stage(folder: str) -> Staging:
         with _asking() as session:
+            # Another program may have written files that Spark's cache does not list.
+            session.catalog.refreshTable(_quoted(database, name))
             found = session.table(_quoted(database, name))
             kinds = {each.name: _wall_clock(each.dataType) for each in found.schema}
             chosen = [found[f"`{each}`"].cast(kinds[each]).alias(each) for each in columns]

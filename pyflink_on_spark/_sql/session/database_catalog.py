@@ -9,6 +9,8 @@ from contextlib import closing
 from dataclasses import dataclass
 from typing import Any, NoReturn, TypeVar
 
+from pyflink_on_spark._compat.errors import UnsupportedFlinkFeature
+from pyflink_on_spark._compat.own_frames import capture_call_site
 from pyflink_on_spark._compat.unsupported import Gap, raise_unsupported
 from pyflink_on_spark._connectors.jdbc.client import JdbcConnection
 from pyflink_on_spark._connectors.jdbc.database import JdbcError, one_line
@@ -378,8 +380,9 @@ def refuse_change(kind: str) -> NoReturn:
         UnsupportedFlinkFeature: always.
     """
     reason, instead = _WAYS_OUT[kind]
-    raise_unsupported(
-        f"a change of a catalog of type '{kind}'", kind=Gap.NEVER, reason=reason, instead=instead
+    raise UnsupportedFlinkFeature(
+        f"a catalog of type '{kind}' cannot be changed in this way: {reason}. {instead} "
+        f"(called at {capture_call_site()})"
     )
 
 

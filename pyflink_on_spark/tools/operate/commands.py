@@ -504,7 +504,7 @@ def find_server(options: RunOptions) -> FoundServer | None:
     parts = urlsplit(address)
     record = running_server()
     if record is not None and _port(parts.netloc) == record.port and _is_here(parts.hostname):
-        return FoundServer(Door(record.url, record.token), here=True)
+        return FoundServer(Door(record.url, record.token, record.certificate), here=True)
     set_base_configuration(options.configuration)
     token = known_token(base_configuration())
     if _port(parts.netloc) is None or (token is None and not _asks_for_token(address)):
@@ -521,7 +521,8 @@ def find_server(options: RunOptions) -> FoundServer | None:
     except (OSError, http.client.HTTPException, OperationError) as error:
         raise UsageError(
             f"-m {options.jobmanager}: {error}; `serve` starts the server that takes scripts, and "
-            "without -m the script runs in this process"
+            "without -m the script runs in this process; the address of a server with TLS begins "
+            "with https://, and SSL_CERT_FILE names a certificate that this machine does not know"
         ) from error
     if not taking:
         raise UsageError(f"-m {options.jobmanager}: what answers there takes no scripts")

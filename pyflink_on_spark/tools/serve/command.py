@@ -8,6 +8,7 @@ import signal
 import sys
 import threading
 from collections.abc import Mapping
+from pathlib import Path
 
 from pyflink_on_spark._compat.errors import EnvironmentSetupError
 from pyflink_on_spark._job.submission.job import (
@@ -35,7 +36,7 @@ from pyflink_on_spark._operate.view.server_record import (
     write_server,
 )
 from pyflink_on_spark._options.flink import LOG_DIRECTORY, REST_PORT
-from pyflink_on_spark._options.own import REST_TOKEN
+from pyflink_on_spark._options.own import REST_CERTIFICATE, REST_TOKEN
 from pyflink_on_spark.tools.commands import parser_of
 from pyflink_on_spark.tools.operate.run import configure_driver_log
 
@@ -91,7 +92,9 @@ class Server:
         port = {REST_PORT.key: _PORT}
         self._network.start({**port, **configuration, REST_TOKEN.key: token})
         assert self._network.url is not None
-        self.record = ServerRecord(self._network.url, os.getpid(), token)
+        certificate = REST_CERTIFICATE.read(configuration)
+        shown = None if certificate is None else Path(certificate).read_text(encoding="ascii")
+        self.record = ServerRecord(self._network.url, os.getpid(), token, shown)
         write_server(self.record)
         self.drivers.prepare()
 

@@ -39,10 +39,11 @@ def _prepare() -> None:
 
     try:
         from pyflink_on_spark import table  # noqa: F401 - many scripts use tables
-        from pyflink_on_spark._spark import engine  # noqa: F401
-        from pyflink_on_spark._spark.jobs.streaming_job import prepare_jobs
+        from pyflink_on_spark._spark.session.session import prepare_session
+        from pyflink_on_spark.tools.serve.rehearsal import rehearse
 
-        prepare_jobs()
+        prepare_session()
+        rehearse()
     except PyFlinkOnSparkError as error:
         print(f"Spark was not prepared: {error}", file=sys.stderr)
 

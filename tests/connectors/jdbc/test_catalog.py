@@ -108,7 +108,7 @@ def test_what_postgresql_s_catalog_does_not_have(t_env, postgresql):
 )
 def test_a_server_is_not_changed(t_env, postgresql, database, statement):
     t_env.use_catalog("db")
-    with pytest.raises(UnsupportedFlinkFeature, match="a change of a catalog of type 'jdbc'"):
+    with pytest.raises(UnsupportedFlinkFeature, match="a catalog of type 'jdbc' cannot be changed"):
         t_env.execute_sql(statement)
     assert database.execute("SELECT count(*) FROM goods").fetchone() == (2,)
     t_env.execute_sql("CREATE TEMPORARY VIEW v AS SELECT id FROM goods")
