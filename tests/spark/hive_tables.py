@@ -7,10 +7,49 @@ import sys
 from pyflink.table import EnvironmentSettings, TableEnvironment
 from pyflink.table.catalog import HiveCatalog
 
+from pyflink_on_spark.errors import UnsupportedFlinkFeature
+
 
 def rows(t_env, query):
     with t_env.execute_sql(query).collect() as found:
         return sorted(tuple(row) for row in found)
+
+
+def refusal(t_env, statement):
+    try:
+        t_env.execute_sql(statement)
+    except UnsupportedFlinkFeature as error:
+        return error
+    return "nothing"
+
+
+def overwrite_and_rename(t_env):
+    """An unpartitioned table: all rows are replaced, also by none; then it has another name."""
+    t_env.execute_sql(
+        "CREATE TABLE plain (id INT, name STRING) "
+        "WITH ('connector' = 'hive', 'hive.storage.file-format' = 'parquet')"
+    )
+    seen = []
+    for statement in (
+        "INSERT OVERWRITE plain VALUES (3, 'c')",
+        "INSERT OVERWRITE plain SELECT * FROM plain WHERE id > 100",
+        "INSERT INTO plain VALUES (4, 'd')",
+    ):
+        t_env.execute_sql(statement).wait()
+        seen.append(rows(t_env, "SELECT * FROM plain"))
+    print("unpartitioned", *seen)
+    for statement in (
+        "CREATE VIEW v AS SELECT id FROM plain",
+        "ALTER TABLE plain ADD (extra INT)",
+        "ALTER TABLE plain RENAME name TO other",
+        "CREATE FUNCTION f AS 'a.b' LANGUAGE PYTHON",
+    ):
+        print("refused", refusal(t_env, statement))
+    t_env.execute_sql("ALTER TABLE plain RENAME TO plainer")
+    t_env.execute_sql("CREATE TEMPORARY VIEW v AS SELECT id FROM plainer")
+    print("view", rows(t_env, "SELECT * FROM v"))
+    t_env.execute_sql("DROP TEMPORARY VIEW v")
+    t_env.execute_sql("DROP TABLE plainer")
 
 
 def main(folder):
@@ -37,6 +76,7 @@ def main(folder):
         "WHERE day_ = 'mon'"
     ).wait()
     print("overwritten", rows(batch, "SELECT id, day_ FROM orders"))
+    overwrite_and_rename(batch)
     batch.execute_sql(
         "CREATE TABLE clicks (a INT, b AS a + 1, ts TIMESTAMP(3), WATERMARK FOR ts AS ts - "
         "INTERVAL '5' SECOND) WITH ('connector' = 'datagen', 'number-of-rows' = '3', "

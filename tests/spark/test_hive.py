@@ -9,7 +9,7 @@ from pathlib import Path
 
 _SITE = """<configuration>
 <property><name>javax.jdo.option.ConnectionURL</name>
-<value>jdbc:derby:;databaseName={0}/metastore;create=true</value></property>
+<value>jdbc:derby:memory:metastore;create=true</value></property>
 <property><name>hive.metastore.warehouse.dir</name><value>{0}/warehouse</value></property>
 </configuration>"""
 _ROOT = Path(__file__).parents[2]
@@ -38,6 +38,11 @@ def test_tables_of_hive_are_made_read_and_written(tmp_path):
         "'mon'), (2, Decimal('2.50'), None, ['c'], 'w', 'tue')]"
     )
     assert seen["overwritten"] == "[(2, 'tue'), (11, 'mon')]"
+    assert seen["unpartitioned"] == "[(3, 'c')] [] [(4, 'd')]"
+    assert seen["view"] == "[(4,)]"
+    assert done.stdout.count("refused a catalog of type 'hive' cannot be changed in this way") == 4
+    assert "CREATE TEMPORARY VIEW or FUNCTION" in seen["refused"]
+    assert f"(called at {script}:" in seen["refused"]
     assert seen["tables"] == "[('clicks',), ('orders',)]"
     assert seen["generic"] == "[(1, 2), (2, 3), (3, 4)]"
     assert seen["streamed"] == (

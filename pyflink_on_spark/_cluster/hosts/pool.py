@@ -275,6 +275,9 @@ class HostPool:
         limit = max(self._network.heartbeat_timeout, _LEAST_START_SECONDS)
         while (called := len(self._hosts)) < self._count:
             check()
+            with self._changed:
+                if self._changed.wait_for(self._complete, _LOOK_SECONDS):
+                    return
             wait.look(f"{self._count - called} of {self._count} hosts to call in")
             if start.look(running := started(), called + len(self._copies)) >= limit:
                 raise HostLost(
@@ -286,8 +289,9 @@ class HostPool:
                     f"{called} of {self._count} task slots were free within "
                     f"{seconds:g} s: other jobs have the rest, or Spark has fewer executors"
                 )
-            with self._changed:
-                self._changed.wait(_LOOK_SECONDS)
+
+    def _complete(self) -> bool:
+        return len(self._hosts) >= self._count
 
     def deploy(self, deployment: Deployment, splits: SplitDistribution | None = None) -> None:
         """Let all hosts open their subtasks, then connect with each other and begin to work.
