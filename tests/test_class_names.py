@@ -5,6 +5,10 @@ from __future__ import annotations
 import ast
 from pathlib import Path
 
+import pytest
+
+pytestmark = pytest.mark.slow
+
 PACKAGE = Path(__file__).resolve().parent.parent / "pyflink_on_spark"
 # The names of the mirror are PyFlink's.
 MIRROR = {"common", "datastream", "metrics", "table", "util"}

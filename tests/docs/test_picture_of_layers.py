@@ -5,6 +5,10 @@ from __future__ import annotations
 import runpy
 from pathlib import Path
 
+import pytest
+
+pytestmark = pytest.mark.slow
+
 GENERATOR = Path(__file__).resolve().parents[2] / "docs" / "generate_layers.py"
 
 

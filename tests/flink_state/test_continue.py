@@ -16,6 +16,8 @@ from tests.flink_state.samples import (
     results,
 )
 
+pytestmark = pytest.mark.slow
+
 
 def equal_flinks(name, second):
     assert second

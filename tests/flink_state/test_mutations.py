@@ -24,6 +24,8 @@ from tests.flink_state.samples import SAVEPOINTS, metadata_of, recorded, unpacke
 from tests.flink_state.test_moving_out import everything
 from tests.job.crash_points import CHOOSES_ALL
 
+pytestmark = pytest.mark.slow
+
 NAMES = [
     "states",
     "states-native",

@@ -7,7 +7,10 @@ import pytest
 from tests.job.pairs import Pair
 from tests.job.schedules import run_schedule
 
-pytestmark = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning"),
+]
 _COUNT, _AT_ONCE = 200, 20
 _FIRST = [0, *(pytest.param(n, marks=pytest.mark.slow) for n in range(_AT_ONCE, _COUNT, _AT_ONCE))]
 

@@ -13,7 +13,10 @@ from tests.job.crash_points import CASES, IN_HOSTS, IN_QUERIES, chosen, run, ste
 from tests.job.simulated_world import World
 
 # What is left of a dead driver is collected at any time, and still cannot touch the disk.
-pytestmark = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning"),
+]
 
 
 def test_each_step_has_a_name_of_its_own_and_a_case():

@@ -38,6 +38,8 @@ from pyflink_on_spark.tools.operate.commands import find_server, submit
 from pyflink_on_spark.tools.operate.run_options import UsageError, parse
 from pyflink_on_spark.tools.serve.command import Server, _parser
 
+pytestmark = pytest.mark.slow
+
 JOB = """
 import json, os, sys
 from pyflink_on_spark._operate.server.job_registry import DRIVER

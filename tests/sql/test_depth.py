@@ -16,6 +16,8 @@ from pyflink_on_spark.table import EnvironmentSettings, TableEnvironment
 from pyflink_on_spark.table.expressions import col, lit
 from pyflink_on_spark.testing import local_engine
 
+pytestmark = pytest.mark.slow
+
 ROWS = "(VALUES (1, 2, 'x'), (3, 4, 'y')) AS t (a, b, s)"
 TERMS = 400
 STATEMENTS = {

@@ -14,6 +14,8 @@ from pyflink_on_spark._sql.errors import TableError
 from pyflink_on_spark._sql.plan.match import PatternVariable, RowPattern, Skip
 from pyflink_on_spark._sql.runtime.match_recognize import Automaton, edges_of
 
+pytestmark = pytest.mark.slow
+
 NAMES = "ABCD"
 
 

@@ -21,6 +21,8 @@ from pyflink_on_spark.testing import LocalEngine
 from tests.structured.in_process import QueryEngine, Trouble
 from tests.structured.jobs import results_of
 
+pytestmark = pytest.mark.slow
+
 ELEMENTS = [(f"key-{i * 7 % 11}", i, i * 10 - i % 4 * 15) for i in range(200)]
 
 

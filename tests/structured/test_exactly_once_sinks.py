@@ -20,6 +20,8 @@ from pyflink_on_spark.extensions import jdbc_exactly_once_sink
 from tests.structured.in_process import QueryEngine, Trouble
 from tests.structured.test_steps import SETTINGS, STEPS
 
+pytestmark = pytest.mark.slow
+
 LINE = Types.ROW_NAMED(["line"], [Types.STRING()])
 COUNT, KEYS = 30, 5
 

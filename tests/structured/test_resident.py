@@ -21,6 +21,8 @@ from pyflink_on_spark._spark.structured.state_log import Head, StateLog
 from tests.structured.in_process import Chunks
 from tests.structured.in_process import Head as StoredHead
 
+pytestmark = pytest.mark.slow
+
 
 class Slot:
     """Answers with its process and how often it was asked; says all that to its log, too."""

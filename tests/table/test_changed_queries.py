@@ -13,6 +13,8 @@ from pyflink_on_spark.tools.check.command import main as check
 from pyflink_on_spark.tools.plan.recording import recorded_jobs
 from tests.table.query_runs import World
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(autouse=True)
 def _in_process():

@@ -9,6 +9,8 @@ from pyflink_on_spark.datastream import StreamExecutionEnvironment
 from pyflink_on_spark.table import StreamTableEnvironment
 from pyflink_on_spark.testing import local_engine
 
+pytestmark = pytest.mark.slow
+
 QUERIES = {
     "tumble": (
         "SELECT k, window_start, COUNT(*), SUM(v) FROM TABLE(TUMBLE(TABLE events, "

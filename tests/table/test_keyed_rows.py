@@ -15,6 +15,8 @@ from pyflink_on_spark.table.udf import TableAggregateFunction, udtaf
 from pyflink_on_spark.testing import StreamHarness
 from tests.runtime.state_changes import taken_changes
 
+pytestmark = pytest.mark.slow
+
 TTL = 10_000
 ROWS = Types.ROW_NAMED(["k", "v"], [Types.STRING(), Types.INT()])
 KINDS = {

@@ -13,6 +13,8 @@ from pyflink_on_spark.testing import StreamHarness
 from tests.runtime.state_changes import taken_changes
 from tests.table.conflicts import ConflictStrategy, resolved
 
+pytestmark = pytest.mark.slow
+
 ROWS = Types.ROW_NAMED(["k", "v"], [Types.STRING(), Types.INT()])
 TUMBLE = "TABLE(TUMBLE(TABLE {}, DESCRIPTOR(rt), INTERVAL '10' SECOND))"
 TIMES = "window_start, window_end"

@@ -8,6 +8,8 @@ from pyflink_on_spark.common import Configuration, Row, Types
 from pyflink_on_spark.table import Schema, StreamTableEnvironment
 from pyflink_on_spark.testing import StreamHarness
 
+pytestmark = pytest.mark.slow
+
 ROWS = Types.ROW_NAMED(["k", "v"], [Types.STRING(), Types.INT()])
 MATCH = (
     "SELECT * FROM a MATCH_RECOGNIZE (PARTITION BY k ORDER BY p{} MEASURES A.v AS x, C.v AS y "

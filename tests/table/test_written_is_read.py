@@ -14,6 +14,8 @@ from pyflink_on_spark._sql.plan.options import TableOptions
 from pyflink_on_spark._sql.tables.formats.format import find_format
 from pyflink_on_spark._sql.types import logical
 
+pytestmark = pytest.mark.slow
+
 CHANGELOGS = ("debezium-json", "canal-json", "maxwell-json", "ogg-json")
 NULL = "\\N"
 FIRST_DAY = datetime.date(1, 1, 1).toordinal() - datetime.date(1970, 1, 1).toordinal()

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import pytest
+
 from compat_tests.test_scripts import scripts
 from pyflink_on_spark.tools.check.script import examine
+
+pytestmark = pytest.mark.slow
 
 
 def test_no_script_of_the_collection_is_refused():

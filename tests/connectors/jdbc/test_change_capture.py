@@ -23,6 +23,8 @@ from pyflink_on_spark._connectors.change_capture.reader import CaptureReader, op
 from pyflink_on_spark.table import EnvironmentSettings, TableEnvironment
 from pyflink_on_spark.testing import local_engine
 
+pytestmark = pytest.mark.slow
+
 SLOT = "captured"
 
 

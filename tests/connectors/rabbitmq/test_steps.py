@@ -16,7 +16,10 @@ from tests.connectors.rabbitmq.simulated_broker import Broker
 from tests.job.crash_points import chosen, run, undisturbed
 from tests.job.simulated_world import KEYS, World
 
-pytestmark = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning"),
+]
 
 
 class QueueWorld(World):

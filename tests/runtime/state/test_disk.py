@@ -17,6 +17,8 @@ from pyflink_on_spark._runtime.state.disk.store import (
 from tests.runtime.harness import FakeClock
 from tests.runtime.state.descriptors import Descriptor
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(autouse=True)
 def state_backend():
