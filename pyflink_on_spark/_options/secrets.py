@@ -29,16 +29,20 @@ _OTHER_PARTS = ("passwd", "pwd", "passphrase", "private-key", "private_key", "pr
                 "key_pem", "basic.auth", "user.info", "user-info", "hmac", ".sas.")  # fmt: skip
 _OTHER_ENDS = (".pass", "_pass", "-pass")
 _HARMLESS_ENDS = (".provider", ".provider.type")
-_USER_IN_URL = re.compile(r"(?<=://)(?:(?=[^/?#\s@]*:)[^/?#\s]*|[^/?#\s@]{20,})(?=@)")
+# A slash in a password may be there as it is. What follows a port is not part of a password.
+_USER_IN_URL = re.compile(
+    r"(?<=://)(?:(?=[^/?#\s@]*:)[^/?#\s]*|[^/?#\s@]{20,}|"
+    r"[^/?#\s@:]{0,80}:(?!\d{1,5}[/?#])[^\s@'\"]{1,200})(?=@)"
+)
 _SHORT_NAMES = "password|passwd|pwd|passphrase|secret|private[_-]?key|api[_-]?key|access[_-]?key"
 _NAMES = (
     "password|passwd|pwd|passphrase|secret[_-]?key|secret|token|api[_-]?key|access[_-]?key|"
     r"account[_-]?key|private[_-]?key|signing[_-]?key|encryption[_-]?key|"
     r"credentials?(?![\w.-]{0,80}provider)"
 )
-_QUOTED = r"""(?:[bru]{0,2}|u&)(?:"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.|'')*')"""
+_QUOTED = r"""[\[(]{0,2}(?:[bru]{0,2}|u&)(?:"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.|'')*')"""
 _VALUE = rf"""(?:{_QUOTED}|\\{{1,8}}"[^"]*"|\\{{1,8}}'[^']*'|["']?[^&;,\s"']+)"""
-_NAMED = rf"""(?:{_NAMES})(?:[_.\d-][\w-]{{0,80}})?"""
+_NAMED = rf"""(?:{_NAMES})(?:[_.\d-][\w-]{{0,80}}|\[\d{{1,4}}\])?"""
 # Each begins with a fixed word: the time for a text is proportional to its length.
 _IN_TEXT = tuple(
     re.compile(rf"(?im)({before}){what}")
@@ -46,7 +50,7 @@ _IN_TEXT = tuple(
         (rf"""{_NAMED}\\{{0,8}}["'`]?\s{{0,8}}(?:=>|:=|=)\s{{0,8}}""", _VALUE),
         (rf"""{_NAMED}\\{{0,8}}["']\s{{0,8}}:\s{{0,8}}""", _VALUE),
         (rf"""\(\s{{0,8}}["'][\w.-]{{0,80}}?{_NAMED}["']\s{{0,8}},\s{{0,8}}""", _QUOTED),
-        (rf"(?:{_NAMES})\(\s{{0,8}}", _QUOTED),
+        (rf"(?:{_NAMES})\w{{0,10}}\(\s{{0,8}}", _QUOTED),
         (rf"(?:{_NAMES})%3d", r"(?:(?!%26)[^&\s\"'])+"),
         (rf"<(?:[\w:.-]{{0,40}}?)(?:{_NAMES})[\w.-]{{0,40}}>", "[^<]+"),
         (rf"(?:{_NAMES})[\w.-]{{0,40}}</name>\s{{0,80}}<value>", "[^<]+"),

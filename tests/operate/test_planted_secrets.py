@@ -67,6 +67,8 @@ TEXTS = [
     f'ALTER USER me IDENTIFIED BY "{PLANTED}"',
     f"-----BEGIN PRIVATE KEY-----\n{PLANTED}\n-----END PRIVATE KEY-----",
     f"token: {PLANTED}1a2b3c4d5e6f",
+    f"amqp://me:a/{PLANTED}@host:5672/x",
+    f"password=('{PLANTED}',) password[0]={PLANTED} SecretStr('{PLANTED}')",
     f"eyJhbGciOiJIUzI1NiJ9.{PLANTED}.{PLANTED}",
 ]
 
@@ -165,7 +167,8 @@ def test_secrets_are_looked_for_in_a_time_that_grows_with_the_text_only(piece):
     "Encountered unexpected token: SELECT", "columns: 'id', 'password', 'email'",
     "fs.s3a.aws.credentials.provider=org.example.Provider", "token: SELECT_something_longer",
     "password authentication failed for user 'me'",
-    "ssh://git@host/x", "file:///data/pass/x=1", "no key 'password' in the options",
+    "ssh://git@host/x", "http://host:8081/x?mail=me@there",
+    "file:///data/pass/x=1", "no key 'password' in the options",
 ])  # fmt: skip
 def test_what_is_no_secret_stays(text):
     assert masked_text(text) == text
