@@ -10,6 +10,7 @@ from pyflink_on_spark.tools.commands import COMMANDS, OPERATIONS, run_command
 from pyflink_on_spark.tools.operate.run_options import (
     RunOptions,
     UsageError,
+    check_script,
     help_lines,
     parse,
 )
@@ -91,9 +92,7 @@ def _check_word(command: str, options: RunOptions) -> None:
 
 
 def _run_script(command: str, options: RunOptions, arguments: list[str]) -> int:
-    from pyflink_on_spark.tools.operate import detach
     from pyflink_on_spark.tools.operate.commands import find_server, submit
-    from pyflink_on_spark.tools.operate.run import check_script, configure, run_script
 
     check_script(options)
     server = find_server(options) if options.log is None else None
@@ -101,6 +100,9 @@ def _run_script(command: str, options: RunOptions, arguments: list[str]) -> int:
         print(note, file=sys.stderr)
     if server is not None:
         return submit(options, server)
+    from pyflink_on_spark.tools.operate import detach
+    from pyflink_on_spark.tools.operate.run import configure, run_script
+
     configure(options, "INFO" if command and not options.quiet else None)
     if options.log is not None:
         detach.look_after_log(options.log)

@@ -48,9 +48,12 @@ from pyflink_on_spark._operate.view.job_records import (
 from pyflink_on_spark._operate.view.jobs import INITIALIZING, checkpoint_of_lost
 from pyflink_on_spark._operate.view.server_record import TOKEN_VARIABLE, known_token, running_server
 from pyflink_on_spark.common import JobStatus
-from pyflink_on_spark.tools.operate.run import check_script, close_output, configure, job_files
-from pyflink_on_spark.tools.operate.run_options import RunOptions, UsageError, without_cluster
-from pyflink_on_spark.tools.plan.recording import record
+from pyflink_on_spark.tools.operate.run_options import (
+    RunOptions,
+    UsageError,
+    check_script,
+    without_cluster,
+)
 
 _RULE = "-" * 62
 _MOMENT = "%Y-%m-%d %H:%M:%S"
@@ -120,6 +123,8 @@ def _run_operation(name: str, arguments: list[str]) -> int:
         sys.stdout.flush()
         return status
     except BrokenPipeError:
+        from pyflink_on_spark.tools.operate.run import close_output
+
         return close_output()
     except (OperationError, CheckpointError, ImportError, OSError, UsageError) as error:
         print(f"{name}: {error}", file=sys.stderr)
@@ -698,6 +703,9 @@ def first_job(options: RunOptions) -> Job | None:
         UsageError: they cannot be carried out.
         SystemExit: the script fails before.
     """
+    from pyflink_on_spark.tools.operate.run import configure, job_files
+    from pyflink_on_spark.tools.plan.recording import record
+
     configure(options, None)
     script = Path(check_script(options))
     with contextlib.redirect_stdout(sys.stderr):  # what the script itself prints

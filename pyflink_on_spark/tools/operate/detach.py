@@ -25,8 +25,7 @@ from pyflink_on_spark._operate.view.jobs import INITIALIZING
 from pyflink_on_spark._options.flink import LOG_DIRECTORY, LOG_FILES
 from pyflink_on_spark._options.own import LOG_SIZE
 from pyflink_on_spark.common import JobStatus
-from pyflink_on_spark.tools.operate.run import check_script
-from pyflink_on_spark.tools.operate.run_options import IN_BACKGROUND, RunOptions
+from pyflink_on_spark.tools.operate.run_options import IN_BACKGROUND, RunOptions, check_script
 
 _ROTATION_SECONDS = 10.0
 _CHUNK = 1024 * 1024

@@ -32,7 +32,7 @@ from pyflink_on_spark._spark.session.session import say_goodbye
 from pyflink_on_spark._spark.session.spark_defaults import command_line
 from pyflink_on_spark.common import Configuration
 from pyflink_on_spark.datastream import StreamExecutionEnvironment
-from pyflink_on_spark.tools.operate.run_options import RunOptions, UsageError
+from pyflink_on_spark.tools.operate.run_options import RunOptions, UsageError, check_script
 from pyflink_on_spark.tools.script_errors import tell_error
 
 _log = logging.getLogger("pyflink_on_spark")
@@ -133,24 +133,6 @@ def configure(options: RunOptions, log_level: str | None) -> None:
         configure_driver_log(log_level)
     except ValueError as error:
         raise UsageError(str(error)) from None
-
-
-def check_script(options: RunOptions) -> str:
-    """Return the script's path or the module's name.
-
-    Raises:
-        UsageError: there is none.
-    """
-    script = options.script
-    if script is None:
-        raise UsageError("which script? run [OPTION ...] SCRIPT [ARGUMENT ...]")
-    if options.module:
-        return script
-    if script.endswith(".jar"):
-        raise UsageError(f"{script} runs in Flink's JVM only: give a Python script")
-    if not os.path.isfile(script):
-        raise UsageError(f"there is no script {script}")
-    return script
 
 
 def job_files() -> list[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -353,3 +354,21 @@ def _named(text: str) -> _Option | None:
 
 
 _SHORTEST = len("--py")
+
+
+def check_script(options: RunOptions) -> str:
+    """Return the script's path or the module's name.
+
+    Raises:
+        UsageError: there is none.
+    """
+    script = options.script
+    if script is None:
+        raise UsageError("which script? run [OPTION ...] SCRIPT [ARGUMENT ...]")
+    if options.module:
+        return script
+    if script.endswith(".jar"):
+        raise UsageError(f"{script} runs in Flink's JVM only: give a Python script")
+    if not os.path.isfile(script):
+        raise UsageError(f"there is no script {script}")
+    return script
