@@ -56,7 +56,7 @@ from pyflink_on_spark._sql.plan.nodes import (
 )
 from pyflink_on_spark._sql.plan.options import CatalogTable, ObjectPath, ResolvedSchema
 from pyflink_on_spark._sql.plan.ports import RefusedSource, TableSource
-from pyflink_on_spark._sql.plan.signatures import UNNEST, TableFunction
+from pyflink_on_spark._sql.plan.signatures import NUMBERED_UNNEST, UNNEST, TableFunction
 from pyflink_on_spark._sql.plan.time_conditions import time_bounds, window_join
 from pyflink_on_spark._sql.runtime.joins import lookup_function
 from pyflink_on_spark._sql.syntax import queries as syntax
@@ -104,10 +104,9 @@ def bind_correlate(
         ValidationError: there is no such function, or it does not take the arguments.
     """
     if isinstance(relation, syntax.Unnest):
-        if relation.ordinality:
-            not_yet("WITH ORDINALITY", relation.span, "Number the elements in a Python function.")
         operand = binder.bind(relation.operand)
-        return correlate(node, UNNEST, (operand,), columns, left, relation.span)
+        unnest = NUMBERED_UNNEST if relation.ordinality else UNNEST
+        return correlate(node, unnest, (operand,), columns, left, relation.span)
     assert isinstance(relation, syntax.FunctionTable)
     call = relation.call
     function = binder.table_function(call)

@@ -49,6 +49,7 @@ class JsonCallParser(TypeParser):
         return {
             "JSON_VALUE": self._json_value,
             "JSON_QUERY": self._json_query,
+            "JSON_EXISTS": self._json_exists,
             "JSON_OBJECT": self._json_object,
             "JSON_ARRAY": self._json_array,
             "JSON_OBJECTAGG": self._json_object_aggregate,
@@ -91,8 +92,39 @@ class JsonCallParser(TypeParser):
         elif self.accept("WITHOUT"):
             self.accept("ARRAY")
             self.expect("WRAPPER")
+        behaviours = {"EMPTY": "NULL", "ERROR": "NULL"}
+        while not self.at(")"):
+            word = self.accept_any("NULL", "ERROR", "EMPTY")
+            if word is None:
+                raise self.unexpected()
+            if word == "EMPTY":
+                kind = self.accept_any("ARRAY", "OBJECT")
+                if kind is None:
+                    raise self.unexpected()
+                word = f"EMPTY {kind}"
+            self.expect("ON")
+            event = self.accept_any("EMPTY", "ERROR")
+            if event is None:
+                raise self.unexpected()
+            behaviours[event] = word
         self.expect(")")
-        return Call(name, (text, path), symbols=(wrapper,), span=self.since(first))
+        symbols = (wrapper, behaviours["EMPTY"], behaviours["ERROR"])
+        return Call(name, (text, path), symbols=symbols, span=self.since(first))
+
+    def _json_exists(self, name: str, first: Span) -> Expression:
+        self.expect("(")
+        text = self.expression()
+        self.expect(",")
+        path = self.expression()
+        symbols: tuple[str, ...] = ()
+        if not self.at(")"):
+            word = self.accept_any("TRUE", "FALSE", "UNKNOWN", "ERROR")
+            if word is None:
+                raise self.unexpected()
+            self.expect("ON", "ERROR")
+            symbols = (word,)
+        self.expect(")")
+        return Call(name, (text, path), symbols=symbols, span=self.since(first))
 
     def _json_object(self, name: str, first: Span) -> Expression:
         self.expect("(")

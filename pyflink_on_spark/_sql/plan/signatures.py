@@ -5,12 +5,12 @@ from __future__ import annotations
 import enum
 import re
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
 from pyflink_on_spark._sql.plan.expressions import Constant, Typed
-from pyflink_on_spark._sql.types.logical import ROWS, LogicalType, Root
+from pyflink_on_spark._sql.types.logical import INT, ROWS, LogicalType, Root
 
 Parameter = Callable[[LogicalType], "LogicalType | None"]
 """The type that an argument of some type is converted to, its own as a rule; None: it is refused.
@@ -452,6 +452,13 @@ def _unnested(types: Sequence[LogicalType]) -> Named | None:
 
 
 def _unnest_code(site: CallSite) -> str:
+    kind = site.types[0]
+    rows = _unnested_rows(site)
+    of_rows = kind.root is not Root.MAP and kind.children[0].root in ROWS
+    return f"filter(None, {rows})" if of_rows else rows
+
+
+def _unnested_rows(site: CallSite) -> str:
     # The source of the argument may assign names, which no comprehension may do where it begins.
     kind = site.types[0]
     if kind.root is Root.MAP:
@@ -459,12 +466,30 @@ def _unnest_code(site: CallSite) -> str:
     elements = f"{site.source(0)} or ()"
     if kind.root is Root.MULTISET:
         elements = f"{site.bind(Counter, 'Counter')}({elements}).elements()"
-    if kind.children[0].root in ROWS:
-        return f"filter(None, {elements})"
-    return f"zip({elements})"
+    return elements if kind.children[0].root in ROWS else f"zip({elements})"
+
+
+def _numbered(types: Sequence[LogicalType]) -> Named | None:
+    unnested = _unnested(types)
+    if unnested is None:
+        return None
+    names, kinds = unnested
+    return (*names, "ORDINALITY"), (*kinds, INT.with_nullable(False))
+
+
+def _numbered_code(site: CallSite) -> str:
+    return f"{site.bind(numbered, 'numbered')}({_unnested_rows(site)})"
+
+
+def numbered(rows: Iterable[Sequence[object] | None]) -> Iterator[tuple[object, ...]]:
+    """Yield the rows that are not NULL, with their positions from 1 on in a column more."""
+    for position, row in enumerate(rows, 1):
+        if row is not None:
+            yield (*row, position)
 
 
 UNNEST = TableFunction("UNNEST", _unnested, _unnest_code)
+NUMBERED_UNNEST = TableFunction("UNNEST", _numbered, _numbered_code)
 
 
 @dataclass(frozen=True, eq=False)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import enum
 from typing import TYPE_CHECKING
 
-from pyflink_on_spark._sql.errors import ValidationError
 from pyflink_on_spark._sql.types.logical import Root
 from pyflink_on_spark.common.data_types import DataType, DataTypes
 from pyflink_on_spark.table.expression.parts import Operand
@@ -81,10 +80,14 @@ class JsonMethods(Operand):
         return self._of("JSON_UNQUOTE")
 
     def json_exists(self, path: str, on_error: JsonExistsOnError = None) -> Expression[bool]:
-        """True if the path exists in the document."""
-        if on_error not in {None, JsonExistsOnError.FALSE}:
-            raise ValidationError(f"json_exists with {on_error} is not supported yet")
-        return self._of("JSON_EXISTS", path)
+        """True if the path exists in the document.
+
+        Args:
+            path: the path.
+            on_error: the result for errors; False if not given.
+        """
+        symbols = () if on_error is None else (on_error.name,)
+        return self._of("JSON_EXISTS", path, symbols=symbols)
 
     def json_value(
         self,
@@ -125,7 +128,14 @@ class JsonMethods(Operand):
         on_empty=JsonQueryOnEmptyOrError.NULL,
         on_error=JsonQueryOnEmptyOrError.NULL,
     ) -> Expression:
-        """Return the object or the array that a path leads to."""
-        if {on_empty, on_error} != {JsonQueryOnEmptyOrError.NULL}:
-            raise ValidationError("json_query gives NULL for nothing and for errors")
-        return self._of("JSON_QUERY", path, symbols=(wrapping_behavior.name.partition("_")[0],))
+        """Return the object or the array that a path leads to.
+
+        Args:
+            path: the path.
+            wrapping_behavior: the array around the result.
+            on_empty: the result where there is nothing.
+            on_error: the result for errors.
+        """
+        wrapper = wrapping_behavior.name.partition("_")[0]
+        behaviours = (each.name.replace("_", " ") for each in (on_empty, on_error))
+        return self._of("JSON_QUERY", path, symbols=(wrapper, *behaviours))

@@ -150,9 +150,14 @@ def _json_value(written: syntax.Call) -> str:
 
 def _json_query(written: syntax.Call) -> str:
     wrapper = {"WITHOUT": "WITHOUT_ARRAY", "CONDITIONAL": "CONDITIONAL_ARRAY"}
-    (symbol,) = written.symbols
+    symbol, *behaviours = written.symbols
     shown = wrapper.get(symbol, "UNCONDITIONAL_ARRAY")
-    return f"JSON_QUERY({', '.join(_arguments(written))}, STRING, {shown}, NULL, NULL)"
+    rest = [shown, *(each.replace(" ", "_") for each in behaviours)]
+    return f"JSON_QUERY({', '.join([*_arguments(written), 'STRING', *rest])})"
+
+
+def _json_exists(written: syntax.Call) -> str:
+    return f"JSON_EXISTS({', '.join([*_arguments(written), *written.symbols])})"
 
 
 def _is_json(written: syntax.Call) -> str:
@@ -186,6 +191,7 @@ _CALLS: dict[str, Callable[[syntax.Call], str]] = {
     "CURRENT_RANGE": lambda written: written.name,
     "JSON_VALUE": _json_value,
     "JSON_QUERY": _json_query,
+    "JSON_EXISTS": _json_exists,
     "IS JSON": _is_json,
     **{
         f"JSON_{what}_{nulls}_ON_NULL": _json_aggregate

@@ -74,7 +74,10 @@ _JSON_QUOTES = tuple(
 )
 
 
-_STEP = re.compile(r"\.([A-Za-z_$][\w$]*)|\.\*|\[\*\]|\[(\d+)\]|\['((?:[^'\\]|\\.)*)'\]|\.\.(\w+)")
+_MODE = re.compile(r"\s*(strict|lax)\s+", re.IGNORECASE)
+_STEP = re.compile(
+    r"\.([A-Za-z_$][\w$]*)|\.\*|\[\*\]|\[(-?\d+)\]|\['((?:[^'\\]|\\.)*)'\]|\.\.(\w+)"
+)
 _RETURNED = {
     "STRING": logical.STRING,
     "VARCHAR": logical.STRING,
@@ -84,7 +87,6 @@ _RETURNED = {
     "BIGINT": logical.BIGINT,
     "DOUBLE": logical.DOUBLE,
 }
-_NOTHING = object()
 
 
 class JsonPathError(ValueError):
@@ -94,7 +96,8 @@ class JsonPathError(ValueError):
 @lru_cache(maxsize=512)
 def _path(text: str) -> tuple[bool, tuple[object, ...]]:
     """Return whether a path is strict, and its steps: names, positions and None for all."""
-    mode, _, path = text.strip().rpartition(" ") if " " in text.strip() else ("", "", text.strip())
+    mode = _MODE.match(text)
+    path = text[mode.end() :] if mode else text
     if not path.startswith("$"):
         raise ValueError(f"Illegal JSON path: {text}")
     steps: list[object] = []
@@ -108,19 +111,26 @@ def _path(text: str) -> tuple[bool, tuple[object, ...]]:
             raise ValueError(f"A JSON path with .. is not supported yet: {text}")
         steps.append(int(index) if index is not None else name if name is not None else quoted)
         position = found.end()
-    return mode.strip().lower() == "strict", tuple(steps)
+    return mode is None or mode[1].lower() == "strict", tuple(steps)
 
 
-def _find(text: str, path: str) -> list[object]:
-    """Return the values at a path; none if a lax path does not exist in the document."""
+def _find(text: str, path: str) -> object:
+    """Return the value at a path, a list if the path names several, and None if it is not there.
+
+    Raises:
+        JsonPathError: the text is no JSON, or a strict path does not exist in the document.
+    """
     strict, steps = _path(path)
     try:
         found = [read_json(text)]
     except ValueError:
-        raise JsonPathError(text) from None
+        raise JsonPathError(f"{text!r} is no JSON") from None
     for step in steps:
+        strict = strict and step is not None
         found = [each for value in found for each in _step(value, step, strict)]
-    return found
+    if None in steps:
+        return found
+    return found[0] if found else None
 
 
 def _step(value: object, step: object, strict: bool) -> list[object]:
@@ -129,12 +139,12 @@ def _step(value: object, step: object, strict: bool) -> list[object]:
             return list(value.values())
         return value if isinstance(value, list) else []
     if isinstance(step, int):
-        if isinstance(value, list) and step < len(value):
+        if isinstance(value, list) and -len(value) <= step < len(value):
             return [value[step]]
     elif isinstance(value, dict) and step in value:
         return [value[step]]
     if strict:
-        raise JsonPathError(step)
+        raise JsonPathError(f"No results for path step {step!r}")
     return []
 
 
@@ -144,18 +154,19 @@ def json_value(
     """Return the scalar that a path leads to, as a text."""
     try:
         found = _find(text, path)
+        if isinstance(found, dict | list) and _path(path)[0]:
+            raise JsonPathError(f"The result of JSON_VALUE is no scalar for path {path!r}")
     except JsonPathError:
-        found = [_NOTHING]
-    if not found:
+        if on_error == "ERROR":
+            raise
+        return error
+    if found is None and _path(path)[0]:
+        return None
+    if found is None or isinstance(found, dict | list):
         if on_empty == "ERROR":
             raise ValueError(f"Empty result of JSON_VALUE function for path {path!r}")
         return empty
-    (value, *more) = found
-    if value is _NOTHING or more or isinstance(value, dict | list):
-        if on_error == "ERROR":
-            raise ValueError(f"The result of JSON_VALUE is no scalar for path {path!r}")
-        return error
-    return None if value is None else _scalar_text(value)
+    return _scalar_text(found)
 
 
 def _scalar_text(value: object) -> str:
@@ -164,30 +175,42 @@ def _scalar_text(value: object) -> str:
     return value if isinstance(value, str) else json.dumps(value)
 
 
-def json_exists(text: str, path: str) -> bool:
-    """True if a path exists in a document."""
+def json_exists(text: str, path: str, on_error: str = "FALSE") -> bool | None:
+    """True if a path leads to a value in a document."""
     try:
-        return bool(_find(text, path))
+        return _find(text, path) is not None
     except JsonPathError:
-        return False
+        if on_error == "ERROR":
+            raise
+        return {"TRUE": True, "FALSE": False}.get(on_error)
 
 
-def json_query(text: str, path: str, wrapper: str) -> str | None:
+_DOCUMENTS = {"EMPTY ARRAY": "[]", "EMPTY OBJECT": "{}"}
+
+
+def json_query(
+    text: str, path: str, wrapper: str, on_empty: str = "NULL", on_error: str = "NULL"
+) -> str | None:
     """Return the object or the array that a path leads to."""
     try:
         found = _find(text, path)
+        wrapped = wrapper == "UNCONDITIONAL" or (
+            wrapper == "CONDITIONAL" and not isinstance(found, list)
+        )
+        if found is not None and wrapped:
+            found = [found]
+        scalar = found is not None and not isinstance(found, dict | list)
+        if scalar and _path(path)[0]:
+            raise JsonPathError(f"A strict path of JSON_QUERY leads to the scalar {found!r}")
     except JsonPathError:
-        return None
-    if not found:
-        return None
-    single = found[0] if len(found) == 1 else found
-    if wrapper == "UNCONDITIONAL" or (
-        wrapper == "CONDITIONAL" and (len(found) > 1 or not isinstance(single, dict | list))
-    ):
-        return compact_json(found)
-    if len(found) > 1 or not isinstance(single, dict | list):
-        return None
-    return compact_json(single)
+        if on_error == "ERROR":
+            raise
+        return _DOCUMENTS.get(on_error)
+    if found is None or scalar:
+        if on_empty == "ERROR":
+            raise ValueError(f"Empty result of JSON_QUERY function for path {path!r}")
+        return _DOCUMENTS.get(on_empty)
+    return compact_json(found)
 
 
 def is_json(text: str, kind: str) -> bool:
@@ -247,9 +270,14 @@ def read_double(text: str | None) -> float | None:
 
 
 def _query_code(site: CallSite) -> str:
-    wrapper = site.symbols[0] if site.symbols else "WITHOUT"
+    symbols = site.symbols or ("WITHOUT",)
     name = site.bind(json_query, "json_query")
-    return f"{name}({', '.join(site.sources())}, {wrapper!r})"
+    return f"{name}({', '.join([*site.sources(), *map(repr, symbols)])})"
+
+
+def _exists_code(site: CallSite) -> str:
+    name = site.bind(json_exists, "json_exists")
+    return f"{name}({', '.join([*site.sources(), *map(repr, site.symbols)])})"
 
 
 def _is_json(negated: bool) -> Code:
@@ -354,9 +382,7 @@ _JSON = (
             Overload(
                 (characters, characters),
                 always(logical.BOOLEAN),
-                lambda site: (
-                    f"{site.bind(json_exists, 'json_exists')}({', '.join(site.sources())})"
-                ),
+                _exists_code,
                 Nulls.STRICT_NULLABLE,
             ),
         ),
