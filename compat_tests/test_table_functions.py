@@ -50,6 +50,8 @@ TEXTS = [
     ("SPLIT_INDEX('a,b,c', ',', 1)", "VarCharType(2147483647, true)", "'b'"),
     ("SPLIT_INDEX('a,b,c', ',', 5)", "VarCharType(2147483647, true)", "None"),
     ("SPLIT_INDEX('a,b,c', ',', -1)", "VarCharType(2147483647, true)", "None"),
+    ("SPLIT_INDEX('a,b,c', 44, 1)", "VarCharType(2147483647, true)", "'b'"),
+    ("SPLIT_INDEX('a,b,c', 256, 0)", "VarCharType(2147483647, true)", "None"),
     ("SPLIT('a,b,c', ',')", "ArrayType(VarCharType(2147483647, true), false)", "['a', 'b', 'c']"),
     (
         "STR_TO_MAP('a=1,b=2')",
@@ -144,6 +146,7 @@ TEXTS = [
 ]
 NUMBERS = [
     ("ABS(-5)", "IntType(false)", "5"),
+    ("ABS(CAST(-2147483648 AS INT))", "IntType(false)", "-2147483648"),
     ("ABS(CAST(-1.5 AS DECIMAL(3, 1)))", "DecimalType(3, 1, false)", "Decimal('1.5')"),
     ("POWER(2, 10)", "DoubleType(false)", "1024.0"),
     ("SQRT(16)", "DoubleType(false)", "4.0"),

@@ -174,7 +174,10 @@ one, change the docstring, then run `python docs/generate_differences.py`.
   and keeps more rows than the query asks for.
 - The NULL of an outer join of the Table API is NULL. PyFlink takes the columns of the other side to
   be NOT NULL, and returns -1 for the NULL of a number.
-- `CAST` of a timestamp before 1970 as `DATE` is its day; in Flink it can be the day after.
+- `CAST` of a timestamp before 1970 as `DATE` is its day; in Flink it can be the day after. So can
+  what `EXTRACT` and `HOUR` to `QUARTER` make of one, and the hour of 1969-12-30 12:00 is -12 there.
+- `FLOAT` and `DOUBLE` together are `DOUBLE`. In Flink `+`, `-`, `*`, `/`, `CASE`, `IF`, `ARRAY` and
+  `UNION` have the type of the first one, so that a `DOUBLE` loses digits after a `FLOAT`.
 - `STDDEV_POP` of an INT and `PERCENTILE` with `OVER` in the order of a column that is no time
   attribute take all rows so far. PyFlink computes the first with integers, and the second of each
   row alone.

@@ -8,6 +8,7 @@ import uuid
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from pyflink_on_spark._sql.codegen.casts import wrapped
 from pyflink_on_spark._sql.functions.builtin.times import ceiling_to_unit, floor_to_unit
 from pyflink_on_spark._sql.functions.parameters import (
     always,
@@ -276,7 +277,9 @@ def _to_unit(
 
 
 def _absolute(site: CallSite) -> str:
-    return f"abs({site.source(0)})"
+    absolute = f"abs({site.source(0)})"
+    # The smallest whole number has no positive counterpart, as in Java.
+    return wrapped(absolute, site.type.root) if site.type.root in logical.INTEGERS else absolute
 
 
 def _no_object(kind: LogicalType) -> LogicalType | None:

@@ -178,6 +178,11 @@ def split_index(text: str, separator: str, index: int) -> str | None:
     return parts[index] if index < len(parts) else None
 
 
+def split_index_at_code(text: str, code: int, index: int) -> str | None:
+    """Return a part between separators of which the code is given: one from 1 to 255."""
+    return split_index(text, chr(code), index) if 1 <= code <= 255 else None
+
+
 def overlay(text: str, placed: str, start: int, length: int | None = None) -> str:
     """Replace some characters of a text, from a position on."""
     size = len(placed) if length is None else length
@@ -463,6 +468,12 @@ _STRINGS = (
                 (*_TWO, as_int),
                 lambda types: _TEXT.with_nullable(True),
                 _split_index_code,
+                Nulls.STRICT_NULLABLE,
+            ),
+            Overload(
+                (characters, as_int, as_int),
+                lambda types: _TEXT.with_nullable(True),
+                calling(split_index_at_code),
                 Nulls.STRICT_NULLABLE,
             ),
         ),
