@@ -346,7 +346,7 @@ def leftovers(
 
 
 def files_of_runs(base_path: str, runs: Collection[str], files: FileSystem = LOCAL) -> list[str]:
-    """Return the files in progress of some runs under a folder, whoever continues them.
+    """Return the files in progress of some runs under a folder, whichever sink wrote them.
 
     Args:
         base_path: the folder.

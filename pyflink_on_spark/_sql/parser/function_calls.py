@@ -62,20 +62,14 @@ class JsonCallParser(TypeParser):
         self.expect(",")
         operands.append(self.expression())
         returned = self.next().upper if self.accept("RETURNING") else "STRING"
-        behaviours = {"EMPTY": "NULL", "ERROR": "NULL"}
-        while not self.at(")"):
-            word = self.accept_any("NULL", "ERROR", "DEFAULT")
-            if word is None:
-                raise self.unexpected()
+
+        def behaviour() -> str:
+            word = self._one_of("NULL", "ERROR", "DEFAULT")
             if word == "DEFAULT":
                 operands.append(self.expression())
-            self.expect("ON")
-            event = self.accept_any("EMPTY", "ERROR")
-            if event is None:
-                raise self.unexpected()
-            behaviours[event] = word
-        self.expect(")")
-        symbols = (returned, behaviours["EMPTY"], behaviours["ERROR"])
+            return word
+
+        symbols = (returned, *self._behaviours(behaviour))
         return Call(name, tuple(operands), symbols=symbols, span=self.since(first))
 
     def _json_query(self, name: str, first: Span) -> Expression:
@@ -92,24 +86,29 @@ class JsonCallParser(TypeParser):
         elif self.accept("WITHOUT"):
             self.accept("ARRAY")
             self.expect("WRAPPER")
-        behaviours = {"EMPTY": "NULL", "ERROR": "NULL"}
-        while not self.at(")"):
-            word = self.accept_any("NULL", "ERROR", "EMPTY")
-            if word is None:
-                raise self.unexpected()
-            if word == "EMPTY":
-                kind = self.accept_any("ARRAY", "OBJECT")
-                if kind is None:
-                    raise self.unexpected()
-                word = f"EMPTY {kind}"
-            self.expect("ON")
-            event = self.accept_any("EMPTY", "ERROR")
-            if event is None:
-                raise self.unexpected()
-            behaviours[event] = word
-        self.expect(")")
-        symbols = (wrapper, behaviours["EMPTY"], behaviours["ERROR"])
+
+        def behaviour() -> str:
+            word = self._one_of("NULL", "ERROR", "EMPTY")
+            return f"EMPTY {self._one_of('ARRAY', 'OBJECT')}" if word == "EMPTY" else word
+
+        symbols = (wrapper, *self._behaviours(behaviour))
         return Call(name, (text, path), symbols=symbols, span=self.since(first))
+
+    def _behaviours(self, behaviour: Callable[[], str]) -> tuple[str, str]:
+        """Read the behaviours ON EMPTY and ON ERROR, up to the closing parenthesis."""
+        found = {"EMPTY": "NULL", "ERROR": "NULL"}
+        while not self.at(")"):
+            word = behaviour()
+            self.expect("ON")
+            found[self._one_of("EMPTY", "ERROR")] = word
+        self.expect(")")
+        return found["EMPTY"], found["ERROR"]
+
+    def _one_of(self, *words: str) -> str:
+        word = self.accept_any(*words)
+        if word is None:
+            raise self.unexpected()
+        return word
 
     def _json_exists(self, name: str, first: Span) -> Expression:
         self.expect("(")
@@ -118,11 +117,8 @@ class JsonCallParser(TypeParser):
         path = self.expression()
         symbols: tuple[str, ...] = ()
         if not self.at(")"):
-            word = self.accept_any("TRUE", "FALSE", "UNKNOWN", "ERROR")
-            if word is None:
-                raise self.unexpected()
+            symbols = (self._one_of("TRUE", "FALSE", "UNKNOWN", "ERROR"),)
             self.expect("ON", "ERROR")
-            symbols = (word,)
         self.expect(")")
         return Call(name, (text, path), symbols=symbols, span=self.since(first))
 
