@@ -36,6 +36,7 @@ from pyflink_on_spark.tools.commands import run_command
 from pyflink_on_spark.tools.operate import commands
 from pyflink_on_spark.tools.operate.commands import find_server, submit
 from pyflink_on_spark.tools.operate.run_options import UsageError, parse
+from pyflink_on_spark.tools.serve import command
 from pyflink_on_spark.tools.serve.command import Server, _parser
 
 pytestmark = pytest.mark.slow
@@ -183,6 +184,23 @@ def test_a_token_is_always_needed_and_lasts(server, home):
         assert "The token is wrong" in refusal(lambda: stranger.told("POST", "/drivers", {}))  # noqa: B023
     server.close()
     assert running_server() is None
+
+
+def test_where_the_token_is(home, monkeypatch, capsys):
+    monkeypatch.setattr(command, "_wait_for_signal", lambda: None)
+    told = []
+    for options in ([], ["-D", "pyflink-on-spark.rest.token=planted"]):
+        assert command.main(["--port", "0", "--prepared", "0", *options]) == 0
+        told.append(capsys.readouterr().out)
+    monkeypatch.setenv(TOKEN_VARIABLE, "planted")
+    command.set_base_configuration({})
+    assert command.main(["--port", "0", "--prepared", "0"]) == 0
+    told.append(capsys.readouterr().out)
+    places = [text.splitlines()[1].removeprefix("The token is in ") for text in told]
+    assert places[0] == str(server_folder() / "token")
+    assert Path(places[0]).read_text(encoding="ascii")
+    assert places[1:] == ["pyflink-on-spark.rest.token", TOKEN_VARIABLE]
+    assert "planted" not in "".join(told)
 
 
 def test_files_are_taken_after_the_token_only(server):

@@ -10,7 +10,8 @@ import textwrap
 import pytest
 
 from pyflink_on_spark.tools.check.command import main
-from pyflink_on_spark.tools.check.script import examine, missing_modules
+from pyflink_on_spark.tools.check.modules import missing_modules
+from pyflink_on_spark.tools.check.script import examine
 from pyflink_on_spark.tools.check.verdict import Status
 
 SETUP = """
@@ -62,6 +63,83 @@ def test_a_text_that_grows_and_one_that_a_function_is_given():
     t_env.execute_sql(table("u", "redis"))
     """
     assert obstacles(script) == {ABSENT, "'connector' = 'redis'"}
+
+
+@pytest.mark.parametrize(
+    "script",
+    [
+        """ddl = "CREATE TABLE t (a INT) WITH (" + ",".join(
+            f"'{k}'='{v}'" for k, v in options.items()) + ")\"""",
+        """
+        parts = ["'%s' = '%s'" % (key, value) for key, value in options.items() if value]
+        ddl = f"CREATE TABLE t (a INT) WITH ({', '.join(parts)})"
+        """,
+        """
+        lines = ["'format' = 'json'"]
+        for key in options:
+            lines.append(f"'{key}' = '{options[key]}'")
+        ddl = "CREATE TABLE t (a INT) WITH (" + ", ".join(lines) + ")"
+        """,
+        """
+        ddl = "CREATE TABLE t (a INT) WITH ('format' = 'json'"
+        for key, value in sorted(options.items()):
+            ddl += f", '{key}' = '{value}'"
+        ddl += ")"
+        """,
+        """ddl = "CREATE TABLE t (a INT) WITH ('connector' = '{connector}')".format(**options)""",
+        """ddl = "CREATE TABLE t (a INT) WITH ('connector' = '%(connector)s')" % options""",
+        """ddl = f"CREATE TABLE t (a INT) WITH ('connector' = '{options.get('connector')}')\"""",
+        """ddl = f"CREATE TABLE t (a INT) WITH ('connector' = '{({**options})['connector']}')\"""",
+    ],
+)
+@pytest.mark.parametrize(
+    "made",
+    [
+        "options = {'topic': 'x', 'connector': kind}",
+        "options = dict(connector=kind, topic='x')",
+        "options = {}; options['connector'] = kind; options.update({'topic': 'x'})",
+        "options = {'connector': 'kafka', 'topic': 'x'} | {'connector': kind}",
+    ],
+)
+def test_the_options_of_a_dict(script, made):
+    script = f"{made}\n{textwrap.dedent(script)}\nt_env.execute_sql(ddl)"
+    assert obstacles(script) == {ABSENT}
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        "options['connector'] = 'kafka'",
+        "options.update(connector='kafka')",
+        "options[input()] = 'kafka'",
+        "options.pop('connector')",
+        "del options['connector']",
+        "options = load(options)",
+        "options |= {'connector': 'kafka'}",
+    ],
+)
+def test_a_dict_that_has_changed(change):
+    script = f"""
+    options = {{"topic": "x", "connector": kind}}
+    {change}
+    pairs = ",".join(f"'{{k}}'='{{v}}'" for k, v in options.items())
+    t_env.execute_sql(f"CREATE TABLE t (a INT) WITH ({{pairs}})")
+    """
+    assert obstacles(script) == set()
+
+
+def test_loops_over_statements_and_names():
+    script = """
+    for statement in ["SELEC 1", "SELECT 1"]:
+        t_env.execute_sql(statement)
+    for name, connector in [("a", "print"), ("b", "hbase-2.2")]:
+        if name == "c":
+            continue
+        t_env.execute_sql(f"CREATE TABLE {name} (x INT) WITH ('connector' = '{connector}')")
+    for environment in [t_env]:
+        environment.no_such_method()
+    """
+    assert obstacles(script) == {ABSENT, "SELEC 1", "TableEnvironment.no_such_method"}
 
 
 def test_each_absent_connector_has_a_way_out():

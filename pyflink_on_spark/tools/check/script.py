@@ -4,21 +4,23 @@ from __future__ import annotations
 
 import ast
 import contextlib
-import functools
-import importlib.util
-import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from pathlib import Path
 from types import FunctionType
 
-from pyflink_on_spark.tools.check import mirror, tables
+from pyflink_on_spark.tools.check import containers, mirror, tables
 from pyflink_on_spark.tools.check.lookup import Lookup, expects_errors, never_runs, uncalled
 from pyflink_on_spark.tools.check.mistakes import (
     jars_in,
     mistakes_in_call,
     mistakes_in_method,
     verdict_on_module,
+)
+from pyflink_on_spark.tools.check.modules import (
+    catches_missing_modules,
+    imports_with_fallback,
+    missing_modules,
+    own_module,
 )
 from pyflink_on_spark.tools.check.values import (
     HOLE,
@@ -28,14 +30,16 @@ from pyflink_on_spark.tools.check.values import (
     CallableValue,
     ClassValue,
     InstanceValue,
+    Items,
     LocalClass,
     LocalFunction,
     LocalInstance,
+    Pairs,
     Text,
     Value,
     join,
 )
-from pyflink_on_spark.tools.check.verdict import Findings, Status, Verdict
+from pyflink_on_spark.tools.check.verdict import Findings
 
 
 def annotated(annotation: ast.expr, value_of: Callable[[ast.expr], Value]) -> Value:
@@ -146,21 +150,10 @@ class Scopes:
 
 _Function = ast.FunctionDef | ast.AsyncFunctionDef
 _PASSES = 4
+_LONGEST_LOOP = 50
 _END = ast.Return | ast.Raise | ast.Continue | ast.Break
 _LITERALS = (ast.Constant, ast.JoinedStr)
-_PLAIN_NODES = (
-    ast.Constant,
-    ast.JoinedStr,
-    ast.List,
-    ast.Dict,
-    ast.Tuple,
-    ast.Set,
-    ast.ListComp,
-    ast.DictComp,
-    ast.SetComp,
-    ast.GeneratorExp,
-    ast.Compare,
-)
+_PLAIN_NODES = (ast.Set, ast.DictComp, ast.Compare)
 
 
 def examine(path: str, source: str, *, imported: bool = False) -> Findings:
@@ -238,9 +231,16 @@ class _Walk(Notes):
         match statement:
             case ast.With() | ast.AsyncWith():
                 self._with(statement)
+            case ast.Delete():
+                self._parts(statement)
+                for target in statement.targets:
+                    if isinstance(target, ast.Subscript):
+                        self._change(target.value, PLAIN)
             case ast.If():
                 self._if(statement)
-            case ast.For() | ast.AsyncFor() | ast.While() | ast.Match():
+            case ast.For():
+                self._for(statement)
+            case ast.AsyncFor() | ast.While() | ast.Match():
                 before = dict(self._known.names)
                 self._parts(statement)
                 self._known.names = merged(before, self._known.names)
@@ -248,6 +248,21 @@ class _Walk(Notes):
                 self._try(statement)
             case _:
                 self._parts(statement)
+
+    def _for(self, statement: ast.For) -> None:
+        before = dict(self._known.names)
+        parts = containers.iterated(self._quietly(statement.iter)) or ()
+        if not 0 < len(parts) <= _LONGEST_LOOP:
+            self._parts(statement)
+            self._known.names = merged(before, self._known.names)
+            return
+        self._value(statement.iter)
+        for part in parts:
+            self._assign(statement.target, part, None)
+            self._statements(statement.body)
+        self._statements(statement.orelse)
+        if any(isinstance(node, _END) for node in ast.walk(statement)):
+            self._known.names = merged(before, self._known.names)
 
     def _branch(self, body: Sequence[ast.stmt]) -> Names:
         """Go through statements that may be run or not; return what names are then."""
@@ -429,7 +444,7 @@ class _Walk(Notes):
             if isinstance(owner, LocalInstance):
                 key = (owner.node, target.attr)
                 known = self._known.attributes.get(key)
-                if isinstance(known, Text):
+                if isinstance(known, Text | Items | Pairs):
                     self._known.attributes[key] = value if value == known else PLAIN
                 elif value not in {UNKNOWN, PLAIN} or known is None:
                     self._known.attributes[key] = value
@@ -437,12 +452,34 @@ class _Walk(Notes):
                 place = (owner.cls, target.attr)
                 self._known.attached[place] = join(self._known.attached.get(place), value)
         elif isinstance(target, ast.Tuple | ast.List):
-            parts = node.elts if isinstance(node, ast.Tuple | ast.List) else []
+            parts = self._unpacked(value, node)
             for index, item in enumerate(target.elts):
-                part = self._quietly(parts[index]) if index < len(parts) else UNKNOWN
-                self._assign(item, part, None)
+                self._assign(item, parts[index] if index < len(parts) else UNKNOWN, None)
+        elif isinstance(target, ast.Subscript):
+            owner, key = self._value(target.value), self._value(target.slice)
+            self._change(target.value, containers.with_part(owner, key, value))
         else:
             self._value(target)
+
+    def _unpacked(self, value: Value, node: ast.expr | None) -> tuple[Value, ...]:
+        if isinstance(value, Items):
+            return value.parts
+        parts = node.elts if isinstance(node, ast.Tuple | ast.List) else []
+        return tuple(map(self._quietly, parts))
+
+    def _change(self, container: ast.expr, value: Value) -> None:
+        """Let a list or dict have other parts.
+
+        Args:
+            container: what has it; only names are followed.
+            value: the list or dict from now on.
+        """
+        if isinstance(container, ast.Name):
+            self._scopes.bind(container.id, value)
+        elif isinstance(container, ast.Attribute):
+            owner = self._quietly(container.value)
+            if isinstance(owner, LocalInstance | LocalClass):
+                self._known.attributes[owner.node, container.attr] = PLAIN
 
     def _annotated(self, annotation: ast.expr) -> Value:
         """Return the value of an annotation in the script."""
@@ -479,10 +516,39 @@ class _Walk(Notes):
                 return self._constant(node)
             case ast.JoinedStr():
                 return self._text(tables.joined(node, self._value), node)
-            case ast.BinOp(op=ast.Add() | ast.Mod()):
+            case ast.BinOp(op=ast.Add() | ast.Mod() | ast.BitOr()):
                 return self._sum(node)
+        return self._contained(node)
+
+    def _contained(self, node: ast.expr) -> Value:
+        """Return a list or dict, or one of its parts."""
+        if isinstance(node, ast.Subscript):
+            owner, key = self._value(node.value), self._value(node.slice)
+            return containers.part(owner, key, node.slice)
         self._parts(node)
+        match node:
+            case ast.List() | ast.Tuple() | ast.Dict():
+                return containers.literal(node, self._quietly)
+            case ast.ListComp() | ast.GeneratorExp() | ast.SetComp():
+                return self._comprehension(node.elt, node.generators)
         return PLAIN if isinstance(node, _PLAIN_NODES) else UNKNOWN
+
+    def _comprehension(self, element: ast.expr, loops: list[ast.comprehension]) -> Value:
+        """Return what a comprehension makes of a list or dict whose parts are known."""
+        loop = loops[0]
+        parts = containers.iterated(self._quietly(loop.iter)) if len(loops) == 1 else None
+        if parts is None or len(parts) > _LONGEST_LOOP:
+            return PLAIN
+        before, made = dict(self._known.names), list[Value]()
+        with self._ignored():
+            for part in parts:
+                self._assign(loop.target, part, None)
+                if not containers.certainly_holds(loop.ifs, self._value):
+                    made = [UNKNOWN]
+                    break
+                made.append(self._value(element))
+        self._known.names = before
+        return Items(tuple(made))
 
     def _attribute(self, node: ast.Attribute, owner: Value) -> Value:
         line = node.end_lineno or node.lineno
@@ -531,10 +597,14 @@ class _Walk(Notes):
             made = tables.formatted(left, node.right, self._quietly)
         else:
             made = tables.concatenated(left, right)
-        return UNKNOWN if made is None else self._text(made, node)
+        if made is None:
+            return containers.added(left, right) or UNKNOWN
+        return self._text(made, node)
 
     def _sum_of(self, statement: ast.AugAssign) -> Value:
         left, right = self._quietly(statement.target), self._value(statement.value)
+        if (grown := containers.added(left, right)) is not None:
+            return grown
         made = tables.concatenated(left, right) if isinstance(statement.op, ast.Add) else None
         return UNKNOWN if made is None else self._text(made, statement.value)
 
@@ -576,7 +646,11 @@ class _Walk(Notes):
             self._note_tables(owner, node, arguments[0])
         if made is not None:
             return self._text(made, node)
-        return self._lookup.call(called, arguments, keywords, line)
+        after = containers.changed(owner, node, self._quietly)
+        if after is not None and isinstance(node.func, ast.Attribute):
+            self._change(node.func.value, after)
+        gathered = containers.returned(owner, node, self._quietly)
+        return gathered or self._lookup.call(called, arguments, keywords, line)
 
     def _note_tables(self, owner: Value, node: ast.Call, given: Value) -> None:
         """Note what a text names or lacks that a method of tables is given first."""
@@ -631,107 +705,7 @@ def _is_static(function: _Function) -> bool:
 Names = dict[tuple[ast.AST, str], Value]
 """Values by the scope and the name."""
 
-_MISSING = {"ImportError", "ModuleNotFoundError", "Exception", "BaseException"}
-_Import = ast.Import | ast.ImportFrom
-
 
 def merged(one: Names, other: Names) -> Names:
     """Return the values of names after one branch or the other."""
     return {**one, **{key: join(one.get(key), value) for key, value in other.items()}}
-
-
-def imports_with_fallback(statement: ast.Try | ast.TryStar) -> list[_Import]:
-    """Return the imports of PyFlink for which a ``try`` has something else where they fail."""
-    if not catches_missing_modules(statement):
-        return []
-    imports = [part for part in statement.body if isinstance(part, _Import)]
-    return [part for part in imports if any(map(mirror.is_pyflink, _modules(part)))]
-
-
-def catches_missing_modules(statement: ast.Try | ast.TryStar) -> bool:
-    """True if a script continues where an import in a ``try`` fails."""
-    return any(_is_fallback(handler) for handler in statement.handlers)
-
-
-def _modules(statement: _Import) -> list[str]:
-    if isinstance(statement, ast.Import):
-        return [alias.name for alias in statement.names]
-    return [statement.module or ""]
-
-
-def _is_fallback(handler: ast.ExceptHandler) -> bool:
-    """True for a handler of failed imports after which the script continues."""
-    kinds = handler.type.elts if isinstance(handler.type, ast.Tuple) else [handler.type]
-    caught = any(kind is None or ast.unparse(kind) in _MISSING for kind in kinds)
-    ends = any(
-        isinstance(node, ast.Raise)
-        or (isinstance(node, ast.Call) and ast.unparse(node.func) in {"sys.exit", "exit", "quit"})
-        for part in handler.body
-        for node in ast.walk(part)
-    )
-    return caught and not ends
-
-
-_FOLDERS_ABOVE = 4
-_PACKAGES = {
-    "bs4": "beautifulsoup4",
-    "cv2": "opencv-python",
-    "dateutil": "python-dateutil",
-    "dotenv": "python-dotenv",
-    "kafka": "kafka-python",
-    "PIL": "pillow",
-    "psycopg2": "psycopg2-binary",
-    "sklearn": "scikit-learn",
-    "yaml": "pyyaml",
-}
-"""The packages whose modules have another name."""
-
-
-def missing_modules(name: str, level: int) -> Iterator[tuple[str, Verdict]]:
-    """Yield the module that an import needs if it is not installed, or relative.
-
-    Args:
-        name: the module, without the dots of a relative import.
-        level: how many dots there are.
-    """
-    top = name.partition(".")[0]
-    if level:
-        dotted = "." * level + name
-        yield dotted, _verdict("Put its file beside the script.")
-    elif not _is_installed(top):
-        package = _PACKAGES.get(top, top)
-        yield (
-            top,
-            _verdict(f"pip install {package}, or give the script's own module with --pyFiles."),
-        )
-
-
-def own_module(script: str, name: str, level: int = 0) -> Path | None:
-    """Return the file or folder of a module beside the script or in a folder above; or None."""
-    folder = Path(script).absolute().parent
-    folders = [folder, *list(folder.parents)[:_FOLDERS_ABOVE]]
-    if level:
-        folders = folders[level - 1 : level]
-    parts = name.split(".") if name else []
-    for each in folders:
-        place = each.joinpath(*parts) if level else each.joinpath(parts[0])
-        file = place.with_name(f"{place.name}.py") if parts else place
-        if parts and file.is_file():
-            return file
-        if place.is_dir() and (level or any(place.rglob("*.py"))):
-            return place
-    return None
-
-
-def _verdict(advice: str) -> Verdict:
-    return Verdict(Status.MISSING, "The module is neither beside the script nor installed.", advice)
-
-
-@functools.cache
-def _is_installed(top: str) -> bool:
-    if top in sys.stdlib_module_names:
-        return True
-    try:
-        return importlib.util.find_spec(top) is not None
-    except (ImportError, ValueError):
-        return False

@@ -26,7 +26,8 @@ from pyflink_on_spark._sql.tables.connectors.former_options import FORMER_CONNEC
 from pyflink_on_spark._sql.tables.connectors.registry import CONNECTORS
 from pyflink_on_spark._sql.tables.formats.format import FORMATS
 from pyflink_on_spark.table.text_expressions import parse_expressions
-from pyflink_on_spark.tools.check.values import HOLE, Text, Value
+from pyflink_on_spark.tools.check import containers
+from pyflink_on_spark.tools.check.values import HOLE, Pairs, Text, Value
 from pyflink_on_spark.tools.check.verdict import WORKS, Status, Verdict
 
 Found = tuple[str, Verdict, int]
@@ -187,6 +188,8 @@ def formatted(left: Value, right: ast.expr, value_of: _ValueOf) -> Text | None:
     if isinstance(right, ast.Dict):
         pairs = zip(right.keys, right.values, strict=True)
         by_name = {_name(key): _literal(value, value_of) for key, value in pairs}
+    else:
+        by_name = _named(value_of(right))
     in_order = right.elts if isinstance(right, ast.Tuple) else [right]
     parts = iter([_literal(part, value_of) for part in in_order])
 
@@ -222,12 +225,30 @@ def _of_method(text: str, name: str, node: ast.Call, value_of: _ValueOf) -> Text
         return Text(_PLAIN_METHODS[name](text))
     if name == "replace" and len(arguments) == 2 and HOLE not in arguments[0]:
         return Text(text.replace(arguments[0], arguments[1]))
-    if name == "join" and node.args and isinstance(node.args[0], ast.List | ast.Tuple):
-        return Text(text.join(_literal(part, value_of) for part in node.args[0].elts))
+    if name == "join" and len(node.args) == 1:
+        return _of_join(text, node.args[0], value_of)
     if name == "format":
-        named = {word.arg or "": _literal(word.value, value_of) for word in node.keywords}
+        named: dict[str, str] = {}
+        for word in node.keywords:
+            if word.arg is None:
+                named |= _named(value_of(word.value))
+            else:
+                named[word.arg] = _literal(word.value, value_of)
         return Text(_of_format(text, arguments, named))
     return None
+
+
+def _of_join(text: str, given: ast.expr, value_of: _ValueOf) -> Text | None:
+    if isinstance(given, ast.List | ast.Tuple):
+        return Text(text.join(_literal(part, value_of) for part in given.elts))
+    parts = containers.iterated(value_of(given))
+    return None if parts is None else Text(text.join(map(known_part, parts)))
+
+
+def _named(value: Value) -> dict[str, str]:
+    """The texts of a dict by their keys."""
+    pairs = value.pairs if isinstance(value, Pairs) else ()
+    return {key.text: known_part(part) for key, part in pairs if isinstance(key, Text)}
 
 
 def _of_format(text: str, in_order: list[str], named: dict[str, str]) -> str:

@@ -33,6 +33,32 @@ class Text:
 
 
 @dataclass(frozen=True)
+class Items:
+    """A list or tuple of the script.
+
+    Args:
+        parts: what is in it.
+    """
+
+    parts: tuple[Value, ...]
+
+
+@dataclass(frozen=True)
+class Pairs:
+    """A dict of the script.
+
+    Args:
+        pairs: its keys and their values, each key once.
+    """
+
+    pairs: tuple[tuple[Value, Value], ...]
+
+    def updated(self, other: Pairs) -> Pairs:
+        """The dict with the keys of another."""
+        return Pairs(tuple({**dict(self.pairs), **dict(other.pairs)}.items()))
+
+
+@dataclass(frozen=True)
 class ModuleValue:
     """A module of PyFlink's, by its dotted name."""
 
@@ -100,6 +126,8 @@ Value = (
     Unknown
     | Plain
     | Text
+    | Items
+    | Pairs
     | ModuleValue
     | ClassValue
     | InstanceValue
@@ -111,12 +139,13 @@ Value = (
 )
 UNKNOWN = Unknown()
 PLAIN = Plain()
+_WRITTEN = (Text, Items, Pairs)
 
 
 def join(one: Value | None, other: Value) -> Value:
     """Return the common value of two branches."""
     if one is None or one == UNKNOWN:
         return other
-    if isinstance(one, Text) and isinstance(other, Text) and one != other:
+    if isinstance(one, _WRITTEN) and isinstance(other, _WRITTEN) and one != other:
         return PLAIN
     return one if other in {one, UNKNOWN} else UNKNOWN

@@ -27,6 +27,7 @@ from pyflink_on_spark._operate.view.job_log import LogTail
 from pyflink_on_spark._operate.view.job_records import JobRecords, jobs_folder, private_folder
 from pyflink_on_spark._operate.view.jobs import OperatedJobs
 from pyflink_on_spark._operate.view.server_record import (
+    TOKEN_VARIABLE,
     ServerRecord,
     forget_server,
     known_token,
@@ -141,7 +142,14 @@ def _tell(record: ServerRecord) -> None:
         print(f"The jobs of this user are at {record.url}/#token={record.token}", flush=True)
     else:
         print(f"The jobs of this user are at {record.url}", flush=True)
-        print(f"The token is in {server_folder() / 'server.json'}", flush=True)
+        print(f"The token is in {_place_of_token()}", flush=True)
+
+
+def _place_of_token() -> str:
+    configuration = base_configuration()
+    if REST_TOKEN.read(configuration):
+        return REST_TOKEN.key
+    return str(server_folder() / "token") if known_token(configuration) is None else TOKEN_VARIABLE
 
 
 def _wait_for_signal() -> None:
