@@ -68,7 +68,7 @@ def _number(node: ast.expr) -> int | None:
 
 
 def returned(owner: Value, node: ast.Call, value_of: _ValueOf) -> Value | None:
-    """What a method of a list or dict returns, or ``dict``, ``list`` and their like; or None.
+    """The list or dict that a call returns, of a method or of ``dict``, ``list``; or None.
 
     Args:
         owner: what the method is called on.
@@ -109,7 +109,7 @@ def _made(name: str, node: ast.Call, value_of: _ValueOf) -> Value | None:
 
 
 def changed(owner: Value, node: ast.Call, value_of: _ValueOf) -> Value | None:
-    """What a list or dict is after one of its methods; None if the method changes nothing.
+    """The list or dict after one of its methods; None if the method changes nothing.
 
     Args:
         owner: what the method is called on.
@@ -134,7 +134,7 @@ def changed(owner: Value, node: ast.Call, value_of: _ValueOf) -> Value | None:
 
 
 def with_part(owner: Value, key: Value, value: Value) -> Value:
-    """What a list or dict is once one of its parts is another.
+    """The list or dict once one of its parts is another.
 
     Args:
         owner: the list or dict.
@@ -156,7 +156,7 @@ def added(left: Value, right: Value) -> Value | None:
 
 
 def iterated(value: Value) -> tuple[Value, ...] | None:
-    """What a loop over a value goes through; None if that is not known."""
+    """The parts that a loop over a value goes through; None if they are not known."""
     if isinstance(value, Pairs):
         return tuple(key for key, _ in value.pairs)
     return value.parts if isinstance(value, Items) else None

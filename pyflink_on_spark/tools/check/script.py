@@ -534,7 +534,7 @@ class _Walk(Notes):
         return PLAIN if isinstance(node, _PLAIN_NODES) else UNKNOWN
 
     def _comprehension(self, element: ast.expr, loops: list[ast.comprehension]) -> Value:
-        """Return what a comprehension makes of a list or dict whose parts are known."""
+        """Return the parts that a comprehension makes of known ones."""
         loop = loops[0]
         parts = containers.iterated(self._quietly(loop.iter)) if len(loops) == 1 else None
         if parts is None or len(parts) > _LONGEST_LOOP:
