@@ -187,7 +187,9 @@ SAVEPOINT_ON_SIGNAL = boolean(
 REST_TOKEN = text(
     "pyflink-on-spark.rest.token",
     None,
-    effect=works("what clients of the REST API send as `Authorization: Bearer TOKEN`"),
+    effect=works(
+        "what clients of the REST API send as `Authorization: Bearer TOKEN`, or as a password"
+    ),
 )
 REST_CERTIFICATE = text(
     "pyflink-on-spark.rest.certificate",

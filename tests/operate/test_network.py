@@ -5,6 +5,7 @@ from __future__ import annotations
 import http.client
 import json
 import socket
+from base64 import b64encode
 
 import pytest
 
@@ -88,6 +89,18 @@ def test_a_token(served):
     assert send("/jobs/overview", Authorization="Bearer wrong")[0] == 403
     assert send("/jobs/overview", Authorization="Bearer secret")[0] == 200
     assert send("/")[0] == 200
+
+
+def test_a_token_as_the_password_of_a_client_that_is_no_browser(served):
+    send = served(**{"pyflink-on-spark.rest.token": "secret"})
+    right, wrong = (f"Basic {b64encode(text).decode()}" for text in (b"me:secret", b"secret:me"))
+    assert send("/jobs/overview", Authorization=right)[0] == 200
+    for given in (wrong, "Basic", "Basic \xff", f"Basic {b64encode(bytes([255])).decode()}"):
+        assert send("/jobs/overview", Authorization=given)[0] == 403
+    browser = {"Authorization": right, "Host": "machine:8081"}
+    assert Access("secret").refusal(browser) is None
+    for header in ({"Origin": "http://machine:8081"}, {"Sec-Fetch-Site": "same-origin"}):
+        assert Access("secret").refusal({**browser, **header}) is not None
 
 
 def test_with_a_token_any_name_will_do():

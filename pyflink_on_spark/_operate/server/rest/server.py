@@ -18,6 +18,7 @@ import socketserver
 import ssl
 import threading
 import time
+from base64 import b64decode
 from collections.abc import Mapping
 from dataclasses import dataclass
 from email.message import Message
@@ -36,7 +37,7 @@ from pyflink_on_spark._operate.server.rest.routing import (
     Router,
 )
 
-_SCHEME = "Bearer "
+_SCHEME, _WITH_NAME = "Bearer ", "Basic "
 
 
 @dataclass(frozen=True)
@@ -66,11 +67,24 @@ class Access:
             return f"Requests of the page {origin} are refused."
         if self.token is None:
             return None if is_loopback(_name(host)) else f"This server is not called {host}."
-        given = known.get("authorization", "")
-        right = given.startswith(_SCHEME) and hmac.compare_digest(
-            given.removeprefix(_SCHEME).encode(), self.token.encode()
-        )
+        given = _token(known)
+        right = given is not None and hmac.compare_digest(given.encode(), self.token.encode())
         return None if right else "The token is wrong: send 'Authorization: Bearer TOKEN'."
+
+
+def _token(headers: Mapping[str, str]) -> str | None:
+    """The token of a request: alone, or as the password of a user of any name.
+
+    A browser adds a name and a password by itself to each request that any page makes, so that
+    only other programs may send these.
+    """
+    given = headers.get("authorization", "")
+    if given.startswith(_SCHEME):
+        return given.removeprefix(_SCHEME)
+    if given.startswith(_WITH_NAME) and not {"origin", "sec-fetch-site"} & set(headers):
+        with contextlib.suppress(ValueError):
+            return b64decode(given.removeprefix(_WITH_NAME)).decode().partition(":")[2]
+    return None
 
 
 def is_loopback(host: str) -> bool:
