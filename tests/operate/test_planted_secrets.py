@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import base64
 import json
 import logging
+import random
 import time
 from dataclasses import replace
 
@@ -70,6 +72,25 @@ TEXTS = [
     f"amqp://me:a/{PLANTED}@host:5672/x",
     f"password=('{PLANTED}',) password[0]={PLANTED} SecretStr('{PLANTED}')",
     f"eyJhbGciOiJIUzI1NiJ9.{PLANTED}.{PLANTED}",
+    f"curl -u me:{PLANTED} https://host/x",
+    f"curl -sume:1 -ume:{PLANTED} --proxy-user you:{PLANTED} https://host/x",
+    f"Command '['curl', '--user', 'me:{PLANTED}', 'https://host']' returned non-zero exit status 6",
+    f"mysqldump -P3306 -ume -p{PLANTED} shop",
+    f"Command '['/usr/bin/mysql', '-u', 'me', '-p{PLANTED}']' returned non-zero exit status 1",
+    f"['client', '--password', '{PLANTED}', '--host', 'x']",
+    f"keytool -storepass {PLANTED} -keypass '{PLANTED}'",
+    f"client --password='{PLANTED}'",
+    f"sshpass -p {PLANTED} ssh me@host; mongosh -u me -p {PLANTED}",
+    f"redis-cli -h host -a {PLANTED} PING",
+    f"ldapsearch -x -D cn=me -w {PLANTED}",
+    f"db:\n  password:\n    {PLANTED}\n  user: me",
+    f"passwords:\n  secret: \n  - '{PLANTED}'\r\n",
+    f"password: |\r\n    first\r\n    {PLANTED}\r\n",
+    f"private_key: >-\n  {PLANTED}\n  {PLANTED}",
+    f'{{\n    "password":\n            "{PLANTED}"\n}}',
+    f"password =\n            {PLANTED}",
+    f"Basic {base64.b64encode(f'me:{PLANTED}'.encode()).decode()}",
+    f"xoxb-{PLANTED}-1234 glpat-{PLANTED}1234 sk_live_{PLANTED}1234",
 ]
 
 
@@ -153,6 +174,12 @@ def test_no_answer_log_file_or_command_tells_a_secret(planted, driver, home, cap
         "token:a",
         'password\\\\"',
         "credentials.",
+        "curl -u ",
+        "mysql -p",
+        "password:\n  ",
+        "password: |\n ",
+        " --user a",
+        "basic aaaa",
     ],
 )
 def test_secrets_are_looked_for_in_a_time_that_grows_with_the_text_only(piece):
@@ -163,12 +190,41 @@ def test_secrets_are_looked_for_in_a_time_that_grows_with_the_text_only(piece):
     assert time.process_time() - begun < 10
 
 
+def test_a_record_of_10_megabytes_is_looked_through_in_seconds():
+    line = "key 17 of a token=x and 'user' : password: y; " * 220_000
+    begun = time.process_time()
+    hidden = masked_text(line)
+    assert time.process_time() - begun < 15
+    assert "=x" not in hidden
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_what_was_masked_stays_as_it_is(seed):
+    """Texts of all forms, cut and joined at random."""
+    chance = random.Random(seed)
+    for _ in range(25):
+        parts = [chance.choice(TEXTS) for _ in range(chance.randint(1, 4))]
+        if chance.random() < 0.5:
+            parts = [part[chance.randrange(len(part)) :] for part in parts]
+        text = chance.choice(["", " ", "\n", "\n  ", ", ", "=", ": ", "'"]).join(parts)
+        masked_once = masked_text(text)
+        assert masked_text(masked_once) == masked_once
+
+
+def test_letters_that_are_longer_in_lower_case():
+    assert masked_text(f"İİ password={PLANTED} İ") == "İİ password=****** İ"
+
+
 @pytest.mark.parametrize("text", [
     "Encountered unexpected token: SELECT", "columns: 'id', 'password', 'email'",
     "fs.s3a.aws.credentials.provider=org.example.Provider", "token: SELECT_something_longer",
     "password authentication failed for user 'me'",
     "ssh://git@host/x", "http://host:8081/x?mail=me@there",
     "file:///data/pass/x=1", "no key 'password' in the options",
+    "docker run -u 1000:1000 image", "Basic authentication is required", "sort -u file",
+    "a wrong password:\n  the server has refused it", "secret:\n  name: mine\n  key: a",
+    "mysql -P 3306 -u me -p shop", "run -p 4 --url jdbc:mysql://host/x -pyfs a.py",
+    "flink run -py job.py", "password:\n  from:\n    file: x", "one-time-password was wrong",
 ])  # fmt: skip
 def test_what_is_no_secret_stays(text):
     assert masked_text(text) == text
