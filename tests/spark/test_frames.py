@@ -5,10 +5,12 @@ from __future__ import annotations
 import datetime
 import decimal
 import time
+from pathlib import Path
 
 import pytest
 
 from pyflink_on_spark._compat.errors import JobExecutionError
+from pyflink_on_spark._spark.session.frames import staged
 from pyflink_on_spark.common import Configuration, Types
 from pyflink_on_spark.datastream import StreamExecutionEnvironment
 from pyflink_on_spark.extensions import from_spark, to_spark
@@ -175,3 +177,32 @@ def test_batches_that_checkpoints_are_past_are_removed(spark, env, tmp_path):
     client.cancel().result()
     assert found == [0, 1, 2]
     assert not list(staging.glob("batch-*"))
+
+
+@pytest.fixture
+def lenient(spark):
+    """Spark's settings with which it skips files that it cannot read."""
+    names = ["spark.sql.files.ignoreCorruptFiles", "spark.sql.files.ignoreMissingFiles"]
+    before = {name: spark.conf.get(name) for name in names}
+    for name in names:
+        spark.conf.set(name, "true")
+    yield
+    for name, value in before.items():
+        spark.conf.set(name, value)
+
+
+@pytest.mark.usefixtures("lenient")
+@pytest.mark.parametrize("damage", [Path.unlink, lambda file: file.write_bytes(b"PAR1 no more")])
+def test_staged_rows_are_all_read_or_none(spark, tmp_path, damage):
+    files = []
+    for number in range(3):
+        spark.range(number, number + 1).coalesce(1).write.parquet(str(tmp_path / f"{number}"))
+        files.extend(str(file) for file in (tmp_path / f"{number}").glob("*.parquet"))
+    frame = staged(spark, files)
+    assert sorted(row.id for row in frame.collect()) == [0, 1, 2]
+    damage(Path(files[1]))
+    assert len(spark.read.schema("id LONG").parquet(*files[::2]).collect()) == 2
+    with pytest.raises(Exception, match=Path(files[1]).name):
+        frame.collect()
+    with pytest.raises(Exception, match=Path(files[1]).name):
+        staged(spark, files).collect()
