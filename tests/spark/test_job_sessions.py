@@ -9,6 +9,7 @@ from pyspark.errors import PySparkException
 
 from pyflink_on_spark._spark.structured import job_sessions
 from pyflink_on_spark._spark.structured.job_sessions import JobSessions
+from pyflink_on_spark._spark.structured.server_calls import ServerCall
 
 
 class Session:
@@ -18,6 +19,8 @@ class Session:
         self.settings: dict[str, str] = {}
         self.artifacts: list[str] = []
         self.closed = False
+        self.sources: list[type] = []
+        self.dataSource = SimpleNamespace(register=self.sources.append)
         self.conf = SimpleNamespace(set=self.settings.__setitem__, get=self._get)
 
     def _get(self, key: str, default: str) -> str:
@@ -45,6 +48,7 @@ def test_jobs_without_files_share_a_session(sessions):
     assert shared is not users
     assert sessions.of(users, {"parallelism.default": "2"}) is shared
     assert shared.artifacts == ["package.zip"]
+    assert shared.sources == [ServerCall]
     assert shared.settings["spark.sql.adaptive.enabled"] == "false"
     assert users.settings == {}
 

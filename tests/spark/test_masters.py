@@ -73,6 +73,8 @@ ModuleNotFoundError: No module named 'theirs'
         "An exception was thrown from the Python worker:\n"
         "ModuleNotFoundError: No module named 'theirs'"
     )
+    in_one_line = told.replace("worker:\n", "worker: ")
+    assert gist(in_one_line) == gist(told).replace("worker:\n", "worker: ")
 
 
 def test_a_gist_is_short():

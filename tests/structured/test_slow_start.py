@@ -60,6 +60,37 @@ def test_a_call_of_a_task_is_made_again():
     assert once_started(call, "mine") == "done"
 
 
+GONE = RuntimeError("""Job aborted due to stage failure: (TID 46): java.io.IOException: Broken pipe
+\tat java.base/java.io.FileOutputStream.writeBytes(Native Method)
+\tat org.apache.spark.api.python.PythonWorkerFactory.stopWorker(PythonWorkerFactory.scala:523)
+\tat org.apache.spark.api.python.PythonWorkerFactory.create(PythonWorkerFactory.scala:174)
+\tat org.apache.spark.SparkEnv.createPythonWorker(SparkEnv.scala:326)
+""")
+LOST = RuntimeError("Python worker exited unexpectedly (crashed)")
+
+
+@pytest.mark.parametrize("error", [GONE, LOST])
+def test_a_savepoint_survives_a_lost_process(error):
+    """A soak killed the process that starts Python, just before the job was to stop."""
+    errors = [error]
+
+    def call():
+        if errors:
+            raise errors.pop()
+        return "done"
+
+    assert once_started(call, "mine", repeatable=True) == "done"
+
+
+def test_a_worker_lost_in_the_users_code_is_for_the_restart_strategy():
+    for error in (LOST, RuntimeError("java.io.IOException: Broken pipe\n\tat their.Socket.write")):
+        with pytest.raises(RuntimeError, match=r"crashed|their\.Socket"):
+            Job(error)._attempt(0)
+    job = Job(GONE)
+    job._attempt(0)
+    assert job.runs == [0, 0]
+
+
 def told_of(caplog, looks, *, active):
     """The lines that are logged if the job looks at these times at these micro-batches."""
     times = iter([0, *(time for time, _ in looks)])

@@ -111,7 +111,7 @@ def _elements(channel: Channel) -> Iterator[object]:
 
 
 _FAILURE = re.compile(re.escape(FAILURE_BEGINS) + "(.*?)" + re.escape(FAILURE_ENDS), re.DOTALL)
-_LOST_WORKER = re.compile(r"Python worker (?:exited unexpectedly|process .*?terminated)")
+LOST_WORKER = re.compile(r"Python worker (?:exited unexpectedly|process .*?terminated)")
 _LOST = (
     "a Python worker process ended unexpectedly: it was killed, ran out of memory, or crashed in "
     "native code"
@@ -156,7 +156,7 @@ def _text(job_name: str, text: str, tasks: Iterable[str]) -> str:
     found = _FAILURE.search(text)
     if found is not None:
         return found[1]
-    if _LOST_WORKER.search(text):
+    if LOST_WORKER.search(text):
         return f"the job {job_name!r} failed: {_LOST}{_ran(tasks)}"
     return f"the job {job_name!r} failed in Spark: {gist(text)}"
 

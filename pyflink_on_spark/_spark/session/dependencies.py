@@ -56,6 +56,18 @@ class ShippedDependencies:
         return [replace(folder, path=SparkFiles.get(folder.name)) for folder in self.folders]
 
 
+@dataclass(frozen=True)
+class PlacedDependencies(ShippedDependencies):
+    """The dependencies for a process without Spark's files, beside one that has them.
+
+    Their folders are as they are on this machine.
+    """
+
+    def here(self) -> list[DependencyFolder]:
+        """Return the folders."""
+        return list(self.folders)
+
+
 def spark_settings(configuration: Mapping[str, str]) -> dict[str, str]:
     """Return the settings of the Spark session for a job's configuration.
 

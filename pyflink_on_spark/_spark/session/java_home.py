@@ -108,7 +108,7 @@ def _ask(executable: Path) -> str:
     return "\n".join(f'{names[name]}="{value}"' for name, value in told if name in names)
 
 
-_PYTHON_FRAMES = re.compile(r"^Traceback \(most recent call last\):\n(?: .*\n)+", re.MULTILINE)
+_PYTHON_FRAMES = re.compile(r"Traceback \(most recent call last\):\n(?: .*\n)+")
 
 
 def gist(text: str) -> str:

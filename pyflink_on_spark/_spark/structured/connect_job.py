@@ -9,13 +9,14 @@ import sys
 import uuid
 import zipfile
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, cast
 
 import cloudpickle
 from pyspark.sql import SparkSession
 from pyspark.sql.streaming import StreamingQuery
+from pyspark.sql.streaming.stateful_processor import StatefulProcessor
 
 from pyflink_on_spark._compat.errors import CheckpointError, EnvironmentSetupError
 from pyflink_on_spark._job.attempts.restarts import SavepointRequest
@@ -24,8 +25,8 @@ from pyflink_on_spark._job.submission.job import Job
 from pyflink_on_spark._runtime.checkpoints.checkpoint_files import Folder, StateFile, folder
 from pyflink_on_spark._runtime.user_code.dependencies import PythonDependencies, lay_out
 from pyflink_on_spark._spark.jobs.stage_function import WorkerEnvironment, channel_names
-from pyflink_on_spark._spark.session.dependencies import ShippedDependencies
-from pyflink_on_spark._spark.session.spark_defaults import scratch_subfolder
+from pyflink_on_spark._spark.session.dependencies import PlacedDependencies, ShippedDependencies
+from pyflink_on_spark._spark.session.spark_defaults import PACKAGE_ROOT, scratch_subfolder
 from pyflink_on_spark._spark.structured.batches import CONTROL, TAKEN_OVER, over
 from pyflink_on_spark._spark.structured.levels import Levels
 from pyflink_on_spark._spark.structured.pace import Bell
@@ -39,10 +40,14 @@ from pyflink_on_spark._spark.structured.server_batches import (
     answer_of,
     ask,
     fetch,
-    on_server,
     recipe_of,
 )
-from pyflink_on_spark._spark.structured.slot import DRAINS, ENDS
+from pyflink_on_spark._spark.structured.server_calls import in_planner, in_task
+from pyflink_on_spark._spark.structured.server_start import (
+    starting_function,
+    starting_processor,
+)
+from pyflink_on_spark._spark.structured.slot import DRAINS, ENDS, LevelPlan
 from pyflink_on_spark._spark.structured.slow_start import Waiting
 
 _POLL_SECONDS = 0.2
@@ -130,17 +135,20 @@ class ConnectJob(QueryJob):
 
     def _let_slots_go(self, number: int) -> None:
         with contextlib.suppress(Exception):  # what the attempt failed with is the error to tell
-            self._call(functools.partial(_end, self._home.uri, number))
+            self._ask_planner(functools.partial(_end, self._home.uri, number))
 
     def _wake(self) -> None:
-        self._call(functools.partial(_wake, self._home.uri))
+        self._ask_planner(functools.partial(_wake, self._home.uri))
 
     def _run_query(self, number: int) -> None:
         recipe = cloudpickle.dumps(
             CommitsRecipe.of(self._job, self._home.uri, len(self._levels.levels)), 5
         )
         slots = sum(len(level.targets) for level in self._levels.levels)
-        query = self._start(ServerBatches(recipe, slots, self._environment), number)
+        place = functools.partial(_placed, self._environment)
+        self._package, environment = self._ask_planner(place)
+        batches = cloudpickle.dumps(ServerBatches(recipe, slots, environment), 5)
+        query = self._start(starting_function(self._package, batches), number)
         saving = _Saving(self)
         try:
             last = self._follow_results(query, number, saving)
@@ -155,6 +163,9 @@ class ConnectJob(QueryJob):
             self._call(functools.partial(_finish, recipe, last, number + 1))
         else:
             self._finish_with(saving.stopping, recipe, last, number + 1)
+
+    def _processor(self, plan: LevelPlan) -> StatefulProcessor:
+        return starting_processor(self._package, cloudpickle.dumps(super()._processor(plan), 5))
 
     def _finish_with(self, stopping: _Stopping, recipe: bytes, last: int, attempts: int) -> None:
         """Commit the last micro-batch, and write the savepoint with which the job ends."""
@@ -173,8 +184,7 @@ class ConnectJob(QueryJob):
     def _follow_results(self, query: StreamingQuery, number: int, saving: _Saving) -> int:
         """Hand over results until the job has ended; return its last micro-batch.
 
-        To fetch results is a job of Spark, which takes a task from the query: they are fetched
-        when Spark tells of another micro-batch.
+        They are fetched when Spark tells of another micro-batch.
         """
         waiting = Waiting(self._job.name)
         last: tuple[Any, ...] | None = None
@@ -188,7 +198,7 @@ class ConnectJob(QueryJob):
                 self._progress.update(number, results.checkpoint, results.progress)
                 if results.ended:
                     return results.batch
-            saving.go_on(news)
+            saving.go_on()
             self._check_cancelled()
             self._check_printers()
             waiting.note(self._fetched if self._fetched >= 0 else None, lambda: query.status)
@@ -198,17 +208,21 @@ class ConnectJob(QueryJob):
 
     def _fetch(self) -> list[Results]:
         home, configuration = self._home.uri, self._settings.configuration
-        found = self._call(functools.partial(_fetch, home, configuration, self._fetched))
+        fetch = functools.partial(_fetch, home, configuration, self._fetched)
+        found: Any = self._ask_planner(fetch)
         return [pickle.loads(content) for content in found]
 
     def _call(self, function: Any) -> Any:
-        return on_server(self._session, self._environment, function, self._job.name)
+        return in_task(self._session, self._environment, function, self._job.name)
+
+    def _ask_planner(self, function: Any) -> Any:
+        return in_planner(self._session, self._environment, function, self._job.name)
 
     def _ask(self, name: str, request: Asked) -> None:
-        self._call(functools.partial(_ask, self._home.uri, name, request))
+        self._ask_planner(functools.partial(_ask, self._home.uri, name, request))
 
     def _answer(self, name: str) -> str | CheckpointError | None:
-        answer: str | CheckpointError | None = self._call(
+        answer: str | CheckpointError | None = self._ask_planner(
             functools.partial(_answer, self._home.uri, name)
         )
         return answer
@@ -238,13 +252,9 @@ class _Saving:
         self._asked: tuple[str, SavepointRequest] | None = None
         self.stopping: _Stopping | None = None
 
-    def go_on(self, news: bool) -> None:
-        """Ask for the next savepoint, or look what has come of the last one.
-
-        Args:
-            news: whether another micro-batch may have answered.
-        """
-        if self.stopping is not None or (self._asked is not None and not news):
+    def go_on(self) -> None:
+        """Ask for the next savepoint, or look what has come of the last one."""
+        if self.stopping is not None:
             return
         if self._asked is None:
             request = self._job._next_request()
@@ -288,6 +298,16 @@ def _trigger(query: StreamingQuery) -> tuple[object, ...] | None:
     """Return which micro-batch Spark tells of last, and when it began; None before the first."""
     told = query.lastProgress
     return None if told is None else (told["batchId"], told["timestamp"])
+
+
+def _placed(environment: WorkerEnvironment) -> tuple[str, WorkerEnvironment]:
+    """Return where the server has this package, and the environment with the job's folders there.
+
+    Args:
+        environment: that of tasks, to which Spark gives these folders.
+    """
+    folders = PlacedDependencies(tuple(environment.dependencies.here()))
+    return str(PACKAGE_ROOT), replace(environment, dependencies=folders)
 
 
 def _ask(home: str, name: str, request: Asked) -> None:

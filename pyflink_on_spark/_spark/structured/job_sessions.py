@@ -10,6 +10,7 @@ from weakref import WeakKeyDictionary
 from pyflink_on_spark._runtime.user_code.dependencies import PythonDependencies
 from pyflink_on_spark._spark.session.dependencies import packed_package
 from pyflink_on_spark._spark.session.spark_defaults import BUNDLE_SETTINGS
+from pyflink_on_spark._spark.structured.server_calls import ServerCall
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -52,6 +53,7 @@ def _equipped(session: SparkSession) -> SparkSession:
     for key, value in BUNDLE_SETTINGS.items():
         new.conf.set(key, value)
     new.addArtifacts(str(packed_package()), pyfile=True)
+    new.dataSource.register(ServerCall)
     return new
 
 

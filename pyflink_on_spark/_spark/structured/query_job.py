@@ -13,6 +13,7 @@ from typing import Any
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812 - as everybody does
 from pyspark.sql.streaming import DataStreamWriter, StreamingQuery
+from pyspark.sql.streaming.stateful_processor import StatefulProcessor
 
 from pyflink_on_spark._cluster.transport.result_channel import Channel
 from pyflink_on_spark._compat.errors import (
@@ -318,14 +319,13 @@ class QueryJob(StatefulJob):
         """Return the writer of the query; for the arguments see ``_start``."""
         levels = self._levels
         frame = _ticks(self._session, levels.levels[0].targets)
-        environment = WorkerEnvironment.of_driver(self._dependencies)
         restore = self._commits.restore
         limits = Limits.of(self._job.bounded, self._settings.interval)
         if len(levels.levels[0].targets) > levels.partitions:  # slots wait one after the other
             limits = replace(limits, rests=False)
         names: set[str] = set()
         for plan in level_plans(levels, self._job.settings, number, restore, limits):
-            processor = SlotProcessor(plan, self._home.uri, environment)
+            processor = self._processor(plan)
             groups = frame.groupBy("target")
             frame = groups.transformWithState(processor, SCHEMA, "append", "None")
             frame = _observed(frame, plan, names)
@@ -339,6 +339,10 @@ class QueryJob(StatefulJob):
         if interval is not None and not self._job.bounded:
             writer = writer.trigger(processingTime=f"{interval} milliseconds")
         return writer
+
+    def _processor(self, plan: LevelPlan) -> StatefulProcessor:
+        environment = WorkerEnvironment.of_driver(self._dependencies)
+        return SlotProcessor(plan, self._home.uri, environment)
 
     def _deliver(self, channel: str, things: list[object]) -> None:
         """Pass on the elements that a subtask has sent; a slow reader may delay this."""

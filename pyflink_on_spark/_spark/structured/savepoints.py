@@ -202,7 +202,7 @@ def write_slots(
             writer = _SlotWriter(level, place.uri, dict(configuration))
             logs = _logs(session, home.inside(QUERY).uri, batch, level)
             written = logs.mapInArrow(writer.__call__, "target INT, file BINARY")
-            rows = once_started(written.collect, name)
+            rows = once_started(written.collect, name, repeatable=True)
             found = sorted(rows, key=lambda row: row["target"])
             files += [pickle.loads(row["file"]) for row in found]
     return files

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pickle
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -27,7 +26,6 @@ from pyflink_on_spark._spark.structured.batches import (
 )
 from pyflink_on_spark._spark.structured.savepoints import StoredState
 from pyflink_on_spark._spark.structured.slot import wish
-from pyflink_on_spark._spark.structured.slow_start import once_started
 
 RESULTS = "results"
 """The folder, in the home of a query, where results wait until the client fetches them."""
@@ -224,29 +222,3 @@ def answer_of(home: Folder, name: str) -> str | CheckpointError | None:
         return None
     answer: str | CheckpointError = pickle.loads(place.read(name))
     return answer
-
-
-def on_server(
-    session: Any, environment: WorkerEnvironment, function: Callable[[], object], job: str
-) -> object:
-    """Call a function in a task, where the home of a query can be reached; return the result.
-
-    Args:
-        session: that of the job.
-        environment: that of tasks.
-        function: may run again where a task fails.
-        job: the name of the job.
-    """
-
-    def call(batches: Any) -> Any:
-        import pyarrow
-
-        for _ in batches:
-            pass
-        with environment.active():
-            result = cloudpickle.dumps(function(), 5)
-        yield pyarrow.RecordBatch.from_pydict({"result": [result]})
-
-    called = session.range(0, 1, 1, 1).mapInArrow(call, "result BINARY")
-    [row] = once_started(called.collect, job)
-    return pickle.loads(bytes(row[0]))

@@ -3,19 +3,29 @@
 from __future__ import annotations
 
 import logging
+import re
 import time
 from collections.abc import Callable
 from typing import TypeVar
+
+from pyflink_on_spark._spark.jobs.running_job import LOST_WORKER
 
 _log = logging.getLogger("pyflink_on_spark")
 TRIES = 10
 _TELL_SECONDS = 60.0
 _NOT_WAITED = "Python worker failed to connect back"
+_DAEMON_GONE = re.compile(r"Broken pipe\s+at (?:.*\s+at )*?\S*PythonWorkerFactory\.create\(")
 R = TypeVar("R")
 
 
-def once_started(call: Callable[[], R], job: str, check: Callable[[], None] | None = None) -> R:
-    """Make a call; make it again if Spark has not waited for its own Python process.
+def once_started(
+    call: Callable[[], R],
+    job: str,
+    check: Callable[[], None] | None = None,
+    *,
+    repeatable: bool = False,
+) -> R:
+    """Make a call; make it again if Spark has not started its own Python process.
 
     Where Python did not start, nothing of the user's or ours has run.
 
@@ -23,6 +33,7 @@ def once_started(call: Callable[[], R], job: str, check: Callable[[], None] | No
         call: runs something in Spark.
         job: the name of the job.
         check: raises if the job is cancelled meanwhile.
+        repeatable: whether the call is also made again if its Python process was lost.
     """
     for _ in range(TRIES - 1):
         try:
@@ -30,9 +41,16 @@ def once_started(call: Callable[[], R], job: str, check: Callable[[], None] | No
         except Exception as error:
             if check is not None:
                 check()
-            if _NOT_WAITED not in str(error):
+            text = str(error)
+            if _NOT_WAITED in text:
+                what = "Python did not start within Spark's 10 s"
+            elif _DAEMON_GONE.search(text):
+                what = "the process that starts Python for Spark has ended"
+            elif repeatable and LOST_WORKER.search(text):
+                what = "a Python worker process has ended"
+            else:
                 raise
-            _log.warning("Python did not start within Spark's 10 s; %r begins again", job)
+            _log.warning("%s; %r begins again", what, job)
     return call()
 
 

@@ -1,0 +1,58 @@
+"""Code that a Spark Connect server can unpickle without this package.
+
+Spark gives the Python processes that it starts beside its own driver, for each query, none of the
+files of a session. What they get is defined inside functions, since such code travels by value.
+"""
+
+from __future__ import annotations
+
+import pickle
+import sys
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from pyspark.sql.streaming.stateful_processor import StatefulProcessor
+
+
+def starting_function(package: str, function: bytes) -> Callable[[Any, int], None]:
+    """Return a function for ``foreachBatch`` that calls a pickled one.
+
+    Args:
+        package: where this package is on the server.
+        function: the pickled one.
+    """
+    loaded: list[Callable[[Any, int], None]] = []
+
+    def start(frame: Any, batch: int) -> None:
+        if not loaded:
+            if package not in sys.path:
+                sys.path.insert(0, package)
+            loaded.append(pickle.loads(function))
+        loaded[0](frame, batch)
+
+    return start
+
+
+def starting_processor(package: str, processor: bytes) -> StatefulProcessor:
+    """Return a processor that does what a pickled one does.
+
+    Args:
+        package: where this package is on the server; elsewhere Spark's workers have it.
+        processor: the pickled one.
+    """
+
+    class Start(StatefulProcessor):
+        def init(self, handle: Any) -> None:
+            if package not in sys.path:
+                sys.path.insert(0, package)
+            self._processor = pickle.loads(processor)
+            self._processor.init(handle)
+
+        def handleInputRows(self, key: Any, rows: Any, timerValues: Any) -> Iterator[Any]:  # noqa: N802, N803
+            found: Iterator[Any] = self._processor.handleInputRows(key, rows, timerValues)
+            return found
+
+        def close(self) -> None:
+            self._processor.close()
+
+    return Start()

@@ -1,0 +1,75 @@
+"""The functions for a server's own Python processes can be unpickled without this package."""
+
+from __future__ import annotations
+
+import pickle
+import subprocess
+import sys
+from types import SimpleNamespace
+from typing import Any
+
+from pyspark import cloudpickle
+
+from pyflink_on_spark._spark.jobs.stage_function import WorkerEnvironment
+from pyflink_on_spark._spark.session.dependencies import ShippedDependencies
+from pyflink_on_spark._spark.session.spark_defaults import PACKAGE_ROOT
+from pyflink_on_spark._spark.structured.processor import SlotProcessor
+from pyflink_on_spark._spark.structured.server_start import starting_function, starting_processor
+from pyflink_on_spark._spark.structured.slot import wish
+from pyflink_on_spark._spark.structured.state_log import HEAD, LOG
+
+# Spark pickles functions with its own cloudpickle.
+LOADER = """
+import importlib.abc, pickle, sys
+package, file = sys.argv[1:]
+
+class Elsewhere(importlib.abc.MetaPathFinder):
+    def find_spec(self, name, path, target=None):
+        if name == "pyflink_on_spark" and package not in sys.path:
+            raise ModuleNotFoundError(name)
+
+sys.meta_path.insert(0, Elsewhere())
+sys.path[:] = [each for each in sys.path if each != package]
+with open(file, "rb") as content:
+    loaded = pickle.load(content)
+assert not [name for name in sys.modules if name.startswith("pyflink_on_spark")]
+"""
+
+
+def load(tmp_path, thing, then):
+    """Unpickles something in a process that has not this package, and runs code with it."""
+    file = tmp_path / "pickled"
+    file.write_bytes(cloudpickle.dumps(thing))
+    command = [sys.executable, "-c", LOADER + then, str(PACKAGE_ROOT), str(file)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def test_the_function_of_a_micro_batch(tmp_path):
+    then = """
+loaded("ends", 3)
+print("pyflink_on_spark._spark.structured.slot" in sys.modules)
+"""
+    function = starting_function(str(PACKAGE_ROOT), pickle.dumps(wish))
+    assert load(tmp_path, function, then) == "True\n"
+
+
+def test_the_processor_of_a_level(tmp_path):
+    then = """
+class Handle:
+    def getValueState(self, name, schema):
+        print(name)
+
+    getMapState = lambda self, name, *_: print(name)
+
+loaded.init(Handle())
+print(list(loaded.handleInputRows((5,), iter([1, 2]), None)))
+print("pyflink_on_spark._spark.structured.slot" in sys.modules)
+loaded.close()
+"""
+    plan: Any = SimpleNamespace(number=0, attempt=1, level=SimpleNamespace(targets=[0]))
+    environment = WorkerEnvironment.of_driver(ShippedDependencies(()))
+    processor = pickle.dumps(SlotProcessor(plan, "file:///home", environment))
+    started = starting_processor(str(PACKAGE_ROOT), processor)
+    assert load(tmp_path, started, then) == f"{HEAD}\n{LOG}\n[1, 2]\nFalse\n"
