@@ -116,7 +116,8 @@ def test_the_application_of_kubernetes():
 def test_the_dags_of_airflow():
     tree = ast.parse((FILES / "airflow_dag.py").read_text())
     imported = {n.module for n in ast.walk(tree) if isinstance(n, ast.ImportFrom)}
-    assert imported == {"__future__", "airflow.sdk", "airflow.providers.standard.operators.bash"}
+    standard = {f"airflow.providers.standard.{kind}.bash" for kind in ("operators", "sensors")}
+    assert imported == {"__future__", "airflow.sdk", *standard}
 
 
 def test_the_alerts_name_metrics_that_exist():

@@ -82,6 +82,12 @@ class Browser:
         self._send("Input.dispatchKeyEvent", type="keyDown", **known, **typed)
         self._send("Input.dispatchKeyEvent", type="keyUp", **known)
 
+    def choose_file(self, selector: str, path: str) -> None:
+        """Choose a file in an input of the page, as a person does in the dialog of the system."""
+        root = self._send("DOM.getDocument")["root"]["nodeId"]
+        node = self._send("DOM.querySelector", nodeId=root, selector=selector)["nodeId"]
+        self._send("DOM.setFileInputFiles", nodeId=node, files=[path])
+
     def screenshot(self) -> bytes:
         """Return the whole page as PNG."""
         shot = self._send("Page.captureScreenshot", captureBeyondViewport=True)

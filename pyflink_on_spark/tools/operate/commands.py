@@ -461,7 +461,16 @@ def _time(milliseconds: int, form: str) -> str:
 
 
 def _parser(name: str, what: str) -> argparse.ArgumentParser:
-    return argparse.ArgumentParser(prog=f"python -m pyflink_on_spark {name}", description=what)
+    return argparse.ArgumentParser(
+        prog=f"python -m pyflink_on_spark {name}", description=what, epilog=_ADDRESS
+    )
+
+
+_ADDRESS = (
+    "-m HOST:PORT, or https://HOST:PORT, asks the server of all jobs (`serve`) there, with the "
+    f"token in {TOKEN_VARIABLE}. Other options that name a cluster of Flink are passed over with a "
+    "line."
+)
 
 
 _OPERATIONS: dict[str, Callable[[list[str], Records], int]] = {

@@ -158,6 +158,7 @@ def test_failures_that_are_ignored(search, t_env):
         ("d DATE", ["'index' = '{d|bb}'"], "Invalid index pattern"),
         ("s STRING", ["'hosts' = 'localhost:9200'"], "http://host_name:port"),
         ("s STRING", ["'hosts' = 'http://localhost'"], "missing port"),
+        ("s STRING", ["'hosts' = 'http://a:1,http://b:1'"], "a semicolon is between two hosts"),
         ("s STRING", ["'username' = 'me'"], "must be set at the same time"),
         ("s STRING", ["'sink.bulk-flush.max-size' = '100 bytes'"], "MB granularity"),
         ("s STRING", ["'sink.bulk-flush.max-actions' = '-1'"], "must be at least 0"),

@@ -495,7 +495,8 @@ def _hosts(written: str) -> tuple[SearchHost, ...]:
         try:
             found.append(SearchHost.parse(each.strip(), complete=True))
         except ValueError as error:
+            several = "; a semicolon is between two hosts" if "," in each else ""
             raise ValidationError(
-                f"Could not parse host '{each}' in option '{HOSTS.key}': {error}."
+                f"Could not parse host '{each}' in option '{HOSTS.key}': {error}{several}."
             ) from None
     return tuple(found)

@@ -30,8 +30,8 @@ from pyflink_on_spark._sql.tables.formats.columnar import batch_of, columns_sche
 from pyflink_on_spark._sql.types import logical
 from pyflink_on_spark._sql.types.logical import MAX_LENGTH, LogicalType, Root
 
-DATABASE = Option("hive.database", text, required=True)
-TABLE = Option("hive.table", text, required=True)
+DATABASE = Option("hive.database", text)
+TABLE = Option("hive.table", text)
 FILE_FORMAT = Option("hive.storage.file-format", text, default="textfile")
 _NANOS = 9
 _CHARACTERS = "__CHAR_VARCHAR_TYPE_STRING"
@@ -190,6 +190,11 @@ def _found(context: TableContext) -> tuple[str, str, TableFacts]:
     options = context.options
     database, name = options[DATABASE], options[TABLE]
     options.used.update(options.given)
+    if database is None or name is None:
+        raise ValidationError(
+            "A table with 'connector' = 'hive' is one of a catalog of Hive: make it after CREATE "
+            "CATALOG h WITH ('type' = 'hive') and USE CATALOG h."
+        )
     try:
         facts = registry.load("metastore").table(database, name)
     except MetastoreError as error:
