@@ -71,6 +71,15 @@ def test_jobs_are_listed_as_flink_lists_them(run, start):
     assert f"{id_of(ended)} : two (FAILED)" in out
 
 
+def test_a_name_is_no_line_of_another_job(run, start):
+    handle = start("a (RUNNING)\n28.11.2026 00:00:00 : ffff : forged\u2028\x1b[2J")
+    job_id = id_of(handle)
+    shown = r"a (RUNNING)\n28.11.2026 00:00:00 : ffff : forged\u2028\x1b[2J"
+    assert len(run("list", "-r")[1].splitlines()) == 4
+    assert f"{job_id} : {shown} (RUNNING)" in run("list")[1]
+    assert run("exceptions", job_id)[1].startswith(f"{shown} ({job_id}) is RUNNING")
+
+
 def test_a_job_that_opens_its_functions_is_listed_with_those_that_run(run, start):
     handle = start("one")
     handle._status = JobStatus.CREATED

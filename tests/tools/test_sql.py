@@ -248,6 +248,15 @@ def test_wrong_command_lines(tmp_path, capsys):
     assert "-f job.sql" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize("mode", ["tableau", "changelog", "table"])
+def test_rows_bring_no_commands_to_the_terminal(client, lines, mode):
+    client.run(f"SET 'sql-client.execution.result-mode' = '{mode}'")
+    client.run("SELECT U&'a\\001b]0;owned\\0007' || U&'\\202ex' AS hostile")
+    shown = "\n".join(lines)
+    assert "a\\x1b]0;owned\\x07\\u202ex" in shown
+    assert not set(shown) & set("\x1b\x07\u202e")
+
+
 class TestPrompt:
     @pytest.fixture(autouse=True)
     def _package(self):

@@ -11,7 +11,6 @@ import http.client
 import io
 import json
 import os
-import re
 import socket
 import sys
 import textwrap
@@ -54,6 +53,7 @@ from pyflink_on_spark.tools.operate.run_options import (
     check_script,
     without_cluster,
 )
+from pyflink_on_spark.tools.plain_text import in_line, plain
 
 _RULE = "-" * 62
 _MOMENT = "%Y-%m-%d %H:%M:%S"
@@ -73,15 +73,8 @@ _INTERRUPTED = 130
 _BEGINNING = {JobStatus.CREATED.name, INITIALIZING}
 
 
-_COMMANDS_OF_TERMINALS = re.compile(
-    r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]"
-)
-
-
 class _PlainText(io.TextIOBase):
     """Writes texts of jobs, in which nothing is a command of the terminal.
-
-    Errors and logs have texts of records, and those who write records are no operators.
 
     Args:
         stream: where to.
@@ -92,7 +85,7 @@ class _PlainText(io.TextIOBase):
 
     def write(self, text: str) -> int:
         """Write a text, with an escape in place of each command."""
-        self._stream.write(_COMMANDS_OF_TERMINALS.sub(lambda found: ascii(found[0])[1:-1], text))
+        self._stream.write(plain(text))
         return len(text)
 
     def flush(self) -> None:
@@ -208,7 +201,9 @@ def _print_jobs(
         return
     print(f" {title} ".center(len(_RULE), "-"))
     for job, state in jobs:
-        print(f"{_time(job.started, '%d.%m.%Y %H:%M:%S')} : {job.id} : {job.name} ({state})")
+        print(
+            f"{_time(job.started, '%d.%m.%Y %H:%M:%S')} : {job.id} : {in_line(job.name)} ({state})"
+        )
         if told := more(job, state):
             print(f"    {told}")
     print(_RULE)
@@ -359,7 +354,7 @@ def _exceptions(arguments: list[str], records: Records) -> int:
     job = find_job(options.job, records)
     entries = job.get("/exceptions")["exceptionHistory"]["entries"]
     failures = "1 failure" if len(entries) == 1 else f"{len(entries)} failures"
-    print(f"{job.record.name} ({job.id}) is {job.state()}: {failures}")
+    print(f"{in_line(job.record.name)} ({job.id}) is {job.state()}: {failures}")
     shown = entries[: options.n or None]
     for each in shown:
         print(f"\n{_time(each['timestamp'], _MOMENT)}  {each['exceptionName']}")
@@ -377,11 +372,11 @@ def _stacks(arguments: list[str], records: Records) -> int:
     found = job.get("/stacks")["stacks"]
     stuck = sum(each["unchanged"] for each in found)
     print(
-        f"{job.record.name} ({job.id}) is {job.state()}: {len(found)} in functions, of which "
-        f"{stuck} with the same element for a second"
+        f"{in_line(job.record.name)} ({job.id}) is {job.state()}: {len(found)} in functions, of "
+        f"which {stuck} with the same element for a second"
     )
     for each in sorted(found, key=lambda told: not told["unchanged"]):
-        name = for_people(each["operator"] or each["task"])
+        name = in_line(for_people(each["operator"] or each["task"]))
         print(f"\n{name}, subtask {each['subtask']}{', unchanged' if each['unchanged'] else ''}")
         for what in ("element", "key"):
             if each[what]:
@@ -429,7 +424,7 @@ def _tell_end(job_id: str, records: Records) -> None:
         with contextlib.suppress(OperationError):
             why = job.get("/exceptions")["root-exception"]
     if why and state in {LOST, JobStatus.FAILED.name}:
-        print(f"{job.record.name} ({job.id}) is {state}: {why}")
+        print(f"{in_line(job.record.name)} ({job.id}) is {state}: {why}")
 
 
 def _columns(told: dict[str, Any]) -> list[str]:

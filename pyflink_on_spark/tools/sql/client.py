@@ -21,6 +21,7 @@ from pyflink_on_spark._sql.syntax import statements as syntax
 from pyflink_on_spark.common import Configuration, JobClient
 from pyflink_on_spark.common.configuration import values_of
 from pyflink_on_spark.table import EnvironmentSettings, StreamTableEnvironment, TableResult
+from pyflink_on_spark.tools.plain_text import plain
 from pyflink_on_spark.tools.sql.statements import masked_statement, split_statements
 
 _RESULT_MODE = "sql-client.execution.result-mode"
@@ -190,7 +191,7 @@ class SqlClient:
                 return
             kinds = bool(outcome.print_kinds) or self._own[_RESULT_MODE] == "changelog"
             for line in printed(outcome.schema, changes, outcome.time_zone, kinds=kinds):
-                self._say(line)
+                self._say(plain(line))
         except KeyboardInterrupt:
             self._say("\n[INFO] Query terminated.")
         except JobCancelledError:
@@ -211,10 +212,11 @@ class SqlClient:
                 if kind == _BEFORE:
                     continue
                 if self._live and time.monotonic() - shown >= _REDRAW_SECONDS:
-                    self._say(_CLEAR + "\n".join(_table(outcome, rows, most)))
+                    self._say(_CLEAR + plain("\n".join(_table(outcome, rows, most))))
                     shown = time.monotonic()
         finally:
-            self._say((_CLEAR if self._live else "") + "\n".join(_table(outcome, rows, most)))
+            table = plain("\n".join(_table(outcome, rows, most)))
+            self._say((_CLEAR if self._live else "") + table)
 
     # -- options ---------------------------------------------------------------------------------
 

@@ -13,6 +13,7 @@ from pyflink_on_spark._compat.import_hook import install
 from pyflink_on_spark.tools.commands import parser_of, run_command
 from pyflink_on_spark.tools.operate.run import EndAsked, SignalsAsk, configure
 from pyflink_on_spark.tools.operate.run_options import UsageError, help_lines, parse
+from pyflink_on_spark.tools.plain_text import plain
 from pyflink_on_spark.tools.sql.client import Quit, SqlClient, say
 
 _DESCRIPTION = """\
@@ -196,7 +197,8 @@ def tell(error: Exception, *, verbose: bool) -> None:
     if verbose:
         traceback.print_exception(error)
     name = type(error).__name__
-    print(f"[ERROR] Could not execute SQL statement. Reason:\n{name}: {error}", file=sys.stderr)
+    told = plain(f"{name}: {error}")
+    print(f"[ERROR] Could not execute SQL statement. Reason:\n{told}", file=sys.stderr)
 
 
 def _read(path: str) -> str:
