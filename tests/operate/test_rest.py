@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import threading
+
 import pytest
 
 from pyflink_on_spark._operate.server.rest.routing import Request
@@ -78,6 +80,45 @@ def test_a_request_of_the_client_s_own_begins_once(ask, handle, path, driver):
     driver._operations.wait(10)
     assert told == [{"request-id": "f" * 32}] * 2
     assert len(handle.asked) == 1
+
+
+@pytest.mark.parametrize("trigger", ["../../x", "f" * 31, "g" * 32, "f" * 33, "f" * 32 + "\n"])
+def test_a_request_of_a_client_is_an_id(ask, handle, path, trigger):
+    status, told = ask("POST", f"{path}/savepoints", {"triggerId": trigger})
+    assert status == 400
+    assert "32 hexadecimal digits" in told["errors"][0]
+    assert handle.asked == []
+
+
+def test_operations_at_work_are_limited(ask, handle, path, driver, monkeypatch):
+    """A client that asks for a savepoint each second, while none is written, fills no memory."""
+    ended = threading.Event()
+    monkeypatch.setattr(handle, "trigger_savepoint", lambda place: ended.wait(20) and "/there")
+    answers = [ask("POST", f"{path}/savepoints") for _ in range(101)]
+    ended.set()
+    assert [status for status, _ in answers] == [202] * 100 + [409]
+    assert "100 operations are at work" in answers[-1][1]["errors"][0]
+    driver._operations.wait(10)
+    assert ask("POST", f"{path}/savepoints")[0] == 202
+
+
+def test_results_of_old_operations_are_forgotten(handle, driver, home):
+    job_id = handle.job.settings.job_id
+    for number in range(1100):
+        request = driver._operations.begin(job_id, lambda number=number: f"/s{number}")
+        driver._operations.wait(10)
+    assert len(driver._operations._results) == 1000
+    assert driver._operations.result(job_id, request) == {"location": "/s1099"}
+    kept = driver._written[job_id].operations
+    assert list(kept.values()) == [{"location": f"/s{number}"} for number in range(1000, 1100)]
+
+
+def test_a_job_is_cancelled_by_one_thread(ask, handle, path, monkeypatch):
+    asked, ended = [], threading.Event()
+    monkeypatch.setattr(handle, "cancel", lambda: asked.append(1) or ended.wait(20))
+    assert [ask("PATCH", path)[0] for _ in range(20)] == [202] * 20
+    ended.set()
+    assert asked == [1]
 
 
 def test_a_savepoint_with_which_the_job_ends(ask, handle, path, driver):

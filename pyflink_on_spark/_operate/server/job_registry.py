@@ -49,6 +49,7 @@ if TYPE_CHECKING:
     from pyflink_on_spark._operate.server.network import UnixRestServer
 
 _WAIT_SECONDS = 5.0
+_MOST_RESULTS = 100
 _ARCHIVE_SECONDS = 10.0
 _ARCHIVED = (
     "",
@@ -190,7 +191,8 @@ class JobRegistry:
             record = self._written.get(job_id)
             if record is None:
                 return
-            results = {**record.operations, request: result}
+            latest = list(record.operations.items())[-_MOST_RESULTS + 1 :]
+            results = {**dict(latest), request: result}
             self._write(replace(record, operations=results))
 
     def _write(self, record: JobRecord) -> None:

@@ -6,6 +6,7 @@ import functools
 import logging
 import os
 import posixpath
+import re
 import threading
 import time
 import uuid
@@ -34,11 +35,16 @@ from pyflink_on_spark._runtime.checkpoints.checkpoint import find_checkpoint, re
 _ANSWER_SECONDS = 0.2
 """In which an answer leaves this process."""
 _NO_JOB = ""
+_MOST_AT_WORK = 100
+_MOST_RESULTS = 1000
+_REQUEST = re.compile("[0-9a-fA-F]{32}")
 _log = logging.getLogger("pyflink_on_spark")
 
 
 class Operations:
     """The operations of this process by their request.
+
+    The results of the latest operations are known, those of older ones are forgotten.
 
     Args:
         finished: called with a job's id, the request and the result, before the result is seen.
@@ -58,15 +64,32 @@ class Operations:
             job_id: the job's.
             call: returns a path, or raises.
             request: a request of the client's own; one that is known begins nothing.
+
+        Raises:
+            RestError: too many operations are at work.
         """
         request = request or uuid.uuid4().hex
         place = job_id, request
-        if place not in self._results:
+        with self._read:
+            if place in self._results:
+                return request
+            at_work = [each for each in self._threads if each.is_alive()]
+            if len(at_work) >= _MOST_AT_WORK:
+                raise RestError(
+                    CONFLICT, f"{_MOST_AT_WORK} operations are at work: wait for one of them."
+                )
+            self._forget_old()
             self._results[place] = None
             thread = threading.Thread(target=self._run, args=(place, call), daemon=True)
-            self._threads = [each for each in self._threads if each.is_alive()] + [thread]
+            self._threads = [*at_work, thread]
             thread.start()
         return request
+
+    def _forget_old(self) -> None:
+        done = [place for place, result in self._results.items() if result is not None]
+        for place in done[: max(0, len(self._results) - _MOST_RESULTS + 1)]:
+            del self._results[place]
+            self._unread.discard(place)
 
     def known(self, job_id: str, request: str) -> bool:
         """Return whether an operation was begun."""
@@ -74,7 +97,7 @@ class Operations:
 
     def result(self, job_id: str, request: str) -> dict[str, Any] | None:
         """Return an operation's result: a ``location`` or a ``failure``; None while it runs."""
-        result = self._results[job_id, request]
+        result = self._results.get((job_id, request))
         if result is not None:
             with self._read:
                 self._unread.discard((job_id, request))
@@ -119,6 +142,7 @@ class ControlRoutes:
 
     def __init__(self, jobs: OperatedJobs, operations: Operations) -> None:
         self._jobs, self._operations = jobs, operations
+        self._cancelled: dict[str, threading.Thread] = {}
 
     def add_to(self, router: Router) -> None:
         """Add the routes."""
@@ -180,7 +204,7 @@ class ControlRoutes:
             raise RestError(BAD_REQUEST, "savepoint-path has to say which savepoint.")
         self._allowed(path, self._configuration())
         call = functools.partial(dispose_savepoint, path, self._configuration())
-        trigger = _text(request, "triggerId")
+        trigger = _trigger(request)
         return Answer({"request-id": self._operations.begin(_NO_JOB, call, trigger)}, ACCEPTED)
 
     def disposal_result(self, request: Request, request_id: str) -> Answer:
@@ -220,7 +244,13 @@ class ControlRoutes:
                 BAD_REQUEST, f"The termination mode {mode!r} is unknown; use 'cancel' or /stop."
             )
         job = self._running(job_id)
-        threading.Thread(target=job.handle.cancel, name=f"cancel {job_id}", daemon=True).start()
+        before = self._cancelled.get(job.id)
+        if before is None or not before.is_alive():
+            name = f"cancel {job.id}"
+            self._cancelled[job.id] = threading.Thread(
+                target=job.handle.cancel, name=name, daemon=True
+            )
+            self._cancelled[job.id].start()
         return Answer({}, ACCEPTED)
 
     def result(self, request: Request, job_id: str, request_id: str) -> Answer:
@@ -240,7 +270,7 @@ class ControlRoutes:
         return job
 
     def _begin(self, request: Request, job: OperatedJob, call: Any) -> Answer:
-        request_id = self._operations.begin(job.id, call, _text(request, "triggerId"))
+        request_id = self._operations.begin(job.id, call, _trigger(request))
         return Answer({"request-id": request_id}, ACCEPTED)
 
 
@@ -302,3 +332,12 @@ def _text(request: Request, name: str) -> str | None:
     if value is not None and not isinstance(value, str):
         raise RestError(BAD_REQUEST, f"{name} has to be a text, not {value!r}.")
     return value or None
+
+
+def _trigger(request: Request) -> str | None:
+    value = _text(request, "triggerId")
+    if value is not None and not _REQUEST.fullmatch(value):
+        raise RestError(
+            BAD_REQUEST, f"triggerId has to be 32 hexadecimal digits, not {value[:64]!r}."
+        )
+    return value
