@@ -12,13 +12,14 @@ import urllib.request
 from http.server import BaseHTTPRequestHandler, HTTPServer
 
 import pytest
+from prometheus_client import CollectorRegistry, generate_latest
 from prometheus_client.parser import text_string_to_metric_families
 
 from pyflink_on_spark._compat.errors import EnvironmentSetupError, UnsupportedFlinkFeature
 from pyflink_on_spark._operate.metrics import opentelemetry, prometheus, reporters
 from pyflink_on_spark._operate.metrics.reporters import Reporters
 from pyflink_on_spark._operate.metrics.samples import ReporterSettings, reporters_of, samples_of
-from pyflink_on_spark._operate.view.jobs import OperatedJob, tasks_of
+from pyflink_on_spark._operate.view.jobs import OperatedJob, OperatedJobs, tasks_of
 from pyflink_on_spark._operate.view.server_record import port_range
 from pyflink_on_spark._runtime.metrics.group import Measurement, MetricReport
 from pyflink_on_spark._runtime.task.subtask_threads import TaskProgress
@@ -211,6 +212,33 @@ def test_the_log(operated, caplog):
     host, name = socket.gethostname(), operated.job.name
     assert f"\n{host}.jobmanager.{name}.lastCheckpointSize: 123\n" in told
     assert f"\n{host}.taskmanager.driver.{name}.count.1.mine.seen: 4\n" in told
+
+
+def test_one_metric_of_a_user_does_not_hide_the_others(operated, caplog, monkeypatch):
+    """Groups are named by records at times, and JSON has halves of characters."""
+    node = next(plan.node for plan in operated.job.operators() if plan.name == "count")
+    measured = (
+        Measurement("user.\ud800.seen", "counter", 1),
+        Measurement("large", "gauge", 10**400),
+        Measurement("forged: 1\nx.jobmanager.y.numRestarts", "gauge", 7),
+    )
+    operated.job.accumulators.add([MetricReport(node, 0, measured)])
+    jobs = OperatedJobs()
+    jobs.add(operated)
+    all_of_them = Reporters(jobs)
+    registry = CollectorRegistry()
+    registry.register(prometheus.Families(all_of_them.collect))
+    page = generate_latest(registry).decode()
+    assert "_mine_seen" in page
+    assert "_user___seen" in page
+    assert "_large" not in page
+    sent = b"\n".join(reporters.datagrams(all_of_them.collect()))
+    assert b".count.1.mine.seen:4|g" in sent
+    assert b".user.?.seen:1|g" in sent
+    caplog.set_level(logging.INFO, "pyflink_on_spark.metrics")
+    reporters.log_all(all_of_them.collect)
+    assert "\nx.jobmanager" not in caplog.text
+    assert "large: a number of 1329 bits" in caplog.text
 
 
 def test_statsd(operated):

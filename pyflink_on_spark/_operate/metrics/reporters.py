@@ -7,6 +7,7 @@ import re
 import socket
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import replace
 
 from pyflink_on_spark._operate.metrics import opentelemetry, prometheus
 from pyflink_on_spark._operate.metrics.samples import (
@@ -26,6 +27,7 @@ _metrics_log = logging.getLogger("pyflink_on_spark.metrics")
 _STATSD_PORT = 8125
 _RESERVED = re.compile(r"[:|@\n]")
 _LONGEST_DATAGRAM = 1400
+_MOST_BITS = 1023
 Collect = Callable[[], Iterable[Sample]]
 
 
@@ -64,7 +66,7 @@ class Reporters:
     def collect(self) -> Iterator[Sample]:
         """Yield the metrics of the jobs that run."""
         for job in self._jobs.running():
-            yield from samples_of(job)
+            yield from map(reportable, samples_of(job))
 
     def _start(self, settings: ReporterSettings) -> None:
         if settings.kind == PROMETHEUS:
@@ -86,6 +88,27 @@ class Reporters:
         return statsd(settings, self.collect)
 
 
+def reportable(sample: Sample) -> Sample:
+    """A metric as a reporter can send it, so that one of a user does not hold up all others.
+
+    Names of groups may come from records, and a gauge returns what it likes.
+
+    Args:
+        sample: whose value becomes a text if no floating-point number is as large.
+    """
+    name, value, labels = sample.name, sample.value, sample.labels
+    if isinstance(value, int) and value.bit_length() > _MOST_BITS:
+        value = f"a number of {value.bit_length()} bits"
+    if not all(text.isascii() for text in (name, *labels.values())):
+        name = _unicode(name)
+        labels = {label: _unicode(text) for label, text in labels.items()}
+    return replace(sample, name=name, value=value, labels=labels)
+
+
+def _unicode(text: str) -> str:
+    return text.encode("utf-8", "replace").decode()
+
+
 def _repeat(report: Callable[[], None], settings: ReporterSettings) -> None:
     """Report without end; a failure is logged once, until it works again."""
     failed, never = False, threading.Event()
@@ -102,7 +125,7 @@ def _repeat(report: Callable[[], None], settings: ReporterSettings) -> None:
 
 def log_all(collect: Collect) -> None:
     """Log all metrics in one record, as Flink's slf4j reporter does."""
-    lines = [f"{sample.identifier}: {sample.value}" for sample in collect()]
+    lines = [f"{sample.identifier}: {sample.value}".replace("\n", "\\n") for sample in collect()]
     if lines:
         _metrics_log.info("Metrics report\n%s", "\n".join(lines))
 
