@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import importlib.metadata
 import os
+import re
 import subprocess
 import sys
 import time
+import venv
 from pathlib import Path
 
 import pytest
 
 pytest.importorskip("grpc", reason="needs pyflink_on_spark[connect]")
-from pyflink_on_spark._spark.session.spark_defaults import worker_path
 from tests.faults.processes import descendants
 from tests.spark.test_checkpoints import check, let_go, wait_for, written
 
@@ -59,10 +61,10 @@ with quotients.execute_and_collect() as found:
 
 @pytest.fixture(scope="module")
 def server(tmp_path_factory):
-    """The address of a server that PySpark's own script has started."""
-    import pyspark
-
-    home, log = Path(pyspark.__file__).parent, tmp_path_factory.mktemp("server") / "log"
+    """The address of a server that PySpark's own script has started, without this package."""
+    log = tmp_path_factory.mktemp("server") / "log"
+    python, site = python_of_a_server(tmp_path_factory.mktemp("python"))
+    home = site / "pyspark"
     port = 15_000 + os.getpid() % 5000
     command = [str(home / "bin" / "spark-submit"), "--master", "local[3]", "--class",
                "org.apache.spark.sql.connect.service.SparkConnectServer",
@@ -71,10 +73,10 @@ def server(tmp_path_factory):
                "spark-internal"]  # fmt: skip
     # A server of two minutes: to compile its code further costs more than it brings.
     java = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
-    environment = {**WITH_TESTS, "PYSPARK_PYTHON": sys.executable, "SPARK_HOME": str(home)}
+    environment = {**os.environ, "PYSPARK_PYTHON": str(python), "SPARK_HOME": str(home)}
     environment["SPARK_SUBMIT_OPTS"] = java
     # Each query starts Python processes, and each of them would compile PySpark.
-    environment["PYTHONPATH"] = os.pathsep.join([worker_path(), WITH_TESTS["PYTHONPATH"]])
+    environment["PYTHONPATH"] = str(site)
     with log.open("wb") as output:
         process = subprocess.Popen(
             command, stdout=output, stderr=output, cwd=log.parent, env=environment
@@ -86,6 +88,25 @@ def server(tmp_path_factory):
     process.wait(30)
     for left in family:
         left.kill()
+
+
+def python_of_a_server(place):
+    """Makes an environment with PySpark and what it needs on a server; returns where that is."""
+    venv.create(place, symlinks=True)
+    site = Path(next(place.glob("lib/python*/site-packages")))
+    wanted, seen = ["pyspark", "pyarrow", "pandas", "grpcio", "grpcio-status", "zstandard"], set()
+    while wanted:
+        name = wanted.pop()
+        if name in seen:
+            continue
+        seen.add(name)
+        found = importlib.metadata.distribution(name)
+        for top in {str(file).split("/")[0] for file in found.files} - {"..", "__pycache__"}:
+            if not (site / top).exists():
+                (site / top).symlink_to(found.locate_file(top))
+        needed = [each for each in found.requires or [] if "extra ==" not in each]
+        wanted += [re.match(r"[\w.-]+", each)[0] for each in needed]
+    return place / "bin" / "python", site
 
 
 def run(server, tmp_path, script, *arguments, code=0):
