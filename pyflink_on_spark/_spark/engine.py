@@ -14,8 +14,8 @@ from pyflink_on_spark._options.own import ENGINE
 from pyflink_on_spark._spark.jobs.batch_job import BatchJob
 from pyflink_on_spark._spark.jobs.host_permission import impossible, ruled_out
 from pyflink_on_spark._spark.jobs.streaming_job import StreamingJob
+from pyflink_on_spark._spark.session.connect_server import connect_session
 from pyflink_on_spark._spark.session.dependencies import spark_settings
-from pyflink_on_spark._spark.session.session import connect_session
 from pyflink_on_spark._spark.session.task_slots import driver_endpoint
 from pyflink_on_spark._spark.structured.connect_batch_job import ConnectBatchJob
 from pyflink_on_spark._spark.structured.connect_job import ConnectJob

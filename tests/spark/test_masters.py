@@ -6,6 +6,7 @@ import socket
 
 import pytest
 
+from pyflink_on_spark._spark.session.connect_server import check_server
 from pyflink_on_spark._spark.session.java_home import gist
 from pyflink_on_spark._spark.session.session import check_master
 from pyflink_on_spark.errors import EnvironmentSetupError
@@ -45,6 +46,27 @@ def test_a_master_that_does_not_answer_and_one_that_does():
 def test_a_master_without_a_port():
     with pytest.raises(EnvironmentSetupError, match="spark://host is not HOST:PORT"):
         check_master("spark://host")
+
+
+@pytest.mark.parametrize("address", ["localhost:15002", "sc:/host", "local(2)", "spark://h:7077"])
+def test_what_is_no_server_of_spark_connect(address):
+    with pytest.raises(EnvironmentSetupError, match=r"no Spark Connect server .* sc://HOST:PORT"):
+        check_server(address)
+
+
+def test_a_server_that_does_not_answer_and_one_that_does(monkeypatch):
+    for proxy in ("grpc_proxy", "https_proxy", "http_proxy"):
+        monkeypatch.delenv(proxy, raising=False)
+    check_server("local[2]")
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        address = f"sc://127.0.0.1:{server.getsockname()[1]}"
+        check_server(f"{address}/;token=secret;use_ssl=true")
+    with pytest.raises(EnvironmentSetupError, match=r"no Spark .* at 127.0.0.1:\d+: .*refused"):
+        check_server(f"{address}/;token=secret")
+    with pytest.raises(EnvironmentSetupError, match=r"answers at nowhere\.invalid:15002: "):
+        check_server("sc://nowhere.invalid")
+    monkeypatch.setenv("https_proxy", "http://proxy:8080")
+    check_server(address)
 
 
 def test_the_gist_of_a_java_error():

@@ -24,8 +24,9 @@ from pyflink_on_spark._connectors.spark_rows.sink import HandOver
 from pyflink_on_spark._connectors.spark_rows.source import Stage, Staging
 from pyflink_on_spark._connectors.spark_rows.tables import MetastoreError, TableFacts
 from pyflink_on_spark._spark.session import spark_defaults
+from pyflink_on_spark._spark.session.connect_server import REMOTE
 from pyflink_on_spark._spark.session.frames import staged, staging
-from pyflink_on_spark._spark.session.session import REMOTE, obtain_session, why_gone
+from pyflink_on_spark._spark.session.session import obtain_session, why_gone
 
 _IMPLEMENTATION = "spark.sql.catalogImplementation"
 _WAREHOUSE, _WAREHOUSE_OF_HIVE = "spark.sql.warehouse.dir", "hive.metastore.warehouse.dir"

@@ -33,12 +33,9 @@ from pyflink_on_spark._spark.session.spark_defaults import (
     LOOPBACK,
     SQL_DEFAULTS,
     application_settings,
-    interpreter_for_workers,
-    is_local,
     joined,
     remove_scratch_folder,
     scratch_folder,
-    worker_path,
 )
 
 if TYPE_CHECKING:
@@ -46,7 +43,7 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 
-_KINDS = re.compile(r"local(?:-cluster)?(?:\[.*\])?|yarn|k8s://.+|spark://.+")
+MASTERS = re.compile(r"local(?:-cluster)?(?:\[.*\])?|yarn|k8s://.+|spark://.+")
 _ADDRESS = re.compile(r"(?:spark://)?(?P<host>.+):(?P<port>\d+)")
 _SECONDS = 5.0
 _LIBRARIES = ("py4j", "pyspark")
@@ -83,7 +80,6 @@ _KILLED = (
 _STANDARD_ERROR = 2
 # The companions, and what tells them that this process lives.
 _companions: list[tuple[subprocess.Popen[bytes], int]] = []
-REMOTE = "spark.remote"
 
 
 def check_master(master: str) -> None:
@@ -97,19 +93,19 @@ def check_master(master: str) -> None:
     Raises:
         EnvironmentSetupError: it is no master's URL, or nothing listens where it says.
     """
-    if not _KINDS.fullmatch(master):
+    if not MASTERS.fullmatch(master):
         raise EnvironmentSetupError(
             f"there is no Spark master {master!r}: it is local[4], spark://HOST:PORT, yarn or "
             "k8s://URL"
         )
     if not master.startswith("spark://"):
         return
-    reasons = [_unreachable(address) for address in master.split(",")]
+    reasons = [unreachable(address) for address in master.split(",")]
     if all(reasons):
         raise EnvironmentSetupError(f"no Spark master answers at {master}: {'; '.join(reasons)}")
 
 
-def _unreachable(address: str) -> str:
+def unreachable(address: str) -> str:
     """Return why nothing can be reached at an address; an empty text if something listens."""
     found = _ADDRESS.fullmatch(address)
     if found is None:
@@ -587,46 +583,3 @@ def _is_open(descriptor: int) -> bool:
     except OSError:
         return False
     return True
-
-
-def connect_session(settings: Mapping[str, str]) -> SparkSession | None:
-    """Return the session of a Spark Connect server; None if jobs run on a classic Spark.
-
-    Args:
-        settings: the user's ``spark.*`` settings; ``spark.remote`` is the server's address, which
-            the variable SPARK_REMOTE may also say.
-
-    Raises:
-        EnvironmentSetupError: if a library of Spark Connect is missing, or the server does not
-            answer.
-    """
-    from pyspark.errors import PySparkException, PySparkRuntimeError
-    from pyspark.sql import SparkSession
-    from pyspark.sql.utils import is_remote
-
-    if is_remote():
-        try:
-            active = SparkSession.getActiveSession()
-        except PySparkRuntimeError:
-            active = None
-        if active is not None:
-            return active
-    address = settings.get(REMOTE) or os.environ.get("SPARK_REMOTE")
-    if not address:
-        return None
-    interpreter = interpreter_for_workers(settings)
-    if is_local(address):  # of the server that PySpark starts here
-        os.environ["PYTHONPATH"] = worker_path()
-        if interpreter is not None:
-            os.environ["PYSPARK_PYTHON"] = interpreter
-    try:
-        return SparkSession.builder.remote(address).getOrCreate()
-    except ImportError as error:
-        raise EnvironmentSetupError(
-            f"Spark Connect needs libraries that are missing ({error}): "
-            "pip install 'pyflink_on_spark[connect]'"
-        ) from error
-    except PySparkException as error:
-        raise EnvironmentSetupError(
-            f"the Spark Connect server {address} cannot be used: {gist(str(error))}"
-        ) from error
