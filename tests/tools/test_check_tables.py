@@ -142,6 +142,53 @@ def test_loops_over_statements_and_names():
     assert obstacles(script) == {ABSENT, "SELEC 1", "TableEnvironment.no_such_method"}
 
 
+@pytest.mark.parametrize(
+    ("body", "found"),
+    [
+        ("if c == 'kafka':\n    t_env.execute_sql(ddl.format(c))", set()),
+        ("if c != 'kafka':\n    t_env.execute_sql(ddl.format(c))", {ABSENT}),
+        ("if c in ('hbase-2.2', 'redis'):\n    continue\nt_env.execute_sql(ddl.format(c))", set()),
+        ("if c not in ['kafka']:\n    t_env.execute_sql(ddl.format(c))", {ABSENT}),
+        ("if c == input():\n    t_env.execute_sql(ddl.format(c))", {ABSENT}),
+        ("if c == 'kafka':\n    pass\nelse:\n    t_env.execute_sql(ddl.format(c))", {ABSENT}),
+    ],
+)
+def test_rounds_of_a_loop_that_skip_something(body, found):
+    script = (
+        "ddl = \"CREATE TABLE t (a INT) WITH ('connector' = '{}')\"\n"
+        "for c in ['kafka', 'hbase-2.2']:\n" + textwrap.indent(body, "    ")
+    )
+    reached = {name for name in obstacles(script) if uses(script)[name].called}
+    assert reached == found
+
+
+@pytest.mark.parametrize(
+    "script",
+    [
+        """
+        def create(name, connector):
+            t_env.execute_sql(f"CREATE TABLE {name} (a INT) WITH ('connector' = '{connector}')")
+        create("a", "print")
+        create("b", kind)
+        """,
+        """
+        def ddl(name, options):
+            pairs = ", ".join(map(lambda pair: f"'{pair[0]}' = '{pair[1]}'", options.items()))
+            return f"CREATE TABLE {name} (a INT) WITH ({pairs})"
+        t_env.execute_sql(ddl("a", {"connector": "print"}))
+        t_env.execute_sql(ddl("b", {"connector": kind}))
+        """,
+        """
+        ddl = "CREATE TABLE t (a INT) WITH ('connector' = '@@')"
+        for mark, text in {"@@": kind}.items():
+            ddl = ddl.replace(mark, text)
+        """,
+    ],
+)
+def test_a_function_that_is_called_with_several_connectors(script):
+    assert obstacles(script) == {ABSENT}
+
+
 def test_each_absent_connector_has_a_way_out():
     for connector in ("hbase-2.2", "mongodb", "doris", "mqtt", "redis", "nobody-knows-it"):
         ddl = f"t_env.execute_sql(\"CREATE TABLE t (a INT) WITH ('connector'='{connector}')\")"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Iterator
 
-from pyflink_on_spark.tools.check.values import PLAIN, UNKNOWN, Items, Pairs, Text, Value
+from pyflink_on_spark.tools.check.values import HOLE, PLAIN, UNKNOWN, Items, Pairs, Text, Value
 
 _ValueOf = Callable[[ast.expr], Value]
 _SAME_PARTS = {"list", "tuple", "sorted", "reversed", "copy", "deepcopy"}
@@ -160,6 +160,31 @@ def iterated(value: Value) -> tuple[Value, ...] | None:
     if isinstance(value, Pairs):
         return tuple(key for key, _ in value.pairs)
     return value.parts if isinstance(value, Items) else None
+
+
+def compared(test: ast.expr, value_of: _ValueOf) -> bool | None:
+    """True or False for a comparison of known texts; None for another test.
+
+    Args:
+        test: the comparison.
+        value_of: returns what is known of an expression.
+    """
+    if not isinstance(test, ast.Compare) or len(test.ops) != 1:
+        return None
+    left, right = value_of(test.left), value_of(test.comparators[0])
+    parts = right.parts if isinstance(right, Items) else (right,)
+    if not all(isinstance(each, Text) and HOLE not in each.text for each in (left, *parts)):
+        return None
+    match test.ops[0]:
+        case ast.Eq() if right == parts[0]:
+            return left == right
+        case ast.NotEq() if right == parts[0]:
+            return left != right
+        case ast.In() if isinstance(right, Items):
+            return left in parts
+        case ast.NotIn() if isinstance(right, Items):
+            return left not in parts
+    return None
 
 
 def certainly_holds(tests: list[ast.expr], value_of: _ValueOf) -> bool:

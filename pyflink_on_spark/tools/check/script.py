@@ -26,6 +26,7 @@ from pyflink_on_spark.tools.check.values import (
     HOLE,
     PLAIN,
     UNKNOWN,
+    WRITTEN,
     AbsentValue,
     CallableValue,
     ClassValue,
@@ -109,6 +110,7 @@ class Known:
         self.attached: dict[tuple[type, str], Value] = {}
         self.parameters: dict[tuple[ast.AST, str], Value] = {}
         self.returned: dict[ast.AST, Value] = {}
+        self.calls: dict[ast.AST, dict[tuple[tuple[str, Value], ...], None]] = {}
 
 
 class Scopes:
@@ -151,6 +153,7 @@ class Scopes:
 _Function = ast.FunctionDef | ast.AsyncFunctionDef
 _PASSES = 4
 _LONGEST_LOOP = 50
+_MOST_CALLS = 20
 _END = ast.Return | ast.Raise | ast.Continue | ast.Break
 _LITERALS = (ast.Constant, ast.JoinedStr)
 _PLAIN_NODES = (ast.Set, ast.DictComp, ast.Compare)
@@ -184,6 +187,7 @@ class _Walk(Notes):
         self._known, self._scopes = known, Scopes(known)
         self._not_called = not_called
         self._reads_sql, self._modules_needed = True, True
+        self._loop_names: frozenset[str] = frozenset()
 
     def run(self, tree: ast.Module) -> None:
         with self._scopes.inside(tree):
@@ -257,12 +261,31 @@ class _Walk(Notes):
             self._known.names = merged(before, self._known.names)
             return
         self._value(statement.iter)
+        outside = self._loop_names
+        self._loop_names = outside | names_in(statement.target)
         for part in parts:
             self._assign(statement.target, part, None)
-            self._statements(statement.body)
+            self._round(statement.body)
+        self._loop_names = outside
         self._statements(statement.orelse)
         if any(isinstance(node, _END) for node in ast.walk(statement)):
             self._known.names = merged(before, self._known.names)
+
+    def _round(self, body: Sequence[ast.stmt]) -> None:
+        """Go through one round of a loop, as far as it goes."""
+        for index, statement in enumerate(body):
+            match statement:
+                case ast.If(body=[*_, ast.Return() | ast.Raise() | ast.Continue() | ast.Break()]):
+                    if self._decided(statement.test):
+                        self._statements(body[: index + 1])
+                        return
+        self._statements(body)
+
+    def _decided(self, test: ast.expr) -> bool | None:
+        """Return what a test of the names of a loop gives; None if that is not known."""
+        if not names_in(test) & self._loop_names:
+            return None
+        return containers.compared(test, self._quietly)
 
     def _branch(self, body: Sequence[ast.stmt]) -> Names:
         """Go through statements that may be run or not; return what names are then."""
@@ -274,12 +297,16 @@ class _Walk(Notes):
 
     def _if(self, statement: ast.If) -> None:
         self._value(statement.test)
-        with self._unless(never_runs(statement)):
+        decided = self._decided(statement.test)
+        with self._unless(never_runs(statement) or decided is False):
             body = self._branch(statement.body)
         self._exclude(statement.test)
-        other = self._branch(statement.orelse)
-        ends = bool(statement.body) and isinstance(statement.body[-1], _END)
-        self._known.names = other if ends else merged(body, other)
+        with self._unless(decided is True):
+            other = self._branch(statement.orelse)
+        if decided is None and not isinstance(statement.body[-1], _END):
+            self._known.names = merged(body, other)
+        else:
+            self._known.names = body if decided else other
 
     def _exclude(self, test: ast.expr) -> None:
         """Forget the class of a name where a test says that the name is not of this class."""
@@ -405,6 +432,15 @@ class _Walk(Notes):
             self._bind_parameters(function, method_of)
             with self._unless(function in self._not_called):
                 self._statements(function.body)
+                self._each_call(function)
+
+    def _each_call(self, function: _Function) -> None:
+        """Go through a function once more for each call, if these give it different texts."""
+        calls = list(self._known.calls.get(function, ()))
+        for given in calls if len(calls) > 1 else []:
+            for name, value in given:
+                self._scopes.bind(name, value)
+            self._statements(function.body)
 
     def _bind_parameters(self, function: _Function, owner: ast.ClassDef | None) -> None:
         arguments = [*function.args.posonlyargs, *function.args.args, *function.args.kwonlyargs]
@@ -456,8 +492,8 @@ class _Walk(Notes):
             for index, item in enumerate(target.elts):
                 self._assign(item, parts[index] if index < len(parts) else UNKNOWN, None)
         elif isinstance(target, ast.Subscript):
-            owner, key = self._value(target.value), self._value(target.slice)
-            self._change(target.value, containers.with_part(owner, key, value))
+            whole, part = self._value(target.value), self._value(target.slice)
+            self._change(target.value, containers.with_part(whole, part, value))
         else:
             self._value(target)
 
@@ -532,6 +568,17 @@ class _Walk(Notes):
             case ast.ListComp() | ast.GeneratorExp() | ast.SetComp():
                 return self._comprehension(node.elt, node.generators)
         return PLAIN if isinstance(node, _PLAIN_NODES) else UNKNOWN
+
+    def _mapped(self, node: ast.Call) -> Value | None:
+        """Return what ``map`` makes with a lambda of one argument; None for other calls."""
+        match node:
+            case ast.Call(
+                func=ast.Name(id="map"),
+                args=[ast.Lambda(args=ast.arguments(args=[argument])) as function, parts],
+            ):
+                target = ast.Name(argument.arg, ast.Store())
+                return self._comprehension(function.body, [ast.comprehension(target, parts, [], 0)])
+        return None
 
     def _comprehension(self, element: ast.expr, loops: list[ast.comprehension]) -> Value:
         """Return the parts that a comprehension makes of known ones."""
@@ -649,7 +696,7 @@ class _Walk(Notes):
         after = containers.changed(owner, node, self._quietly)
         if after is not None and isinstance(node.func, ast.Attribute):
             self._change(node.func.value, after)
-        gathered = containers.returned(owner, node, self._quietly)
+        gathered = self._mapped(node) or containers.returned(owner, node, self._quietly)
         return gathered or self._lookup.call(called, arguments, keywords, line)
 
     def _note_tables(self, owner: Value, node: ast.Call, given: Value) -> None:
@@ -691,11 +738,20 @@ class _Walk(Notes):
         for name, value in given.items():
             key = (function, name)
             self._known.parameters[key] = join(self._known.parameters.get(key), value)
+        calls = self._known.calls.setdefault(function, {})
+        if len(calls) < _MOST_CALLS:
+            texts = ((name, each) for name, each in given.items() if isinstance(each, WRITTEN))
+            calls[tuple(sorted(texts, key=lambda pair: pair[0]))] = None
         if function.returns is not None:
             annotated = self._annotated(function.returns)
             if annotated != UNKNOWN:
                 return annotated
         return self._known.returned.get(function, UNKNOWN)
+
+
+def names_in(node: ast.expr) -> frozenset[str]:
+    """The names in an expression."""
+    return frozenset(part.id for part in ast.walk(node) if isinstance(part, ast.Name))
 
 
 def _is_static(function: _Function) -> bool:

@@ -40,7 +40,7 @@ EXPRESSIONS = {
 """The methods of tables that take a text of expressions."""
 _OPTION = re.compile(
     r"'(?P<key>connector|connector\.type|format|key\.format|value\.format|format\.type|type)'"
-    rf"\s*=\s*'(?P<value>[^'%${{}}{HOLE}]+)'"
+    r"\s*=\s*'(?P<value>[A-Za-z0-9][\w.-]*)'"
 )
 _OF_A_CATALOG = re.compile(r"\bCREATE\s+CATALOG\b(?!.*\bCREATE\s)", re.IGNORECASE | re.DOTALL)
 _COMMENT = re.compile(r"('(?:[^']|'')*')|--[^\n]*|/\*(?!\+).*?\*/", re.DOTALL)

@@ -139,13 +139,14 @@ Value = (
 )
 UNKNOWN = Unknown()
 PLAIN = Plain()
-_WRITTEN = (Text, Items, Pairs)
+WRITTEN = (Text, Items, Pairs)
+"""The kinds of values that a script writes down."""
 
 
 def join(one: Value | None, other: Value) -> Value:
     """Return the common value of two branches."""
     if one is None or one == UNKNOWN:
         return other
-    if isinstance(one, _WRITTEN) and isinstance(other, _WRITTEN) and one != other:
+    if isinstance(one, WRITTEN) and isinstance(other, WRITTEN) and one != other:
         return PLAIN
     return one if other in {one, UNKNOWN} else UNKNOWN
