@@ -229,6 +229,7 @@ def test_a_descriptor_a_format_a_catalog_and_former_options():
         "from pyflink_on_spark.__main__ import main",
         "t_env.from_path('x').select('a, b.sum as total').where(\"a > 1 && b === 'x'\")",
         "t_env.from_path('x').select('*')",
+        "from pyflink.table.expressions import lit\nlit(None, DataTypes.INT())",
         "for part in 'a;b'.split(';'):\n    t_env.execute_sql(part)",
     ],
 )

@@ -27,7 +27,7 @@ _ITERATED = {
     ("ProcessWindowFunction", "process"),
     ("ProcessAllWindowFunction", "process"),
 }
-_MAY_BE_NONE = ("None", "Optional", "Any")
+_MAY_BE_NONE = ("None", "Optional", "Any", "object")
 TABLE = Verdict(
     Status.NOT_YET,
     "this part of the Table API is not in this package yet",
