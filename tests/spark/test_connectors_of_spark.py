@@ -18,6 +18,7 @@ from pyspark.sql.datasource import (
 )
 
 import pyflink_on_spark
+from pyflink_on_spark.extensions import to_spark
 
 PAGE = Path(__file__).parents[2] / "docs" / "use" / "connectors" / "spark.md"
 REQUIRED = {
@@ -90,14 +91,27 @@ class _Changes(DataSourceWriter):
 PLACE = ""
 
 
+def register(session):
+    """Let a session find the stand-ins; jars of connectors are found by all sessions."""
+    for kind in REQUIRED:
+        named = type(kind, (_StandIn,), {"name": classmethod(lambda cls, kind=kind: kind)})
+        session.dataSource.register(named)
+
+
+def to_session_with_stand_ins(stream, write):
+    def written(frame, checkpoint):
+        register(frame.sparkSession)
+        write(frame, checkpoint)
+
+    return to_spark(stream, written)
+
+
 @pytest.fixture
 def place(spark, tmp_path, monkeypatch):
     """Where the stand-ins keep their documents."""
     monkeypatch.setattr(sys.modules[__name__], "PLACE", str(tmp_path))
     cloudpickle.register_pickle_by_value(sys.modules[__name__])
-    for kind in REQUIRED:
-        named = type(kind, (_StandIn,), {"name": classmethod(lambda cls, kind=kind: kind)})
-        spark.dataSource.register(named)
+    register(spark)
     yield tmp_path
     cloudpickle.unregister_pickle_by_value(sys.modules[__name__])
 
@@ -120,10 +134,11 @@ def test_the_code_of_the_page(spark, place):
     put(place, "lake.shop.orders", "order_id INT, amount INT", *orders)
     pyflink_on_spark.install()
     names = {"__name__": "__main__"}
-    for code in re.findall(r"```python\n(.*?)```", PAGE.read_text(encoding="utf-8"), re.DOTALL):
-        exec(
-            compile(code.replace('"spark.jars.packages"', '"spark.app.none"'), PAGE, "exec"), names
-        )
+    first, *others = re.findall(r"```python\n(.*?)```", PAGE.read_text(encoding="utf-8"), re.DOTALL)
+    exec(compile(first.replace("spark.jars.packages", "spark.app.none"), PAGE, "exec"), names)
+    names["to_spark"] = to_session_with_stand_ins
+    for code in others:
+        exec(compile(code, PAGE, "exec"), names)
     assert names["spark"] is spark
     counts = [{"word": w, "n": n} for w, n in (("be", 2), ("not", 1), ("or", 1), ("to", 2))]
     assert found(place, "counts") == sorted(counts, key=str)

@@ -435,7 +435,7 @@ class _Walk(Notes):
                 self._each_call(function)
 
     def _each_call(self, function: _Function) -> None:
-        """Go through a function once more for each call, if these give it different texts."""
+        """Go through a function for each call, if these give it different texts."""
         calls = list(self._known.calls.get(function, ()))
         for given in calls if len(calls) > 1 else []:
             for name, value in given:
