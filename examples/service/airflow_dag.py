@@ -31,7 +31,7 @@ with DAG("counts_on_a_server", schedule="@daily", start_date=BEGIN, catchup=Fals
         task_id="wait",
         bash_command=f"state=$({COMMAND} list {SERVER} -a --limit 0 "
         '| grep -F \'{{ ti.xcom_pull(task_ids="submit") }}\') || exit 1; echo "$state"; '
-        'case "$state" in *"(FINISHED)") ;; *"(FAILED)" | *"(CANCELED)") exit 1 ;; '
+        'case "$state" in *"(FINISHED)") ;; *"(FAILED)" | *"(CANCELED)" | *"(LOST)") exit 1 ;; '
         "*) exit 99 ;; esac",
         retry_exit_code=99,
         poke_interval=30,
