@@ -282,7 +282,7 @@ class _Walk(Notes):
         self._statements(body)
 
     def _decided(self, test: ast.expr) -> bool | None:
-        """Return what a test of the names of a loop gives; None if that is not known."""
+        """True or False for a test of names of a loop; None for one that is not known."""
         if not names_in(test) & self._loop_names:
             return None
         return containers.compared(test, self._quietly)
@@ -570,7 +570,7 @@ class _Walk(Notes):
         return PLAIN if isinstance(node, _PLAIN_NODES) else UNKNOWN
 
     def _mapped(self, node: ast.Call) -> Value | None:
-        """Return what ``map`` makes with a lambda of one argument; None for other calls."""
+        """The parts that ``map`` makes with a lambda of one argument; None for other calls."""
         match node:
             case ast.Call(
                 func=ast.Name(id="map"),
