@@ -101,6 +101,8 @@ def register(session):
 def to_session_with_stand_ins(stream, write):
     def written(frame, checkpoint):
         register(frame.sparkSession)
+        # Spark looks for them in the active session, which this makes active.
+        frame.sparkSession.createDataFrame([], "nothing INT")
         write(frame, checkpoint)
 
     return to_spark(stream, written)
