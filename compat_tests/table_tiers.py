@@ -20,8 +20,9 @@ TIERS = {
         "statements", "streams", "texts", "timestamps",
     ),
     "row by row": (
-        "bitmaps", "dsl", "functions", "literals", "newer_functions", "objects", "python_functions",
-        "python_values", "queries", "small_names", "user_types", "variants",
+        "batch_statements", "bitmaps", "dsl", "functions", "json_paths", "literals",
+        "newer_functions", "objects", "python_functions", "python_values", "queries", "small_names",
+        "user_types", "variants",
     ),
     "updating": (
         "aggregates", "changelogs", "conflicts", "pruned_plans", "rankings", "sink_keys",
@@ -29,7 +30,7 @@ TIERS = {
     ),
     "windows": (
         "late_joins", "late_rows", "late_windows", "match_recognize", "ordered_over", "over",
-        "row_windows", "timed_unions", "window_changes", "windows",
+        "row_windows", "timed_statements", "timed_unions", "window_changes", "windows",
     ),
     "joins": ("joins", "subqueries", "timed_joins"),
 }  # fmt: skip

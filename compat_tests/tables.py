@@ -67,3 +67,14 @@ def csv_table(t_env: Any, folder: Path, name: str, columns: str, lines: str) -> 
         f"CREATE TABLE {name} ({columns}) WITH ('connector' = 'filesystem', 'path' = '{path}', "
         "'format' = 'csv', 'csv.null-literal' = '')"
     )
+
+
+def listed_statements(path: Path) -> list[tuple[str, list[str]]]:
+    """Returns the statements of a file, each with the lines that are indented after it."""
+    found: list[tuple[str, list[str]]] = []
+    for line in path.read_text().splitlines():
+        if line.startswith("    "):
+            found[-1][1].append(line.removeprefix("    "))
+        else:
+            found.append((line, []))
+    return found
