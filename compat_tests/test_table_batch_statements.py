@@ -56,9 +56,27 @@ def test_statement(tables, statement, expected):
         ("SELECT CRC32('a')", r"No match found for function signature CRC32\(<CHARACTER>\)"),
         ("SELECT id, FIELD('b','a','b') FROM v", "No match found for function signature FIELD"),
         ("SELECT 1/0", "by zero"),
+        ("SELECT 1e0/0, id FROM v", "Division by zero"),
+        ("SELECT CAST(1 AS FLOAT)/CAST(0 AS FLOAT)", "Division by zero"),
+        ("SELECT id FROM v WHERE d > 1e0/0", "Division by zero"),
+        ("SELECT CASE WHEN id > 5 THEN 0e0/0 ELSE 1 END FROM v", "Division by zero"),
         ("SELECT CAST('2024-02-30' AS DATE)", "2024-02-30"),
     ],
 )
 def test_what_is_refused(tables, statement, message):
     with pytest.raises(Exception, match=message):
         list(tables.execute_sql(statement).collect())
+
+
+@pytest.mark.pyflink_bug("confuses the constants of windows of several orders")
+def test_a_default_beside_another_order(tables):
+    text = "SELECT n, LAG(n, 1, -1) OVER (ORDER BY n), RANK() OVER (ORDER BY k) FROM g WHERE n < 4"
+    with tables.execute_sql(text).collect() as results:
+        assert sorted(map(tuple, results)) == [(1, -1, 1), (2, 1, 1), (3, 2, 3)]
+
+
+@pytest.mark.pyflink_bug("counts equal rows one by one beside an aggregate in the same order")
+def test_cumulative_distribution_beside_a_sum(tables):
+    text = "SELECT n, CUME_DIST() OVER (ORDER BY k), SUM(n) OVER (ORDER BY k) FROM g WHERE n < 4"
+    with tables.execute_sql(text).collect() as results:
+        assert sorted(row[1] for row in results) == [2 / 3, 2 / 3, 1.0]

@@ -76,3 +76,45 @@ def test_expressions(t):
 def test_ordinality(t, collection, expected):
     text = f"SELECT u.* FROM (VALUES (1)) AS v(i) CROSS JOIN UNNEST({collection}) WITH ORDINALITY"
     assert query(t, text + " AS u") == expected
+
+
+def test_returned_types(t):
+    check_values(t, {
+        """JSON_VALUE('{"a":true}', '$.a' RETURNING BOOLEAN)""": True,
+        """JSON_VALUE('{"a":1}', '$.a' RETURNING INTEGER)""": 1,
+        """JSON_VALUE('{"a":1.5}', '$.a' RETURNING DOUBLE)""": 1.5,
+        """JSON_VALUE('{"a":1e2}', '$.a' RETURNING DOUBLE)""": 100.0,
+        """JSON_VALUE('{"a":null}', '$.a' RETURNING INTEGER)""": None,
+        """JSON_VALUE('{"a":1}', '$.a' RETURNING STRING)""": "1",
+        "JSON_VALUE('{}', 'lax $.a' RETURNING INTEGER DEFAULT 7 ON EMPTY)": 7,
+        "JSON_VALUE('{}', '$.a' RETURNING INTEGER DEFAULT 3 ON ERROR)": 3,
+        "JSON_VALUE('{}', 'lax $.a' RETURNING BOOLEAN DEFAULT TRUE ON EMPTY)": True,
+        "JSON_VALUE('{}', 'lax $.a' DEFAULT 7 ON EMPTY)": "7",
+        "JSON_VALUE('{}', 'lax $.a' RETURNING STRING DEFAULT 7.50 ON EMPTY)": "7.50",
+    })  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("document", "returned"),
+    [
+        ('"1"', "INTEGER"), ("1.5", "INTEGER"), ("99999999999", "INTEGER"), ("true", "INTEGER"),
+        ("1", "DOUBLE"), ('"1.5"', "DOUBLE"), ('"true"', "BOOLEAN"), ("1", "BOOLEAN"),
+        ('"1"', "INTEGER NULL ON EMPTY DEFAULT 7 ON ERROR"), ("1", "BIGINT"),
+    ],
+)  # fmt: skip
+def test_values_of_other_types(t, document, returned):
+    with pytest.raises(Exception, match=r"cannot be cast to|Unsupported type 'BIGINT'"):
+        query(t, f"SELECT JSON_VALUE('{document}', 'lax $' RETURNING {returned})")
+
+
+def test_exact_numbers(t):
+    check_values(t, {
+        """JSON_VALUE('{"a":1.50}', '$.a')""": "1.50",
+        """JSON_VALUE('{"a":1e2}', '$.a')""": "1E+2",
+        """JSON_VALUE('{"a":-0.0}', '$.a')""": "0.0",
+        """JSON_VALUE('{"a":0.00000001}', '$.a')""": "1E-8",
+        """JSON_VALUE('{"a":12345678901234567890.123456789}', '$.a')""":
+            "12345678901234567890.123456789",
+        """JSON_QUERY('{"a":[1.50,1e2,1.0,0.00000001,{"b":"\u00e9"}]}', '$.a')""":
+            '[1.50,1E+2,1.0,1E-8,{"b":"é"}]',
+    })  # fmt: skip

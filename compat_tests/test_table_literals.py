@@ -338,3 +338,76 @@ def test_null_of_no_type_is_not_inserted(b, text):
 )  # fmt: skip
 def test_null_whose_type_something_says(b, item):
     b.explain_sql(f"SELECT {item} FROM (VALUES (1)) AS v(x) WHERE NULL")
+
+
+NO_PLACES_FOR_NULL = """
+UPPER(NULL); TRIM(NULL); TRIM(BOTH NULL FROM 'a'); CHAR_LENGTH(NULL); SUBSTRING('abc', NULL)
+CONCAT('a', NULL); CONCAT_WS(',', s, NULL); REPLACE('abc', NULL, 'x'); LPAD('a', NULL, 'b')
+LOCATE('a', NULL); REGEXP('a', NULL); REGEXP_REPLACE('a', 'b', NULL); SPLIT_INDEX('a', NULL, 0)
+PARSE_URL('a', NULL); POSITION(NULL IN 'a'); ABS(NULL); ROUND(1.5, NULL); MOD(NULL, 1)
+POWER(2, NULL); FLOOR(NULL); LN(NULL); -NULL; +NULL; BIN(NULL); NOT NULL; NULL AND TRUE
+TRUE OR NULL; NULL IS TRUE; NULL IS NOT FALSE; NULL IS UNKNOWN; NULL IS JSON; COALESCE(NULL, NULL)
+IFNULL(NULL, NULL); IF(NULL, 1, 2); IF(TRUE, NULL, 2); IF(TRUE, 1, NULL); ELT(NULL, 'a')
+CARDINALITY(NULL); ARRAY_CONTAINS(NULL, 1); ARRAY_SORT(NULL); ARRAY_JOIN(NULL, ',')
+MAP_KEYS(NULL); DATE_FORMAT(NULL, 'yyyy'); TO_DATE(NULL); TO_TIMESTAMP('a', NULL); YEAR(NULL)
+EXTRACT(YEAR FROM NULL); FLOOR(NULL TO DAY); TIMESTAMPADD(DAY, NULL, DATE '2024-01-01')
+TIMESTAMPDIFF(DAY, NULL, DATE '2024-01-01'); JSON_VALUE(NULL, '$.a'); JSON_EXISTS('{}', NULL)
+JSON_OBJECTAGG(KEY NULL VALUE 1); MD5(NULL); SHA2('a', NULL); COUNT(NULL); COUNT(DISTINCT NULL)
+SUM(NULL); MAX(NULL); LISTAGG(s, NULL); COLLECT(NULL); ARRAY_AGG(NULL); SUM(x) FILTER (WHERE NULL)
+SUM(NULL) OVER (ORDER BY x); LAG(x, 1, NULL) OVER (ORDER BY x)
+SUM(x) OVER (PARTITION BY NULL ORDER BY x); ROW_NUMBER() OVER (ORDER BY NULL)
+"""
+OF_OTHER_MESSAGES = {
+    "NULL LIKE 'a'": "Cannot apply 'LIKE'",
+    "s NOT LIKE NULL": "Cannot apply 'NOT LIKE'",
+    "s SIMILAR TO NULL": "Cannot apply 'SIMILAR TO'",
+    "ARRAY[NULL]": "Parameters must be of the same type",
+    "MAP[NULL, 1]": "Parameters must be of the same type",
+    "MAP['a', NULL, 'b', 1]": "Parameters must be of the same type",
+    "CASE WHEN x = 1 THEN NULL END": "at least one THEN clause must be non-NULL",
+    "NULLIF(NULL, 1)": "at least one THEN clause must be non-NULL",
+}
+PLACES_FOR_NULL = """
+COALESCE(NULL, 1); IFNULL(x, NULL); NULLIF(1, NULL); TYPEOF(NULL); NULL IS DISTINCT FROM x
+x NOT IN (1, NULL); ARRAY_CONTAINS(ARRAY[1], NULL); ARRAY_POSITION(ARRAY[1], NULL)
+ARRAY_APPEND(ARRAY[1], NULL); ARRAY_PREPEND(ARRAY[1], NULL); ARRAY_REMOVE(ARRAY[1], NULL)
+ARRAY_SLICE(ARRAY[1], 1, NULL); ARRAY_SORT(ARRAY[1], NULL); ARRAY_JOIN(ARRAY['a'], NULL)
+ELT(1, 'a', NULL); SPLIT(NULL, ','); BTRIM('a', NULL); REGEXP_COUNT(NULL, 'a')
+REGEXP_INSTR('a', NULL); REGEXP_SUBSTR(NULL, 'a'); REGEXP_EXTRACT_ALL('a', 'a', NULL)
+STARTSWITH('a', NULL); ENDSWITH(NULL, 'a'); TRANSLATE3('a', NULL, 'b'); UNHEX(NULL)
+URL_ENCODE(NULL); PRINTF('%d', NULL); INET_ATON(NULL); JSON_QUOTE(NULL); JSON_STRING(NULL)
+JSON_ARRAYAGG(NULL NULL ON NULL); CASE WHEN NULL THEN 1 ELSE 2 END; MAP[x, NULL]
+PERCENTILE(NULL, 0.5)
+"""
+VALUES_WITH_NULL = "(VALUES (1, 'a')) AS v(x, s)"
+
+
+def _listed(text: str) -> list[str]:
+    return [item.strip() for line in text.split("\n") for item in line.split("; ") if line]
+
+
+def test_functions_that_take_no_null(b):
+    for item in _listed(NO_PLACES_FOR_NULL):
+        with pytest.raises(Exception, match=NULLS):
+            b.sql_query(f"SELECT {item} FROM {VALUES_WITH_NULL}")
+    for item, message in OF_OTHER_MESSAGES.items():
+        with pytest.raises(Exception, match=message):
+            b.sql_query(f"SELECT {item} FROM {VALUES_WITH_NULL}")
+    for clause in ("GROUP BY x, NULL", "WHERE NULL AND x = 1", "WHERE NOT NULL"):
+        with pytest.raises(Exception, match=NULLS):
+            b.sql_query(f"SELECT x FROM {VALUES_WITH_NULL} {clause}")
+
+
+def test_functions_that_take_null(b):
+    for item in _listed(PLACES_FOR_NULL):
+        b.sql_query(f"SELECT {item} FROM {VALUES_WITH_NULL}")
+
+
+def test_values_of_null(b):
+    check_values(b, {
+        "x = NULL": None, "COALESCE(NULL, 1)": 1, "NULLIF(1, NULL)": 1, "NULL IN (1, 2)": None,
+        "1 IN (1, NULL)": True, "1 NOT IN (2, NULL)": None, "ARRAY_CONTAINS(ARRAY[1], NULL)": False,
+        "CASE WHEN NULL THEN 1 ELSE 2 END": 2, "JSON_STRING(NULL)": None, "SPLIT(NULL, ',')": None,
+        "ARRAY_POSITION(ARRAY[1], NULL)": None, "BTRIM('a', NULL)": None, "URL_ENCODE(NULL)": None,
+        "NULL IS DISTINCT FROM x": True, "STARTSWITH('a', NULL)": None,
+    }, VALUES_WITH_NULL)  # fmt: skip

@@ -174,6 +174,15 @@ one, change the docstring, then run `python docs/generate_differences.py`.
   and keeps more rows than the query asks for.
 - The NULL of an outer join of the Table API is NULL. PyFlink takes the columns of the other side to
   be NOT NULL, and returns -1 for the NULL of a number.
+- In BATCH mode `LAG` and `LEAD` use the distance and the default that they name. PyFlink confuses
+  such constants as soon as one SELECT has `OVER` in several orders: `LAG(n, 1, -1)` is a `LEAD`
+  there, or the job fails. Beside an aggregate in the same order, its `CUME_DIST` counts rows that
+  are equal in the order one by one.
+- A correlated query reads views of `VALUES` as it reads tables. PyFlink's planner fails there:
+  `unexpected correlate variable`.
+- An array that contains NULL can be collected. PyFlink raises `EOFError: Ran out of input`.
+- `1e0 / 0` of constants is refused wherever it stands. Flink computes it as part of a larger
+  constant, as in `1e0 / 0 > 1`.
 - `CAST` of a timestamp before 1970 as `DATE` is its day; in Flink it can be the day after. So can
   what `EXTRACT` and `HOUR` to `QUARTER` make of one, and the hour of 1969-12-30 12:00 is -12 there.
 - `FLOAT` and `DOUBLE` together are `DOUBLE`. In Flink `+`, `-`, `*`, `/`, `CASE`, `IF`, `ARRAY` and

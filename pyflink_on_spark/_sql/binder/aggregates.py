@@ -14,6 +14,7 @@ from pyflink_on_spark._sql.binder.expressions import (
     wrong_count,
     wrong_types,
 )
+from pyflink_on_spark._sql.binder.nulls import check_no_null, check_nulls_of_call
 from pyflink_on_spark._sql.errors import did_you_mean, invalid, unresolved_field
 from pyflink_on_spark._sql.functions.library import function_of_call
 from pyflink_on_spark._sql.plan.expressions import (
@@ -190,9 +191,11 @@ def aggregate_invocation(
         )
     for item in details.order_by:
         binder.bind(item.expression)
+    check_nulls_of_call(call, function)
     args = [binder.bind(arg) for arg in call.args]
     condition = None
     if details.filter is not None:
+        check_no_null([details.filter])
         condition = binder.condition(details.filter, "FILTER")
     fitting = [overload for overload in function.overloads if overload.takes(len(args))]
     if not fitting:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
+from pyflink_on_spark._sql.binder.nulls import check_case, check_nulls_of_call
 from pyflink_on_spark._sql.codegen.casts import can_cast
 from pyflink_on_spark._sql.errors import (
     Span,
@@ -348,12 +349,12 @@ class ExpressionBinder:
             return field_of(row, wanted, field.span)
         if node.name == "OVERLAPS":
             return bind_overlaps(node, self.bind, self._functions.find)
-        if node.name in _TYPED_BY_OPERANDS:
-            check_no_null(node.args)
+        function = self.function(node)
+        if function is not None:
+            check_nulls_of_call(node, function)
         args = [self.bind(arg) for arg in node.args]
         if node.name == "+" and node.span is None and _begin_with_text(args):
             return self._joined_texts(node)
-        function = self.function(node)
         if function is None:
             hint = did_you_mean(node.name, self._functions.names())
             raise invalid(_no_match(node.name, args) + hint, node.span)
@@ -402,6 +403,7 @@ class ExpressionBinder:
         values = [self.bind(then) for _, then in node.branches]
         otherwise = Constant(logical.NULL, None)
         values.append(otherwise if node.otherwise is None else self.bind(node.otherwise))
+        check_case(node, values)
         common = common_type([value.type for value in values])
         if common is None:
             raise invalid("Illegal mixing of types in CASE or COALESCE statement", node.span)
@@ -414,25 +416,6 @@ class ExpressionBinder:
             return self.condition(when, "WHEN")
         equal = syntax.Call("=", (node.operand, when), span=when.span)
         return self.bind(equal)
-
-
-_TYPED_BY_OPERANDS = frozenset({"+", "-", "*", "/", "%", "||", "ROW"})
-"""The operators to which Flink gives no NULL, whose type nothing says."""
-
-
-def check_no_null(items: Iterable[syntax.Expression]) -> None:
-    """Refuse NULL where nothing says which type it has.
-
-    Args:
-        items: expressions of a statement; those of the Table API have types.
-
-    Raises:
-        ValidationError: one of them is NULL, and nothing else.
-    """
-    for item in items:
-        value = item.operand if isinstance(item, syntax.Alias) else item
-        if isinstance(value, syntax.Literal) and value.value is None and value.span is not None:
-            raise invalid("Illegal use of 'NULL'", value.span)
 
 
 def _begin_with_text(args: Sequence[Typed]) -> bool:

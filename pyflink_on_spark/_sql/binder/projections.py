@@ -7,10 +7,10 @@ from dataclasses import replace
 
 from pyflink_on_spark._sql.binder.expressions import (
     ExpressionBinder,
-    check_no_null,
     field_of,
     unique_names,
 )
+from pyflink_on_spark._sql.binder.nulls import check_no_null
 from pyflink_on_spark._sql.errors import ValidationError, invalid
 from pyflink_on_spark._sql.plan.expressions import InputRef, Typed
 from pyflink_on_spark._sql.plan.nodes import Node, Project, Schema, Sort, SortKey
@@ -127,6 +127,7 @@ def sorted_node(node: Node, binder: ExpressionBinder, items: Sequence[syntax.Sor
         items: what the order is made of.
     """
     keys = []
+    check_no_null(item.expression for item in items)
     for item in items:
         first = item.ascending if item.nulls_first is None else item.nulls_first
         keys.append(SortKey(binder.bind(item.expression), item.ascending, first))

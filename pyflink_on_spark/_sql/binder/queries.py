@@ -13,10 +13,10 @@ from pyflink_on_spark._sql.binder.expressions import (
     Functions,
     Scope,
     calcite_name,
-    check_no_null,
     convert,
     invoke,
 )
+from pyflink_on_spark._sql.binder.nulls import check_no_null
 from pyflink_on_spark._sql.binder.projections import (
     count_of,
     limited,
@@ -160,7 +160,10 @@ class QueryBinder:
         plain: list[Typed] = []
         correlated: list[Typed] = []
         tests: list[tuple[Subquery, bool]] = []
-        for part in conjuncts(where):
+        parts_of_it = conjuncts(where)
+        if len(parts_of_it) > 1:
+            check_no_null(parts_of_it)
+        for part in parts_of_it:
             test = _membership(part)
             if test is not None:
                 tests.append(test)
@@ -565,7 +568,10 @@ class GroupBinder:
     def _groups(
         self, items: Sequence[queries.GroupItem]
     ) -> tuple[AggregatingBinder, GroupingSets | None]:
-        sets = [[key for item in each for key in self._keys(item)] for each in sets_of(items)]
+        written = sets_of(items)
+        for keys in written:
+            check_no_null(keys)
+        sets = [[key for item in each for key in self._keys(item)] for each in written]
 
         def property_of(node: Any) -> Typed | None:
             found: Typed | None = window_property(node, self._windows)

@@ -8,6 +8,7 @@ from typing import Any
 
 from pyflink_on_spark._sql.binder.aggregates import aggregate_invocation
 from pyflink_on_spark._sql.binder.expressions import ExpressionBinder, Functions, Scope, convert
+from pyflink_on_spark._sql.binder.nulls import check_no_null
 from pyflink_on_spark._sql.errors import Span, invalid
 from pyflink_on_spark._sql.plan.expressions import AggregateInvocation, InputRef, Typed
 from pyflink_on_spark._sql.plan.nodes import (
@@ -279,6 +280,7 @@ class OverBinder:
         self._places[call] = (group, calls.index(_one_type(invocation)))
 
     def _window(self, window: OverWindow, call: AggregateInvocation) -> object:
+        check_no_null(window.partition_by)
         partition = tuple(self._binder.bind(item) for item in window.partition_by)
         keys = tuple(sort_key(self._binder, item) for item in window.order_by)
         if isinstance(call.function, RankingFunction):
@@ -308,6 +310,7 @@ class OverBinder:
 
 def sort_key(binder: ExpressionBinder, item: syntax.SortItem) -> SortKey:
     """Return an item of ORDER BY with its names resolved."""
+    check_no_null([item.expression])
     first = item.ascending if item.nulls_first is None else item.nulls_first
     return SortKey(binder.bind(item.expression), item.ascending, first)
 

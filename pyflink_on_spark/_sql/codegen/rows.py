@@ -9,6 +9,7 @@ from typing import Any
 
 from pyflink_on_spark._sql.codegen.expressions import ExpressionCompiler, repeated
 from pyflink_on_spark._sql.codegen.program import Program
+from pyflink_on_spark._sql.errors import TableError
 from pyflink_on_spark._sql.plan.expressions import (
     Constant,
     Conversion,
@@ -291,6 +292,9 @@ def folded(expression: Typed, time_zone: str) -> Typed:
     """Return an expression with its constant parts evaluated.
 
     What fails stays as it is, and fails when the query runs. Long texts would burden the plan.
+
+    Raises:
+        TableError: a constant FLOAT or DOUBLE is divided by zero, which Flink's planner refuses.
     """
     operands = expression.operands
     if operands:
@@ -305,6 +309,7 @@ def folded(expression: Typed, time_zone: str) -> Typed:
         return expression
     if not is_deterministic(expression):
         return expression
+    _check_divisor(expression)
     try:
         value = compile_value(expression, 0, time_zone).load().function(())
     except Exception:  # noqa: BLE001 - whatever it is, it belongs to the run
@@ -312,3 +317,11 @@ def folded(expression: Typed, time_zone: str) -> Typed:
     if isinstance(value, str | bytes) and len(value) > _LARGEST_CONSTANT:
         return expression
     return Constant(expression.type.with_nullable(expression.type.nullable or value is None), value)
+
+
+def _check_divisor(expression: Typed) -> None:
+    if not isinstance(expression, Invocation) or expression.function.name != "/":
+        return
+    divisor = expression.args[1]
+    if expression.type.root in logical.APPROXIMATE and getattr(divisor, "value", None) == 0:
+        raise TableError("Division by zero")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Sequence
+from decimal import Decimal
 from functools import lru_cache
 from typing import Any, NoReturn
 
@@ -16,7 +17,7 @@ from pyflink_on_spark._sql.functions.parameters import (
     calling,
     characters,
 )
-from pyflink_on_spark._sql.plan.expressions import Typed
+from pyflink_on_spark._sql.plan.expressions import Constant, Typed
 from pyflink_on_spark._sql.plan.signatures import (
     AggregateCode,
     AggregateFunction,
@@ -29,7 +30,8 @@ from pyflink_on_spark._sql.plan.signatures import (
     ScalarFunction,
 )
 from pyflink_on_spark._sql.types import logical
-from pyflink_on_spark._sql.types.json_documents import compact_json, read_json
+from pyflink_on_spark._sql.types.coercion import to_decimal
+from pyflink_on_spark._sql.types.json_documents import compact_json, read_exactly, read_json
 from pyflink_on_spark._sql.types.json_text import value_writer
 from pyflink_on_spark._sql.types.logical import LogicalType, Root
 from pyflink_on_spark._sql.types.variants import Variant, parse_variant
@@ -84,7 +86,6 @@ _RETURNED = {
     "BOOLEAN": logical.BOOLEAN,
     "INTEGER": logical.INT,
     "INT": logical.INT,
-    "BIGINT": logical.BIGINT,
     "DOUBLE": logical.DOUBLE,
 }
 
@@ -122,7 +123,7 @@ def _find(text: str, path: str) -> object:
     """
     strict, steps = _path(path)
     try:
-        found = [read_json(text)]
+        found = [read_exactly(text)]
     except ValueError:
         raise JsonPathError(f"{text!r} is no JSON") from None
     for step in steps:
@@ -151,7 +152,7 @@ def _step(value: object, step: object, strict: bool) -> list[object]:
 def json_value(
     text: str, path: str, on_empty: str, empty: object, on_error: str, error: object
 ) -> object:
-    """Return the scalar that a path leads to, as a text."""
+    """Return the scalar that a path leads to; a number with a fraction is a Decimal."""
     try:
         found = _find(text, path)
         if isinstance(found, dict | list) and _path(path)[0]:
@@ -166,13 +167,7 @@ def json_value(
         if on_empty == "ERROR":
             raise ValueError(f"Empty result of JSON_VALUE function for path {path!r}")
         return empty
-    return _scalar_text(found)
-
-
-def _scalar_text(value: object) -> str:
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    return value if isinstance(value, str) else json.dumps(value)
+    return found
 
 
 def json_exists(text: str, path: str, on_error: str = "FALSE") -> bool | None:
@@ -227,46 +222,84 @@ def is_json(text: str, kind: str) -> bool:
 
 
 def _value_type(_args: Sequence[Typed], symbols: tuple[str, ...]) -> LogicalType:
-    return _RETURNED[symbols[0]] if symbols else logical.STRING
+    if not symbols:
+        return logical.STRING
+    if symbols[0] not in _RETURNED:
+        raise ValidationError(f"Unsupported type '{symbols[0]}' for RETURNING in JSON_VALUE().")
+    return _RETURNED[symbols[0]]
 
 
 def _value_code(site: CallSite) -> str:
     """The symbols: the type that is returned, and what happens for nothing and for errors."""
     _, on_empty, on_error = site.symbols or ("STRING", "NULL", "NULL")
     name = site.bind(json_value, "json_value")
-    sources = site.sources()
-    text, path, *defaults = sources
+    text, path = site.source(0), site.source(1)
+    defaults = [_default(site, arg) for arg in site.args[2:]]
     empty = defaults.pop(0) if on_empty == "DEFAULT" else "None"
     error = defaults.pop(0) if on_error == "DEFAULT" else "None"
     call = f"{name}({text}, {path}, {on_empty!r}, {empty}, {on_error!r}, {error})"
-    if site.type.root is Root.VARCHAR:
-        return call
-    read = site.bind(_readers()[site.type.root], "read_json")
+    read = site.bind(_READERS[site.type.root], "returned")
     return f"{read}({call})"
 
 
-def _readers() -> dict[Root, Callable[[str | None], object]]:
-    return {
-        Root.BOOLEAN: read_boolean,
-        Root.INT: read_integer,
-        Root.BIGINT: read_integer,
-        Root.DOUBLE: read_double,
-    }
+def _default(site: CallSite, arg: Typed) -> str:
+    if not isinstance(arg, Constant):
+        raise ValidationError("A DEFAULT of JSON_VALUE has to be a constant.")
+    if site.type.root is Root.DOUBLE:
+        return f"float({arg.value!r})"  # it takes no number of SQL
+    if arg.type.root is Root.DECIMAL and site.type.root is Root.VARCHAR:
+        return repr(str(to_decimal(arg.value, arg.type.scale or 0)))
+    return repr(arg.value)
 
 
-def read_boolean(text: str | None) -> bool | None:
-    """Read true or false."""
-    return None if text is None else text == "true"
+def returned_text(value: object) -> str | None:
+    """Return a scalar of JSON as a text."""
+    if value is None or isinstance(value, str):
+        return value
+    return json.dumps(value) if isinstance(value, bool) else str(value)
 
 
-def read_integer(text: str | None) -> int | None:
-    """Read a whole number."""
-    return None if text is None else int(text)
+def returned_boolean(value: object) -> bool | None:
+    """Return a scalar of JSON that is true or false.
+
+    Raises:
+        TypeError: it is something else.
+    """
+    return _returned(value, "Boolean", value is None or isinstance(value, bool))  # type: ignore[return-value]
 
 
-def read_double(text: str | None) -> float | None:
-    """Read a number."""
-    return None if text is None else float(text)
+def returned_integer(value: object) -> int | None:
+    """Return a scalar of JSON that is a whole number of 32 bits.
+
+    Raises:
+        TypeError: it is something else.
+    """
+    fits = value is None or (type(value) is int and -(2**31) <= value < 2**31)
+    return _returned(value, "Integer", fits)  # type: ignore[return-value]
+
+
+def returned_double(value: object) -> float | None:
+    """Return a scalar of JSON that is a number with a fraction or an exponent.
+
+    Raises:
+        TypeError: it is something else, a whole number as well.
+    """
+    found = _returned(value, "Double", value is None or isinstance(value, Decimal))
+    return None if found is None else float(found)  # type: ignore[arg-type]
+
+
+def _returned(value: object, kind: str, fits: bool) -> object:
+    if not fits:
+        raise TypeError(f"JSON_VALUE found {value!r}, which cannot be cast to java.lang.{kind}")
+    return value
+
+
+_READERS: dict[Root, Callable[[object], object]] = {
+    Root.VARCHAR: returned_text,
+    Root.BOOLEAN: returned_boolean,
+    Root.INT: returned_integer,
+    Root.DOUBLE: returned_double,
+}
 
 
 def _query_code(site: CallSite) -> str:
@@ -294,6 +327,8 @@ def _written(site: CallSite, index: int) -> str:
     source = site.source(index)
     if _is_json_call(site.args[index]):
         return source
+    if kind.root is Root.NULL:
+        raise ValidationError("Type is not supported: ANY")
     if kind.root in {Root.DATE, Root.TIME}:
         raise ValidationError(f"Type '{kind}' is not scalar or cannot be converted into JSON.")
     writer = site.bind(value_writer(kind), "json_text")
@@ -356,7 +391,7 @@ def _no_json_here(_site: CallSite) -> NoReturn:
 
 
 def _string_code(site: CallSite) -> str:
-    return _written(site, 0)
+    return "None" if site.types[0].root is Root.NULL else _written(site, 0)
 
 
 _STRING = logical.STRING
@@ -367,7 +402,7 @@ _JSON = (
         "JSON_VALUE",
         (
             Overload(
-                (characters, characters, characters, characters),
+                (characters, characters, any_type, any_type),
                 always(_STRING),
                 _value_code,
                 Nulls.STRICT_NULLABLE,
