@@ -266,15 +266,8 @@ def prepended(array: Array | None, value: object) -> Array | None:
 
 
 def excluding(one: Array, two: Array) -> Array:
-    """Return the elements that the other array has not, as often as they are there."""
-    rest = list(two)
-    kept = []
-    for item in one:
-        if item in rest:
-            rest.remove(item)
-        else:
-            kept.append(item)
-    return tuple(kept)
+    """Return the elements that the other array has not, without doubles."""
+    return tuple(dict.fromkeys([item for item in one if item not in two]))
 
 
 def in_both(one: Array, two: Array) -> Array:

@@ -164,7 +164,9 @@ def trim_right(text: str, characters: str = " ") -> str:
 
 
 def split(text: str, separator: str) -> tuple[str, ...]:
-    """Return the parts between separators."""
+    """Return the parts between separators; an empty text has none."""
+    if not text:
+        return ()
     if not separator:
         return tuple(text)
     return tuple(text.split(separator))
