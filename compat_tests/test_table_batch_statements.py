@@ -75,8 +75,8 @@ def test_a_default_beside_another_order(tables):
         assert sorted(map(tuple, results)) == [(1, -1, 1), (2, 1, 1), (3, 2, 3)]
 
 
-@pytest.mark.pyflink_bug("counts equal rows one by one beside PERCENT_RANK")
-def test_cumulative_distribution_beside_another_one(tables):
-    text = "SELECT CUME_DIST() OVER (ORDER BY k), PERCENT_RANK() OVER (ORDER BY k) FROM g"
+@pytest.mark.pyflink_bug("counts equal rows one by one after PERCENT_RANK")
+def test_cumulative_distribution_after_percent_rank(tables):
+    text = "SELECT PERCENT_RANK() OVER (ORDER BY k), CUME_DIST() OVER (ORDER BY k) FROM g"
     with tables.execute_sql(text).collect() as results:
-        assert sorted(row[0] for row in results) == [0.2, 0.6, 0.6, 1.0, 1.0]
+        assert sorted(row[1] for row in results) == [0.2, 0.6, 0.6, 1.0, 1.0]

@@ -176,7 +176,7 @@ one, change the docstring, then run `python docs/generate_differences.py`.
   be NOT NULL, and returns -1 for the NULL of a number.
 - In BATCH mode `LAG` and `LEAD` use the distance and the default that they name. PyFlink confuses
   such constants as soon as one SELECT has `OVER` in several orders: `LAG(n, 1, -1)` is a `LEAD`
-  there, or the job fails. Beside `PERCENT_RANK`, its `CUME_DIST` counts rows that are equal in the
+  there, or the job fails. After `PERCENT_RANK`, its `CUME_DIST` counts rows that are equal in the
   order one by one.
 - In BATCH mode `COLLECT` and `ARRAY_AGG` may stand beside an aggregate with DISTINCT. PyFlink's
   planner fails there: `Min aggregate function does not support type`.
