@@ -15,7 +15,7 @@ _TYPED_BY_OTHERS = frozenset({
     "=", "<>", "<", "<=", ">", ">=", "BETWEEN", "NOT BETWEEN", "IN", "NOT IN", "COALESCE",
     "IFNULL", "NULLIF",
 })  # fmt: skip
-"""What takes the type of NULL from the other operands."""
+"""Operators and functions that take the type of NULL from the other operands."""
 _OF_ANY_TYPE = frozenset({
     "IS NULL", "IS NOT NULL", "IS DISTINCT FROM", "IS NOT DISTINCT FROM", "TYPEOF", "JSON", "$JSON",
     "JSON_ARRAY", "JSON_OBJECT", "JSON_STRING", "JSON_QUOTE", "JSON_UNQUOTE", "BTRIM", "SPLIT",
