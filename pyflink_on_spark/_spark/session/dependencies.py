@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import functools
+import glob
+import hashlib
 import marshal
 import os
 import shutil
@@ -53,7 +55,20 @@ class ShippedDependencies:
 
     def here(self) -> list[DependencyFolder]:
         """Return the folders as they are in this process's place: a worker, or the driver."""
-        return [replace(folder, path=SparkFiles.get(folder.name)) for folder in self.folders]
+        return [replace(folder, path=_placed(folder.name)) for folder in self.folders]
+
+
+def _placed(name: str) -> str:
+    """Return where Spark has put a folder whose name says what it has.
+
+    A Spark Connect server has a folder for the files of each session, and names the one above to
+    tasks with state.
+    """
+    path = SparkFiles.get(name)
+    if os.path.exists(path):
+        return path
+    above = glob.escape(SparkFiles.getRootDirectory())
+    return next(iter(glob.glob(os.path.join(above, "*", name))), path)
 
 
 @dataclass(frozen=True)
@@ -157,7 +172,7 @@ def ship_own_package(session: SparkSession) -> None:
 
 @functools.cache
 def packed_package() -> Path:
-    """Return a zip file with this package and its libraries beside pyarrow.
+    """Return a zip file with this package and its libraries beside pyarrow; its name is unique.
 
     The zip file has the compiled code too: Python keeps none for modules of zip files, and each
     new worker would compile all that it imports.
@@ -172,7 +187,8 @@ def packed_package() -> Path:
                     archive.write(file, name)
                 if file.suffix == ".py":
                     archive.writestr(str(name.with_suffix(".pyc")), _compiled(file))
-    return packed
+    digest = hashlib.sha256(packed.read_bytes()).hexdigest()
+    return packed.rename(packed.with_name(f"{packed.stem}-{digest[:16]}.zip"))
 
 
 def _compiled(file: Path) -> bytes:

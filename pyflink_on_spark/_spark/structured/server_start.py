@@ -6,11 +6,14 @@ files of a session. What they get is defined inside functions, since such code t
 
 from __future__ import annotations
 
+import glob
+import os
 import pickle
 import sys
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from pyspark import SparkFiles
 from pyspark.sql.streaming.stateful_processor import StatefulProcessor
 
 
@@ -37,14 +40,19 @@ def starting_processor(package: str, processor: bytes) -> StatefulProcessor:
     """Return a processor that does what a pickled one does.
 
     Args:
-        package: where this package is on the server; elsewhere Spark's workers have it.
+        package: where this package is on the server; on other machines it is somewhere below
+            Spark's folder for files.
         processor: the pickled one.
     """
 
     class Start(StatefulProcessor):
         def init(self, handle: Any) -> None:
-            if package not in sys.path:
-                sys.path.insert(0, package)
+            places = [package]
+            if not os.path.exists(package):
+                above = glob.escape(SparkFiles.getRootDirectory())
+                places = glob.glob(os.path.join(above, "*", os.path.basename(package)))
+            if places and places[0] not in sys.path:
+                sys.path.insert(0, places[0])
             self._processor = pickle.loads(processor)
             self._processor.init(handle)
 
