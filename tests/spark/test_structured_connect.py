@@ -40,12 +40,18 @@ client.get_job_execution_result().result()
 """
 # Its second job has a micro-batch for each element: so a result comes before the error.
 PLAIN = """
+from pathlib import Path
 from pyflink.common import Configuration, Types
 from pyflink.datastream import StreamExecutionEnvironment
 
+def divide(value):
+    from brought_along import divide
+    return divide(value)
+
 env = StreamExecutionEnvironment.get_execution_environment()
 env.set_parallelism({parallelism})
-divided = env.from_collection([0, 1, 2], Types.INT()).map(lambda v: 100 // (v + 1), Types.INT())
+env.add_python_file(str(Path(__file__).parent / "brought" / "brought_along.py"))
+divided = env.from_collection([0, 1, 2], Types.INT()).map(divide, Types.INT())
 divided.key_by(lambda v: v % 2).reduce(lambda a, b: a + b).print()
 env.execute()
 configuration = Configuration()
@@ -126,6 +132,9 @@ def run(server, tmp_path, script, *arguments, code=0):
 @pytest.mark.parametrize("parallelism", [2, pytest.param(1, marks=pytest.mark.nightly)])
 def test_an_unchanged_program_and_its_error(server, tmp_path, parallelism):
     text = PLAIN.format(parallelism=parallelism)
+    (tmp_path / "brought").mkdir()
+    module = tmp_path / "brought" / "brought_along.py"
+    module.write_text("def divide(value):\n    return 100 // (value + 1)\n")
     done = run(server, tmp_path, text, code=1)
     plain = [line.rpartition("> ")[2] for line in done.stdout.splitlines()]
     assert sorted(plain) == sorted(["100", "150", "33", "collected 50"])
