@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import sys
+from pathlib import Path
 
-from pyflink.table import EnvironmentSettings, TableEnvironment
+from pyflink.table import DataTypes, EnvironmentSettings, TableEnvironment
 from pyflink.table.catalog import HiveCatalog
+from pyflink.table.udf import udf
 
 from pyflink_on_spark.errors import UnsupportedFlinkFeature
 
@@ -52,6 +54,19 @@ def overwrite_and_rename(t_env):
     t_env.execute_sql("DROP TABLE plainer")
 
 
+def failing_once(mark):
+    """A function that fails with its last value, so that the job restarts, and then no more."""
+
+    @udf(result_type=DataTypes.INT())
+    def failing(number):
+        if number == 3 and not mark.exists():
+            mark.touch()
+            raise ValueError("once")
+        return number
+
+    return failing
+
+
 def main(folder):
     batch = TableEnvironment.create(EnvironmentSettings.in_batch_mode())
     batch.register_catalog("h", HiveCatalog("h", hive_conf_dir=folder))
@@ -91,9 +106,13 @@ def main(folder):
     print("generic", rows(stream, "SELECT a, b FROM clicks"))
     stream.get_config().set("execution.checkpointing.interval", "300 ms")
     stream.get_config().set("execution.checkpointing.dir", f"file://{folder}/checkpoints")
+    stream.get_config().set("restart-strategy.type", "fixed-delay")
+    stream.get_config().set("restart-strategy.fixed-delay.delay", "10 ms")
+    stream.create_temporary_function("failing", failing_once(Path(folder, "has-failed")))
     stream.execute_sql(
-        "INSERT INTO orders SELECT a + 100, 0.5, ts, ARRAY['g'], 'x', 'wed' FROM clicks"
+        "INSERT INTO orders SELECT failing(a) + 100, 0.5, ts, ARRAY['g'], 'x', 'wed' FROM clicks"
     ).wait()
+    print("failed", Path(folder, "has-failed").exists())
     print("streamed", rows(stream, "SELECT id, day_ FROM orders"))
     print("text", rows(stream, "SHOW CREATE TABLE clicks")[0][0])
     stream.execute_sql("DROP TABLE clicks")

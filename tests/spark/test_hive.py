@@ -48,5 +48,6 @@ def test_tables_of_hive_are_made_read_and_written(tmp_path):
     assert seen["streamed"] == (
         "[(2, 'tue'), (11, 'mon'), (101, 'wed'), (102, 'wed'), (103, 'wed')]"
     )
+    assert seen["failed"] == "True"
     assert "WATERMARK FOR `ts` AS `ts` - INTERVAL '5' SECOND" in done.stdout
     assert seen["databases"] == "[('default',)]"
