@@ -86,3 +86,32 @@ def test_which_keys_a_row_has(t):
         ("a", 10, 1, 0, 0, 0), ("a", None, 1, 0, 1, 1), ("b", 20, 2, 0, 0, 0),
         ("b", None, 2, 0, 1, 1), (None, None, 3, 1, 1, 3),
     ]  # fmt: skip
+
+
+LATERALS = {
+    "SELECT id, n FROM t, LATERAL (SELECT n FROM o WHERE o.k = t.k) AS x":
+        [(1, 1), (1, 2), (3, 1), (3, 2), (5, 1), (5, 2)],
+    "SELECT id, m FROM t LEFT JOIN LATERAL (SELECT n * 10 FROM o WHERE o.k = t.k) AS x(m) "
+    "ON m < 20 WHERE id < 3": [(1, 10), (2, None)],
+    "SELECT id, n FROM t, LATERAL (SELECT n FROM o WHERE o.n > t.id) AS x":
+        [(1, 2), (1, 3), (2, 3)],
+    "SELECT id, m FROM t, LATERAL (SELECT MAX(n) AS m FROM o WHERE o.k = t.k) AS x":
+        [(1, 2), (3, 2), (5, 2)],
+    "SELECT id, c FROM t LEFT JOIN LATERAL (SELECT COUNT(*) AS c FROM o WHERE o.k = t.k) AS x "
+    "ON TRUE WHERE id < 4": [(1, 2), (2, 0), (3, 2)],
+    "SELECT id, e FROM t LEFT JOIN LATERAL (SELECT * FROM UNNEST(ARRAY[t.v, t.id]) AS u(e)) AS x "
+    "ON TRUE WHERE id < 3": [(1, 1), (1, 10), (2, 2), (2, 20)],
+    "SELECT id, n FROM t, LATERAL (SELECT n FROM o WHERE n > 2) AS x WHERE id < 3":
+        [(1, 3), (2, 3)],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("text", "expected"), LATERALS.items())
+def test_laterals(t, text, expected):
+    assert last(t, text) == expected
+
+
+def test_whether_a_correlated_query_has_rows(t):
+    text = "SELECT id, {} (SELECT 1 FROM o WHERE o.k = t.k) FROM t WHERE id IN (1, 2, 6)"
+    assert last(t, text.format("EXISTS")) == [(1, True), (2, False), (6, False)]
+    assert last(t, text.format("NOT EXISTS")) == [(1, False), (2, True), (6, True)]

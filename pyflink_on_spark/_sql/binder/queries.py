@@ -16,6 +16,7 @@ from pyflink_on_spark._sql.binder.expressions import (
     convert,
     invoke,
 )
+from pyflink_on_spark._sql.binder.laterals import LateralQuery, aggregate_of, rows_of
 from pyflink_on_spark._sql.binder.nulls import check_no_null
 from pyflink_on_spark._sql.binder.projections import (
     count_of,
@@ -40,6 +41,7 @@ from pyflink_on_spark._sql.binder.subqueries import (
     semi_join,
     single_value,
     subqueries,
+    with_correlated_existence,
     with_correlated_value,
     with_membership,
     with_value,
@@ -111,7 +113,9 @@ class QueryBinder:
             syntax.With: self._with,
             syntax.Ordered: self._ordered,
         }
-        self._relations = RelationBinder(catalog, functions, settings, self._named, self.bind)
+        self._relations = RelationBinder(
+            catalog, functions, settings, self._named, self.bind, self._lateral
+        )
 
     def bind(self, query: syntax.Query) -> Node:
         """Return the plan of a query.
@@ -216,11 +220,41 @@ class QueryBinder:
             if subquery.quantifier is Quantifier.SCALAR:
                 node, column = self._with_value(node, binder.scope, subquery)
             else:
-                operands = [binder.bind(operand) for operand in subquery.operands]
-                found = self.bind(subquery.query)
-                node, column = with_membership(node, operands, found, subquery)
+                node, column = self._with_membership(node, binder, subquery)
             binder.columns[subquery] = column
         return node
+
+    def _with_membership(
+        self, node: Node, binder: ExpressionBinder, subquery: Subquery
+    ) -> tuple[Node, Typed]:
+        operands = [binder.bind(operand) for operand in subquery.operands]
+        if subquery.quantifier is Quantifier.EXISTS:
+            inside = self._subquery(subquery.query, binder.scope)
+            if inside.correlated:
+                return with_correlated_existence(node, inside, subquery.span)
+        return with_membership(node, operands, self.bind(subquery.query), subquery)
+
+    def _lateral(self, query: syntax.Query, scope: Scope) -> LateralQuery:
+        """Return a query that may use the columns of a scope before it."""
+        width = scope.width
+        plain = isinstance(query, syntax.Select) and not query.distinct and not query.group_by
+        if isinstance(query, syntax.Select) and plain and query.having is None:
+            inner, rows, correlated = self._inside(query, scope)
+            if correlated and not list(over_calls(query.items)):
+                if not self._is_grouped(query):
+                    made = sql_projection(inner, rows, query.items)
+                    found = BoundSubquery(inner, correlated, made.expressions)
+                    return rows_of(found, made.schema.names, width, query.span)
+                binder = AggregatingBinder(rows.scope, self._functions, ())
+                for item in query.items:
+                    binder.bind(item)
+                aggregate = binder.node(inner)
+                made = sql_projection(aggregate, binder, query.items)
+                return aggregate_of(
+                    aggregate, made.expressions, made.schema.names, correlated, width, query.span
+                )
+        node = self.bind(query)
+        return LateralQuery(node, node.schema.names, ())
 
     def _with_value(self, node: Node, scope: Scope, subquery: Subquery) -> tuple[Node, Typed]:
         query = subquery.query

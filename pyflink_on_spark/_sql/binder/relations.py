@@ -28,7 +28,6 @@ from pyflink_on_spark._sql.errors import (
     ValidationError,
     at_place,
     invalid,
-    not_yet,
 )
 from pyflink_on_spark._sql.functions.library import builtin_functions
 from pyflink_on_spark._sql.plan.expressions import (
@@ -60,7 +59,7 @@ from pyflink_on_spark._sql.plan.signatures import NUMBERED_UNNEST, UNNEST, Table
 from pyflink_on_spark._sql.plan.time_conditions import time_bounds, window_join
 from pyflink_on_spark._sql.runtime.joins import lookup_function
 from pyflink_on_spark._sql.syntax import queries as syntax
-from pyflink_on_spark._sql.syntax.expressions import Expression, Name
+from pyflink_on_spark._sql.syntax.expressions import Expression, Name, Star
 from pyflink_on_spark._sql.syntax.match_recognize import MatchRecognize
 from pyflink_on_spark._sql.syntax.queries import JoinKind
 from pyflink_on_spark._sql.syntax.statements import ColumnKind
@@ -79,7 +78,35 @@ def lateral_of(relation: syntax.Relation) -> Lateral | None:
     columns: tuple[str, ...] = ()
     if isinstance(relation, syntax.Aliased):
         name, columns, relation = relation.name, relation.columns, relation.relation
+    if isinstance(relation, syntax.DerivedTable) and relation.lateral:
+        inner = _only_relation(relation.query)
+        if inner is not None and (found := lateral_of(inner)) is not None:
+            return found[0], name, columns or found[2]
     if isinstance(relation, syntax.FunctionTable | syntax.Unnest):
+        return relation, name, columns
+    return None
+
+
+def _only_relation(query: syntax.Query) -> syntax.Relation | None:
+    """Return the relation of which a query selects everything, if it does nothing else."""
+    if not isinstance(query, syntax.Select) or len(query.from_) != 1 or query.distinct:
+        return None
+    everything = len(query.items) == 1 and isinstance(query.items[0], Star)
+    rest = (query.where, query.group_by, query.having)
+    return query.from_[0] if everything and rest == (None, None, None) else None
+
+
+LateralDerived = tuple[syntax.DerivedTable, "str | None", tuple[str, ...]]
+"""A query after LATERAL, its name, and the names of its columns."""
+
+
+def lateral_query_of(relation: syntax.Relation) -> LateralDerived | None:
+    """Return a relation as a query after LATERAL, if it is one."""
+    name: str | None = None
+    columns: tuple[str, ...] = ()
+    if isinstance(relation, syntax.Aliased):
+        name, columns, relation = relation.name, relation.columns, relation.relation
+    if isinstance(relation, syntax.DerivedTable) and relation.lateral:
         return relation, name, columns
     return None
 
@@ -269,6 +296,7 @@ class RelationBinder:
         settings: the session's.
         named: the queries of WITH, by name.
         bind: returns the plan of a query.
+        lateral: returns a query that may use columns before it.
     """
 
     def __init__(
@@ -278,9 +306,10 @@ class RelationBinder:
         settings: QuerySettings,
         named: Mapping[str, Node],
         bind: Callable[[Any], Node],
+        lateral: Callable[[Any, Scope], Any],
     ) -> None:
         self._catalog, self._functions, self._settings = catalog, functions, settings
-        self._named, self._bind = named, bind
+        self._named, self._bind, self._lateral = named, bind, lateral
         self._relations: dict[type, Callable[[Any], tuple[Node, Scope]]] = {
             syntax.TableReference: self._table,
             syntax.DerivedTable: self._derived,
@@ -348,6 +377,8 @@ class RelationBinder:
         lateral = lateral_of(relation)
         if lateral is not None and not self._takes_table(lateral[0]):
             return self._correlated(node, scope, lateral, kind, on)
+        if (query := lateral_query_of(relation)) is not None:
+            return self._joined_query(node, scope, query, kind, on)
         moment = system_time(relation)
         if moment is not None:
             return self._temporal(node, scope, relation, moment, kind, on)
@@ -358,6 +389,21 @@ class RelationBinder:
             binder = ExpressionBinder(both, self._functions)
             condition = self._folded(binder.condition(on, "ON"))
         made = join(node, other, kind, condition)
+        return made, both.retyped(made.schema.types)
+
+    def _joined_query(
+        self, node: Node, scope: Scope, lateral: LateralDerived, kind: syntax.JoinKind, on: Any
+    ) -> tuple[Node, Scope]:
+        derived, name, columns = lateral
+        if kind in {syntax.JoinKind.RIGHT, syntax.JoinKind.FULL}:
+            raise invalid("Lateral joins are INNER or LEFT", derived.span)
+        found = self._lateral(derived.query, scope).named(columns)
+        both = scope.joined(Scope.of(found.schema, name), derived.span)
+        condition = None
+        if on is not None:
+            binder = ExpressionBinder(both, self._functions)
+            condition = self._folded(binder.condition(on, "ON"))
+        made = found.after(node, kind, condition)
         return made, both.retyped(made.schema.types)
 
     def _temporal(
@@ -465,8 +511,6 @@ class RelationBinder:
         return node, Scope.of(node.schema)
 
     def _derived(self, derived: syntax.DerivedTable) -> tuple[Node, Scope]:
-        if derived.lateral:
-            not_yet("LATERAL", derived.span, "Use flat_map of a DataStream.")
         node = self._bind(derived.query)
         return node, Scope.of(node.schema)
 

@@ -76,6 +76,82 @@ class BoundSubquery:
     correlated: tuple[Typed, ...]
     values: tuple[Typed, ...]
 
+    def joined(self, expression: Typed, width: int, before: int = 0) -> Typed:
+        """Return a condition over the columns around the query, followed by those of its node.
+
+        Args:
+            expression: the condition.
+            width: how many columns there are around it.
+            before: how many others stand before those of its node.
+        """
+        moved = rewrite(
+            expression,
+            lambda part: (
+                InputRef(part.type, part.index + before) if isinstance(part, InputRef) else None
+            ),
+        )
+        return _joined(moved, width)
+
+
+@dataclass(frozen=True)
+class CorrelatedKeys:
+    """Groups of the rows of a query, of which each belongs to equal values around it.
+
+    Args:
+        grouped: the groups.
+        own: what the groups are made of, over the columns of the query.
+        outer: what each has to be equal to, over the columns around the query.
+        types: the types of the keys.
+    """
+
+    grouped: Aggregate
+    own: tuple[Typed, ...]
+    outer: tuple[Typed, ...]
+    types: tuple[logical.LogicalType, ...]
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of the keys, which come first."""
+        return self.grouped.schema.names[: len(self.own)]
+
+    def conditions(self, place: int) -> tuple[Typed, ...]:
+        """Return the conditions of a join.
+
+        Args:
+            place: the position of the first key among all columns.
+        """
+        equal = builtin_functions()["="]
+        return tuple(
+            invoke(equal, [one, InputRef(kind, place + index)])
+            for index, (one, kind) in enumerate(zip(self.outer, self.types))
+        )
+
+
+def correlated_keys(
+    aggregate: Aggregate, correlated: tuple[Typed, ...], span: Span | None
+) -> CorrelatedKeys:
+    """Return the aggregate of a query for each group that belongs to equal values around it.
+
+    Args:
+        aggregate: of all rows that the query reads.
+        correlated: which rows of the query belong to a row around it.
+        span: where the query is, for messages.
+    """
+    own: list[Typed] = []
+    outer: list[Typed] = []
+    for condition in correlated:
+        pair = _equality(condition)
+        if pair is None:
+            not_yet("a query with such a condition on columns from around it", span, "Join it.")
+        one, other = pair
+        own.append(one)
+        outer.append(rewrite(other, lambda part: _joined(part, 0) if is_ref(part) else None))
+    names = tuple(f"$k{index}" for index in range(len(own)))
+    types = tuple(key.type.plain() for key in own)
+    schema = Schema((*names, *aggregate.schema.names), (*types, *aggregate.schema.types))
+    grouped = Aggregate(schema, aggregate.input, tuple(own), aggregate.calls)
+    return CorrelatedKeys(grouped, tuple(own), tuple(outer), types)
+
 
 def is_correlated(expression: Typed) -> bool:
     """True for an expression with columns of an outer query."""
@@ -229,32 +305,37 @@ def with_correlated_value(
         correlated: which rows of the query belong to a row of the node.
         span: where the query is, for messages.
     """
-    width = len(node.schema)
-    keys: list[Typed] = []
-    outer: list[Typed] = []
-    for condition in correlated:
-        pair = _equality(condition)
-        if pair is None:
-            not_yet("a query with such a condition on columns from around it", span, "Join it.")
-        own, other = pair
-        keys.append(own)
-        outer.append(rewrite(other, lambda part: _joined(part, 0) if is_ref(part) else None))
-    names = tuple(f"$k{index}" for index in range(len(keys)))
-    types = tuple(key.type.plain() for key in keys)
-    schema = Schema((*names, *aggregate.schema.names), (*types, *aggregate.schema.types))
-    grouped = Aggregate(schema, aggregate.input, tuple(keys), aggregate.calls)
-    columns = [InputRef(kind, index) for index, kind in enumerate(types)]
-    made = shifted(value, len(keys))
-    values = Project(Schema((*names, "$value"), (*types, made.type)), grouped, (*columns, made))
-    functions = builtin_functions()
-    condition_of_all = all_of(
-        invoke(functions["="], [one, InputRef(kind, width + index)])
-        for index, (one, kind) in enumerate(zip(outer, types))
-    )
-    joined, column = _left_joined(node, values, condition_of_all, len(keys))
-    if _counts(value, aggregate):
-        column = invoke(functions["COALESCE"], [column, Constant(value.type, 0)])
+    keys = correlated_keys(aggregate, correlated, span)
+    made = shifted(value, len(keys.own))
+    joined, column = _with_key_values(node, keys, made)
+    if is_count(value, aggregate):
+        column = or_zero(column)
     return joined, column
+
+
+def with_correlated_existence(
+    node: Node, found: BoundSubquery, span: Span | None
+) -> tuple[Node, Typed]:
+    """Return the rows of a node with whether a query has rows for each of them.
+
+    Args:
+        node: the node.
+        found: the query.
+        span: where the query is, for messages.
+    """
+    nothing = Aggregate(Schema((), ()), found.node, (), ())
+    keys = correlated_keys(nothing, found.correlated, span)
+    true = Constant(logical.BOOLEAN.with_nullable(False), True)
+    joined, column = _with_key_values(node, keys, true)
+    return joined, invoke(builtin_functions()["IS NOT NULL"], [column])
+
+
+def _with_key_values(node: Node, keys: CorrelatedKeys, value: Typed) -> tuple[Node, Typed]:
+    columns = [InputRef(kind, index) for index, kind in enumerate(keys.types)]
+    schema = Schema((*keys.names, "$value"), (*keys.types, value.type))
+    values = Project(schema, keys.grouped, (*columns, value))
+    condition = all_of(keys.conditions(len(node.schema)))
+    return _left_joined(node, values, condition, len(columns))
 
 
 def is_ref(part: Typed) -> bool:
@@ -282,7 +363,13 @@ def _equality(condition: Typed) -> tuple[Typed, Typed] | None:
     return (one, two) if own and plain else None
 
 
-def _counts(value: Typed, aggregate: Aggregate) -> bool:
+def or_zero(count: Typed) -> Typed:
+    """Return a count that is 0 instead of NULL."""
+    return invoke(builtin_functions()["COALESCE"], [count, Constant(_COUNT, 0)])
+
+
+def is_count(value: Typed, aggregate: Aggregate) -> bool:
+    """True for a column of an aggregate that counts rows."""
     first = len(aggregate.keys)
     return (
         isinstance(value, InputRef)
