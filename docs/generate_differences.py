@@ -178,8 +178,8 @@ one, change the docstring, then run `python docs/generate_differences.py`.
   such constants as soon as one SELECT has `OVER` in several orders: `LAG(n, 1, -1)` is a `LEAD`
   there, or the job fails. After `PERCENT_RANK`, its `CUME_DIST` counts rows that are equal in the
   order one by one.
-- In BATCH mode Python aggregate functions work, not only those of pandas. PyFlink refuses them there:
-  `non-Pandas UDAFs are not supported in batch mode currently`.
+- In BATCH mode Python aggregate functions work, not only those of pandas. PyFlink refuses them
+  there: `non-Pandas UDAFs are not supported in batch mode currently`.
 - In BATCH mode `COLLECT` and `ARRAY_AGG` may stand beside an aggregate with DISTINCT. PyFlink's
   planner fails there: `Min aggregate function does not support type`.
 - A correlated query reads views of `VALUES` as it reads tables. PyFlink's planner fails there:
