@@ -27,6 +27,10 @@ IMAGES = ROOT / "docs" / "images"
 SIZE = (1540, 1330)
 START_SECONDS, RUN_SECONDS = 60.0, 30.0
 JOBS = {2: ("page", 2000), 64: ("page_64", 2000)}
+SECTIONS = (
+    "document.querySelectorAll('details[id^=subtasks-]')[2]",
+    "document.getElementById('functions')",
+)
 
 
 def running_job(url: str) -> str | None:
@@ -71,6 +75,9 @@ def main(folder: Path) -> None:
             for scheme in SCHEMES:
                 page.screen(*SIZE, dark=scheme == "dark")
                 page.open(url, READY)
+                for section in SECTIONS:
+                    page.run(f"{section}.open = true")
+                    page.wait(f"{section}.querySelector('table')")
                 (folder / f"{name}_{scheme}.png").write_bytes(page.screenshot())
 
 
