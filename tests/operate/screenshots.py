@@ -26,7 +26,7 @@ ROOT = Path(__file__).resolve().parents[2]
 IMAGES = ROOT / "docs" / "images"
 SIZE = (1540, 1330)
 START_SECONDS, RUN_SECONDS = 60.0, 30.0
-JOBS = {2: ("page", 2000), 64: ("page_64", 2000)}
+JOBS = {2: ("page", 20_000), 64: ("page_64", 2000)}
 SECTIONS = (
     "document.querySelectorAll('details[id^=subtasks-]')[2]",
     "document.getElementById('functions')",
@@ -77,7 +77,7 @@ def main(folder: Path) -> None:
                 page.open(url, READY)
                 for section in SECTIONS:
                     page.run(f"{section}.open = true")
-                    page.wait(f"{section}.querySelector('table')")
+                    page.wait(f"{section}.querySelector('table, p')")
                 (folder / f"{name}_{scheme}.png").write_bytes(page.screenshot())
 
 
