@@ -78,7 +78,9 @@ def stopped(world: World, drain: bool = False) -> Driver:
     driver = after_a_checkpoint(world)
     driver.stop(drain)
     driver = run_to_the_end(world, driver)
-    if len(world.lines()) < world.elements and driver.state == "is done":
+    # Another one that could not take the job over may have been started after it.
+    ended = any(each.state == "is done" for each in world.drivers)
+    if len(world.lines()) < world.elements and ended:
         driver = run_to_the_end(world, Driver(world, 9, world.newest_checkpoint()))
     return driver
 

@@ -1,4 +1,4 @@
-"""What the page shows of one job that fails and is stuck, in a real browser."""
+"""The page of one job that fails and is stuck, in a real browser."""
 
 from __future__ import annotations
 
