@@ -26,7 +26,7 @@ TIERS = {
     ),
     "updating": (
         "aggregates", "changelogs", "conflicts", "pruned_plans", "rankings", "sink_keys",
-        "state_ttl", "upsert_keys",
+        "state_ttl", "upsert_keys", "view_statements",
     ),
     "windows": (
         "late_joins", "late_rows", "late_windows", "match_recognize", "ordered_over", "over",

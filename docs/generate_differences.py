@@ -182,6 +182,8 @@ one, change the docstring, then run `python docs/generate_differences.py`.
   there: `non-Pandas UDAFs are not supported in batch mode currently`.
 - In BATCH mode `COLLECT` and `ARRAY_AGG` may stand beside an aggregate with DISTINCT. PyFlink's
   planner fails there: `Min aggregate function does not support type`.
+- A row of an upsert source that is the first of its key to pass a filter is an update if the key
+  had a row before. PyFlink filters first, and it is an insertion there. What is left is the same.
 - A correlated query reads views of `VALUES` as it reads tables. PyFlink's planner fails there:
   `unexpected correlate variable`.
 - An array that contains NULL can be collected. PyFlink raises `EOFError: Ran out of input`.

@@ -109,6 +109,18 @@ def test_late_rows_of_a_window_join_are_counted_for_each_side(query):
         assert counts(running) == {"leftNumLateRecordsDropped": 2, "rightNumLateRecordsDropped": 1}
 
 
+def test_an_interval_join_counts_no_late_rows_as_in_flink():
+    query = (
+        "SELECT l.v, r.v FROM a AS l JOIN b AS r ON l.k = r.k "
+        "AND r.ts BETWEEN l.ts - INTERVAL '1' SECOND AND l.ts"
+    )
+    with harness(query, 2) as running:
+        running.push_watermark(7_000, into=1)
+        running.push_watermark(7_000, into=2)
+        running.push(Row("x", 1), 1_000, into=1)
+        assert counts(running) == {}
+
+
 def test_latency_of_windows():
     query = f"SELECT window_end, SUM(v) FROM {WINDOWS} GROUP BY window_start, window_end"
     with harness(query) as running:
