@@ -20,9 +20,9 @@ TIERS = {
         "statements", "streams", "texts", "timestamps",
     ),
     "row by row": (
-        "batch_statements", "bitmaps", "dsl", "functions", "json_paths", "literals",
-        "newer_functions", "objects", "python_functions", "python_values", "queries", "small_names",
-        "user_types", "variants",
+        "batch_statements", "bitmaps", "dsl", "functions", "json_paths", "literals", "mixed_types",
+        "newer_functions", "objects", "orders", "python_functions", "python_values", "queries",
+        "small_names", "user_types", "variants",
     ),
     "updating": (
         "aggregates", "changelogs", "conflicts", "pruned_plans", "rankings", "sink_keys",

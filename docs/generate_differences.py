@@ -191,8 +191,10 @@ one, change the docstring, then run `python docs/generate_differences.py`.
   constant, as in `1e0 / 0 > 1`.
 - `CAST` of a timestamp before 1970 as `DATE` is its day; in Flink it can be the day after. So can
   what `EXTRACT` and `HOUR` to `QUARTER` make of one, and the hour of 1969-12-30 12:00 is -12 there.
-- `FLOAT` and `DOUBLE` together are `DOUBLE`. In Flink `+`, `-`, `*`, `/`, `CASE`, `IF`, `ARRAY` and
-  `UNION` have the type of the first one, so that a `DOUBLE` loses digits after a `FLOAT`.
+- `SUM` over `union_all` of a `FLOAT` and a `DOUBLE` column of the Table API adds in `DOUBLE`, which
+  both engines declare. PyFlink adds in `FLOAT`.
+- `IF`, `ARRAY` and `MAP` take arrays and rows whose elements have different types. PyFlink cannot
+  generate code for their conversion.
 - `STDDEV_POP` of an INT and `PERCENTILE` with `OVER` in the order of a column that is no time
   attribute take all rows so far. PyFlink computes the first with integers, and the second of each
   row alone.

@@ -24,6 +24,7 @@ from pyflink_on_spark._sql.plan.expressions import (
     InputRef,
     Invocation,
     Typed,
+    convert,
 )
 from pyflink_on_spark._sql.plan.nodes import Schema
 from pyflink_on_spark._sql.plan.signatures import (
@@ -37,7 +38,7 @@ from pyflink_on_spark._sql.plan.signatures import (
 from pyflink_on_spark._sql.syntax import expressions as syntax
 from pyflink_on_spark._sql.syntax.expressions import Name
 from pyflink_on_spark._sql.types import logical
-from pyflink_on_spark._sql.types.coercion import common_type, decimal_text
+from pyflink_on_spark._sql.types.coercion import common_type, decimal_text, least_restrictive
 from pyflink_on_spark._sql.types.logical import LogicalType, Root
 
 _CALCITE_NAMES = {Root.INT: "INTEGER", Root.TIMESTAMP_LTZ: "TIMESTAMP_WITH_LOCAL_TIME_ZONE"}
@@ -90,16 +91,6 @@ def _wrong_number(function: ScalarFunction, args: Sequence[Typed], span: Span | 
     return f"Invalid function call:\n{function.name}({', '.join(str(arg.type) for arg in args)})"
 
 
-def convert(expression: Typed, target: LogicalType) -> Typed:
-    """Return an expression of another type; NULL stays NULL."""
-    target = target.with_nullable(expression.type.nullable).plain()
-    if isinstance(expression, Constant) and expression.value is None:
-        return Constant(target.with_nullable(True), None)
-    if expression.type.same_values(target):
-        return expression
-    return Conversion(target, expression)
-
-
 class Form(Protocol):
     """The common part of the forms of scalar and aggregate functions."""
 
@@ -115,7 +106,8 @@ def convert_args(overload: Form, args: Sequence[Typed]) -> tuple[Typed, ...] | N
         common = unified([arg.type for arg in args])
         if common is None:
             return None
-        args = [convert(arg, common) for arg in args]
+        each = [common] * len(args) if isinstance(common, LogicalType) else common
+        args = [convert(arg, kind) for arg, kind in zip(args, each)]
     converted: list[Typed] = []
     for index, arg in enumerate(args):
         wanted = overload.parameter(index)(arg.type)
@@ -353,8 +345,21 @@ class ExpressionBinder:
         if function is not None:
             check_nulls_of_call(node, function)
         args = [self.bind(arg) for arg in node.args]
-        if node.name == "+" and node.span is None and _begin_with_text(args):
+        if node.span is None:
+            return self._call_of_table_api(node, function, args)
+        return self._invoked(node, function, args)
+
+    def _call_of_table_api(self, node: syntax.Call, function: Any, args: list[Typed]) -> Typed:
+        if node.name == "+" and _begin_with_text(args):
             return self._joined_texts(node)
+        made = self._invoked(node, function, _merged(node, args))
+        if node.name == "ROW":
+            return _with_names_of_table_api(made)
+        if _is_arithmetic_of_table_api(node):
+            return convert(made, common_type([made.type, *(arg.type for arg in args)]) or made.type)
+        return made
+
+    def _invoked(self, node: syntax.Call, function: Any, args: list[Typed]) -> Typed:
         if function is None:
             hint = did_you_mean(node.name, self._functions.names())
             raise invalid(_no_match(node.name, args) + hint, node.span)
@@ -362,10 +367,7 @@ class ExpressionBinder:
             raise _no_place_for_aggregates(node)
         if not isinstance(function, ScalarFunction):
             not_yet(f"the function {node.name}", node.span, "Use another function.")
-        made = invoke(function, args, node.symbols, node.span)
-        if node.name == "ROW" and node.span is None:
-            return _with_names_of_table_api(made)
-        return made
+        return invoke(function, args, node.symbols, node.span)
 
     def _joined_texts(self, node: syntax.Call) -> Typed:
         """A text that ``+`` of the Table API joins with another value as a text."""
@@ -404,7 +406,7 @@ class ExpressionBinder:
         otherwise = Constant(logical.NULL, None)
         values.append(otherwise if node.otherwise is None else self.bind(node.otherwise))
         check_case(node, values)
-        common = common_type([value.type for value in values])
+        common = least_restrictive([value.type for value in values])
         if common is None:
             raise invalid("Illegal mixing of types in CASE or COALESCE statement", node.span)
         values = [convert(value, common) for value in values]
@@ -416,6 +418,37 @@ class ExpressionBinder:
             return self.condition(when, "WHEN")
         equal = syntax.Call("=", (node.operand, when), span=when.span)
         return self.bind(equal)
+
+
+def _merged(node: syntax.Call, args: list[Typed]) -> list[Typed]:
+    """Return the arguments of a call of the Table API as its resolver leaves them to Calcite."""
+    if node.name in _MERGED_FROM:
+        first, step = _MERGED_FROM[node.name]
+        result = list(args)
+        for start in range(first, first + step):
+            common = common_type([arg.type for arg in args[start::step]])
+            if common is not None:
+                result[start::step] = [convert(arg, common) for arg in args[start::step]]
+        return result
+    if not _is_arithmetic_of_table_api(node):
+        return args
+    return [
+        arg.operand
+        if isinstance(arg, Conversion)
+        and isinstance(operand, syntax.Call)
+        and _is_arithmetic_of_table_api(operand)
+        else arg
+        for operand, arg in zip(node.args, args)
+    ]
+
+
+def _is_arithmetic_of_table_api(node: syntax.Call) -> bool:
+    """True for what is computed as in SQL, though the Table API gives the result a wider type."""
+    return node.span is None and node.name in {"+", "-", "*", "/"}
+
+
+_MERGED_FROM = {"ARRAY": (0, 1), "MAP": (0, 2), "IF": (1, 1)}
+"""The functions whose arguments the Table API merges: from which on, and every how many."""
 
 
 def _begin_with_text(args: Sequence[Typed]) -> bool:

@@ -13,7 +13,6 @@ from pyflink_on_spark._sql.binder.expressions import (
     Functions,
     Scope,
     calcite_name,
-    convert,
     invoke,
 )
 from pyflink_on_spark._sql.binder.laterals import LateralQuery, aggregate_of, rows_of
@@ -58,7 +57,7 @@ from pyflink_on_spark._sql.catalog import CatalogManager
 from pyflink_on_spark._sql.codegen.rows import folded
 from pyflink_on_spark._sql.errors import QuerySettings, Span, invalid
 from pyflink_on_spark._sql.functions.library import builtin_functions
-from pyflink_on_spark._sql.plan.expressions import Constant, InputRef, Typed
+from pyflink_on_spark._sql.plan.expressions import Constant, InputRef, Typed, convert
 from pyflink_on_spark._sql.plan.nodes import (
     Expand,
     Filter,
@@ -72,6 +71,7 @@ from pyflink_on_spark._sql.plan.nodes import (
 from pyflink_on_spark._sql.syntax import queries
 from pyflink_on_spark._sql.syntax import queries as syntax
 from pyflink_on_spark._sql.syntax.expressions import (
+    Alias,
     Call,
     Expression,
     Literal,
@@ -84,7 +84,7 @@ from pyflink_on_spark._sql.syntax.expressions import (
 )
 from pyflink_on_spark._sql.syntax.queries import Grouping, GroupItem
 from pyflink_on_spark._sql.types import logical
-from pyflink_on_spark._sql.types.coercion import common_type
+from pyflink_on_spark._sql.types.coercion import least_restrictive
 
 
 class QueryBinder:
@@ -288,7 +288,7 @@ class QueryBinder:
             raise invalid("Values passed to VALUES operator must have compatible types", query.span)
         types = []
         for column in zip(*rows):
-            common = common_type([item.type for item in column])
+            common = least_restrictive([item.type for item in column])
             if common is None:
                 raise invalid(
                     "Values passed to VALUES operator must have compatible types", query.span
@@ -339,38 +339,56 @@ class QueryBinder:
                 if not 1 <= expression.value <= len(node.schema):
                     raise invalid("Ordinal out of range", expression.span)
                 expression = Name((node.schema.names[expression.value - 1],))
-            elif isinstance(expression, Name) and len(expression.parts) > 1:
+            elif isinstance(expression, Name) and _is_selected(expression, query.query):
                 expression = replace(
                     expression, parts=expression.parts[-1:], spans=expression.spans[-1:]
                 )
             items.append(replace(item, expression=expression))
-        if isinstance(query.query, syntax.Select) and isinstance(node, Project):
+        if isinstance(query.query, syntax.Select) and not query.query.distinct:
             hidden = self._hidden_columns(node, query.query, items)
             if hidden is not None:
                 return hidden
         return sorted_node(node, binder, items)
 
     def _hidden_columns(
-        self, node: Project, select: syntax.Select, items: list[SortItem]
+        self, node: Node, select: syntax.Select, items: list[SortItem]
     ) -> Node | None:
-        """Return an order by columns that are not selected, or None if all are."""
+        """Return an order by what is not selected, or None if all is."""
         names = node.schema.names
-        missing = [
-            item.expression
-            for item in items
-            if isinstance(item.expression, Name) and item.expression.parts[0] not in names
-        ]
-        if not missing or self._is_grouped(select) or select.distinct:
+        grouped = self._is_grouped(select)
+        added: list[Expression] = []
+        order = []
+        for index, item in enumerate(items):
+            missing = [part for part in _names(item.expression) if part.parts[0] not in names]
+            if missing and not grouped and all(len(part.parts) == 1 for part in missing):
+                added += missing
+            elif missing or contains_aggregate(item.expression, self._functions):
+                added.append(Alias(item.expression, (f"$order{index}",)))
+                item = replace(item, expression=Name((f"$order{index}",)))
+            order.append(item)
+        if not added:
             return None
-        extended = replace(select, items=(*select.items, *missing))
-        wide = self.bind(extended)
+        wide = self.bind(replace(select, items=(*select.items, *added)))
         binder = ExpressionBinder(Scope.of(wide.schema), self._functions)
-        ordered = sorted_node(wide, binder, items)
+        ordered = sorted_node(wide, binder, order)
         columns = [InputRef(kind, index) for index, kind in enumerate(node.schema.types)]
         return project(ordered, columns, names)
 
     def _folded(self, expression: Typed) -> Typed:
         return folded(expression, self._settings.time_zone)
+
+
+def _is_selected(name: Name, query: syntax.Query) -> bool:
+    """True for the qualified name of a column whose last part is the name of that result."""
+    if len(name.parts) == 1:
+        return False
+    if not isinstance(query, syntax.Select) or query.distinct:
+        return True
+    return any(isinstance(item, Name) and item.parts == name.parts for item in query.items)
+
+
+def _names(expression: Expression) -> list[Name]:
+    return [part for part in parts(expression) if isinstance(part, Name)]
 
 
 def values(schema: Schema, rows: list[list[Typed]]) -> Node:

@@ -11,7 +11,6 @@ from pyflink_on_spark._sql.binder.expressions import (
     ExpressionBinder,
     Functions,
     Scope,
-    convert,
     invoke,
     unique_names,
 )
@@ -36,6 +35,7 @@ from pyflink_on_spark._sql.plan.expressions import (
     Invocation,
     Typed,
     conjuncts,
+    convert,
     input_refs,
     shifted,
     substitute,
@@ -64,6 +64,7 @@ from pyflink_on_spark._sql.syntax.match_recognize import MatchRecognize
 from pyflink_on_spark._sql.syntax.queries import JoinKind
 from pyflink_on_spark._sql.syntax.statements import ColumnKind
 from pyflink_on_spark._sql.tables.connectors.registry import table_context, table_source, with_hints
+from pyflink_on_spark._sql.types.coercion import common_type
 from pyflink_on_spark._sql.types.logical import Time
 
 Lateral = tuple[syntax.Relation, "str | None", tuple[str, ...]]
@@ -358,8 +359,10 @@ class RelationBinder:
         for one, two in pairs:
             if written.kind is syntax.JoinKind.FULL:
                 columns.append(invoke(functions["COALESCE"], [one, two]))
-            else:
-                columns.append(two if written.kind is syntax.JoinKind.RIGHT else one)
+                continue
+            column = two if written.kind is syntax.JoinKind.RIGHT else one
+            common = common_type([one.type, two.type])
+            columns.append(column if common is None else convert(column, common))
         own = Schema(names, tuple(column.type for column in columns))
         rest = [InputRef(kind, index) for index, kind in enumerate(made.schema.types)]
         made_names = unique_names((*names, *made.schema.names))

@@ -4,11 +4,17 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from pyflink_on_spark._sql.binder.expressions import convert, invoke
+from pyflink_on_spark._sql.binder.expressions import invoke
 from pyflink_on_spark._sql.binder.projections import project
 from pyflink_on_spark._sql.errors import Span, invalid
 from pyflink_on_spark._sql.functions.library import builtin_functions
-from pyflink_on_spark._sql.plan.expressions import AggregateInvocation, Constant, InputRef, Typed
+from pyflink_on_spark._sql.plan.expressions import (
+    AggregateInvocation,
+    Constant,
+    InputRef,
+    Typed,
+    convert,
+)
 from pyflink_on_spark._sql.plan.nodes import (
     Aggregate,
     Correlate,
@@ -20,7 +26,7 @@ from pyflink_on_spark._sql.plan.nodes import (
 from pyflink_on_spark._sql.plan.signatures import TableFunction
 from pyflink_on_spark._sql.syntax.queries import SetOperator
 from pyflink_on_spark._sql.types import logical
-from pyflink_on_spark._sql.types.coercion import common_type
+from pyflink_on_spark._sql.types.coercion import common_type, least_restrictive
 from pyflink_on_spark._sql.types.logical import LogicalType, Time
 
 _COUNT = logical.BIGINT.with_nullable(False)
@@ -140,11 +146,17 @@ def union_all(left: Node, right: Node, span: Span | None, written: str = "UNION 
             raise invalid(f"Type mismatch in column {index} of {written}", span)
         types.append(common)
     schema = Schema(left.schema.names, tuple(types))
-    return Union(schema, (converted(left, schema), converted(right, schema)))
+    union = Union(schema, (converted(left, schema), converted(right, schema)))
+    if span is not None:
+        return union
+    # The Table API declares the type that SQL would have lost digits for.
+    pairs = zip(schema.types, left.schema.types, right.schema.types)
+    wider = [kind if kind.time else common_type(sides) or kind for kind, *sides in pairs]
+    return converted(union, Schema(schema.names, tuple(wider)))
 
 
 def _common_column(left: LogicalType, right: LogicalType) -> LogicalType | None:
-    common = common_type((left, right))
+    common = least_restrictive((left, right))
     if common is None:
         return None
     if left.time is Time.ROWTIME and right.time is not Time.PROCTIME:

@@ -7,10 +7,10 @@ from dataclasses import fields, replace
 from typing import Any
 
 from pyflink_on_spark._sql.binder.aggregates import aggregate_invocation
-from pyflink_on_spark._sql.binder.expressions import ExpressionBinder, Functions, Scope, convert
+from pyflink_on_spark._sql.binder.expressions import ExpressionBinder, Functions, Scope
 from pyflink_on_spark._sql.binder.nulls import check_no_null
 from pyflink_on_spark._sql.errors import Span, invalid
-from pyflink_on_spark._sql.plan.expressions import AggregateInvocation, InputRef, Typed
+from pyflink_on_spark._sql.plan.expressions import AggregateInvocation, InputRef, Typed, convert
 from pyflink_on_spark._sql.plan.nodes import (
     Frame,
     Node,

@@ -15,6 +15,7 @@ from pyflink_on_spark._sql.plan.signatures import (
     Parameter,
     Result,
     ScalarFunction,
+    Unified,
 )
 from pyflink_on_spark._sql.types import logical
 from pyflink_on_spark._sql.types.coercion import common_type
@@ -113,6 +114,7 @@ def overload(
     nullable: bool = False,
     optional: int = 0,
     variadic: bool = False,
+    unified: Unified | None = None,
 ) -> Overload:
     """Return a form of a function that is not called for NULL.
 
@@ -123,13 +125,14 @@ def overload(
         nullable: whether the result can be NULL although no argument is.
         optional: how many of the last parameters may be left out.
         variadic: whether the last parameter may come any number of times.
+        unified: the types that arguments have before ``parameters`` looks at them.
     """
     found = always(result) if isinstance(result, LogicalType) else result
     if nullable:
         inner = found
         found = lambda types: inner(types).with_nullable(True)  # noqa: E731
     nulls = Nulls.STRICT_NULLABLE if nullable else Nulls.STRICT
-    return Overload(parameters, found, calling(function), nulls, optional, variadic)
+    return Overload(parameters, found, calling(function), nulls, optional, variadic, unified)
 
 
 def function_of(
@@ -142,10 +145,17 @@ def function_of(
     nullable: bool = False,
     optional: int = 0,
     variadic: bool = False,
+    unified: Unified | None = None,
 ) -> ScalarFunction:
     """Return a function of one form; for the arguments see ``overload``."""
     form = overload(
-        parameters, result, function, nullable=nullable, optional=optional, variadic=variadic
+        parameters,
+        result,
+        function,
+        nullable=nullable,
+        optional=optional,
+        variadic=variadic,
+        unified=unified,
     )
     return ScalarFunction(name, (form,), aliases=aliases)
 

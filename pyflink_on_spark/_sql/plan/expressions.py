@@ -282,3 +282,13 @@ def conjuncts(condition: Typed | None) -> list[Typed]:
     if isinstance(condition, Invocation) and condition.function.name == "AND":
         return [part for arg in condition.args for part in conjuncts(arg)]
     return [condition]
+
+
+def convert(expression: Typed, target: LogicalType) -> Typed:
+    """Return an expression of another type; NULL stays NULL."""
+    target = target.with_nullable(expression.type.nullable).plain()
+    if isinstance(expression, Constant) and expression.value is None:
+        return Constant(target.with_nullable(True), None)
+    if expression.type.same_values(target):
+        return expression
+    return Conversion(target, expression)

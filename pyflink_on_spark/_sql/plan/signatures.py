@@ -22,6 +22,10 @@ Result = Callable[[Sequence[LogicalType]], LogicalType]
 added or taken away after that."""
 
 
+Unified = Callable[[Sequence[LogicalType]], "LogicalType | Sequence[LogicalType] | None"]
+"""The type that all arguments are converted to, or a type for each; None: they do not fit."""
+
+
 Code = Callable[["CallSite"], str]
 """Python source of an expression for a call."""
 
@@ -50,8 +54,7 @@ class Overload:
         nulls: what it does about NULL.
         optional: how many of the last parameters may be left out.
         variadic: whether the last parameter may come any number of times, but at least once.
-        unified: gives the type that all arguments are converted to, before ``parameters`` looks at
-            them; or None, if they have nothing in common.
+        unified: the types that arguments have before ``parameters`` looks at them.
         condition: source of what is true in Python if, and only if, the result is TRUE, where that
             is simpler than the value. It gets NULLs.
         shape: gives the type of the result where that depends on constants or keywords, in place of
@@ -65,7 +68,7 @@ class Overload:
     nulls: Nulls = Nulls.STRICT
     optional: int = 0
     variadic: bool = False
-    unified: Callable[[Sequence[LogicalType]], LogicalType | None] | None = None
+    unified: Unified | None = None
     condition: Code | None = None
     shape: Callable[[Sequence[Typed], tuple[str, ...]], LogicalType] | None = None
     alternating: bool = False
@@ -357,12 +360,14 @@ class AggregateOverload:
         result: the type of the result.
         code: what computes it.
         optional: how many of the last parameters may be left out.
+        unified: the types that arguments have before ``parameters`` looks at them.
     """
 
     parameters: tuple[Parameter, ...]
     result: Result
     code: MakeCode
     optional: int = 0
+    unified: Unified | None = None
 
     def takes(self, count: int) -> bool:
         """True if the function can have this number of arguments."""

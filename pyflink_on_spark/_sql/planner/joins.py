@@ -10,12 +10,19 @@ from pyflink_on_spark._graph.stream_graph import Edge
 from pyflink_on_spark._options.flink import INTERVAL_JOIN_CLEANUP
 from pyflink_on_spark._runtime.contract.operator import Operator
 from pyflink_on_spark._runtime.contract.state_meaning import Counterpart
-from pyflink_on_spark._sql.binder.expressions import convert, invoke
+from pyflink_on_spark._sql.binder.expressions import invoke
 from pyflink_on_spark._sql.binder.relations import all_of
 from pyflink_on_spark._sql.codegen.program import Program
 from pyflink_on_spark._sql.codegen.rows import compile_condition
 from pyflink_on_spark._sql.functions.library import builtin_functions
-from pyflink_on_spark._sql.plan.expressions import Invocation, Typed, conjuncts, input_refs, shifted
+from pyflink_on_spark._sql.plan.expressions import (
+    Invocation,
+    Typed,
+    conjuncts,
+    convert,
+    input_refs,
+    shifted,
+)
 from pyflink_on_spark._sql.plan.nodes import ChangeKinds
 from pyflink_on_spark._sql.plan.nodes import Join as LogicalJoin
 from pyflink_on_spark._sql.plan.nodes import SemiJoin as LogicalSemiJoin

@@ -15,12 +15,11 @@ from pyflink_on_spark._options.flink import (
 )
 from pyflink_on_spark._runtime.contract.connector import WatermarkRule
 from pyflink_on_spark._runtime.contract.operator import Operator
-from pyflink_on_spark._sql.binder.expressions import convert
 from pyflink_on_spark._sql.binder.tables import has_one_row, unique_key
 from pyflink_on_spark._sql.codegen.rows import compile_values
 from pyflink_on_spark._sql.errors import QuerySettings, TableError, at_any_depth, not_yet
 from pyflink_on_spark._sql.plan import nodes as logical
-from pyflink_on_spark._sql.plan.expressions import InputRef, Typed, input_refs, substitute
+from pyflink_on_spark._sql.plan.expressions import InputRef, Typed, convert, input_refs, substitute
 from pyflink_on_spark._sql.plan.match import Match as LogicalMatch
 from pyflink_on_spark._sql.plan.nodes import (
     DELETE,

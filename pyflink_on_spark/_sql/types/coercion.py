@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import decimal
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from pyflink_on_spark._sql.types import logical
@@ -41,6 +41,21 @@ def bounded_decimal(precision: int, scale: int) -> LogicalType:
 
 def common_type(types: Sequence[LogicalType]) -> LogicalType | None:
     """Return the type that has the values of all types, or None if there is none."""
+    return _folded(types, _common_number)
+
+
+def least_restrictive(types: Sequence[LogicalType]) -> LogicalType | None:
+    """Return the type that operators of SQL have for these operands, or None if there is none.
+
+    As in Flink, the first of FLOAT and DOUBLE is taken, so that a DOUBLE may lose digits.
+    """
+    return _folded(types, _first_number)
+
+
+_Numbers = Callable[[LogicalType, LogicalType], LogicalType]
+
+
+def _folded(types: Sequence[LogicalType], numbers: _Numbers) -> LogicalType | None:
     nullable = any(kind.nullable or kind.root is Root.NULL for kind in types)
     known = [kind.plain() for kind in types if kind.root is not Root.NULL]
     if not known:
@@ -49,7 +64,7 @@ def common_type(types: Sequence[LogicalType]) -> LogicalType | None:
     for kind in known[1:]:
         if result is None:
             return None
-        result = _common_of_two(result, kind)
+        result = _common_of_two(result, kind, numbers)
     return None if result is None else result.with_nullable(nullable)
 
 
@@ -65,11 +80,11 @@ def comparable_type(types: Sequence[LogicalType]) -> LogicalType | None:
     return found.with_nullable(any(kind.nullable for kind in types))
 
 
-def _common_of_two(one: LogicalType, two: LogicalType) -> LogicalType | None:
+def _common_of_two(one: LogicalType, two: LogicalType, numbers: _Numbers) -> LogicalType | None:
     if one.same_values(two):
         return one
     if one.root in logical.NUMERIC and two.root in logical.NUMERIC:
-        return _common_number(one, two)
+        return numbers(one, two)
     if one.root in _LENGTHS and _LENGTHS.get(two.root) is _LENGTHS[one.root]:
         return _common_length(one, two)
     if one.root in logical.TIMESTAMPS and two.root in logical.TIMESTAMPS:
@@ -79,7 +94,7 @@ def _common_of_two(one: LogicalType, two: LogicalType) -> LogicalType | None:
     if Root.STRUCTURED in {one.root, two.root}:
         return None
     if one.root is two.root and one.children and len(one.children) == len(two.children):
-        return _common_composite(one, two)
+        return _common_composite(one, two, numbers)
     return None
 
 
@@ -97,6 +112,11 @@ def _common_number(one: LogicalType, two: LogicalType) -> LogicalType:
     return bounded_decimal(whole + scale, scale)
 
 
+def _first_number(one: LogicalType, two: LogicalType) -> LogicalType:
+    both = one.root in logical.APPROXIMATE and two.root in logical.APPROXIMATE
+    return one if both else _common_number(one, two)
+
+
 def _whole_digits(kind: LogicalType) -> int:
     return (kind.precision or 0) - (kind.scale or 0)
 
@@ -112,8 +132,8 @@ def _common_timestamp(one: LogicalType, two: LogicalType) -> LogicalType:
     return logical.timestamp_ltz(digits) if local else logical.timestamp(digits)
 
 
-def _common_composite(one: LogicalType, two: LogicalType) -> LogicalType | None:
-    children = [common_type(pair) for pair in zip(one.children, two.children)]
+def _common_composite(one: LogicalType, two: LogicalType, numbers: _Numbers) -> LogicalType | None:
+    children = [_folded(pair, numbers) for pair in zip(one.children, two.children)]
     if None in children:
         return None
     return replace(one, children=tuple(child for child in children if child is not None))

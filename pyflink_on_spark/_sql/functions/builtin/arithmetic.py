@@ -25,8 +25,8 @@ from pyflink_on_spark._sql.types.coercion import (
     as_decimal,
     bounded,
     bounded_decimal,
-    common_type,
     divide_half_up,
+    least_restrictive,
     rescale,
 )
 from pyflink_on_spark._sql.types.logical import LogicalType, Root
@@ -106,7 +106,7 @@ def _wrapping(template: str) -> Code:
 
 
 def _common(types: Sequence[LogicalType]) -> LogicalType:
-    found = common_type(types)
+    found = least_restrictive(types)
     assert found is not None
     return found
 
@@ -217,27 +217,21 @@ def _decimals(result: Result, code: Code) -> Overload:
 # -- floating point numbers ----------------------------------------------------------------------
 
 
-def _approximate_type(types: Sequence[LogicalType]) -> LogicalType:
-    return _common(types)
-
-
 def _floating(make: Callable[[CallSite, list[str]], str]) -> Overload:
     """Return the form for numbers of which one has a floating point."""
 
     def code(site: CallSite) -> str:
-        sources = [_as_float(source, kind) for source, kind in zip(site.sources(), site.types)]
-        result = make(site, sources)
+        result = make(site, site.sources())
         if site.type.root is Root.FLOAT:
             return f"{site.bind(to_single, 'to_single')}({result})"
         return result
 
-    return Overload((_numbers, _numbers), _approximate_type, code)
+    return Overload((_numbers, _numbers), _common, code, unified=_common_of_numbers)
 
 
-def _as_float(source: str, kind: LogicalType) -> str:
-    if kind.root is Root.DECIMAL:
-        return f"({source} / {10 ** _scale(kind)})"
-    return source if kind.root in logical.APPROXIMATE else f"float({source})"
+def _common_of_numbers(types: Sequence[LogicalType]) -> LogicalType | None:
+    numbers = {*logical.NUMERIC, Root.NULL}
+    return _common(types) if all(kind.root in numbers for kind in types) else None
 
 
 def _by_operator(operator: str) -> Overload:

@@ -28,12 +28,12 @@ from pyflink_on_spark._sql.plan.signatures import (
     ScalarFunction,
 )
 from pyflink_on_spark._sql.types import logical, variants
-from pyflink_on_spark._sql.types.coercion import common_type
+from pyflink_on_spark._sql.types.coercion import can_insert, common_type, least_restrictive
 from pyflink_on_spark._sql.types.logical import LogicalType, Root
 
 
 def _array_type(types: Sequence[LogicalType]) -> LogicalType:
-    element = common_type(types)
+    element = least_restrictive(types)
     assert element is not None
     return logical.array(element).with_nullable(False)
 
@@ -44,10 +44,17 @@ def _row_type(types: Sequence[LogicalType]) -> LogicalType:
 
 
 def _type_of_map(types: Sequence[LogicalType]) -> LogicalType:
-    key, value = common_type(types[::2]), common_type(types[1::2])
-    assert key is not None
-    assert value is not None
-    return logical.mapping(key, value).with_nullable(False)
+    pairs = _pairs(types)
+    assert pairs is not None
+    return logical.mapping(*pairs[:2]).with_nullable(False)
+
+
+def _pairs(types: Sequence[LogicalType]) -> Sequence[LogicalType] | None:
+    """Return the types of keys and values by turns."""
+    key, value = least_restrictive(types[::2]), least_restrictive(types[1::2])
+    if key is None or value is None:
+        return None
+    return [key, value] * (len(types) // 2)
 
 
 def _made_tuple(site: CallSite) -> str:
@@ -73,6 +80,31 @@ def _map_with(keys: tuple[Root, ...]) -> Parameter:
         return kind if kind.root is Root.MAP and kind.children[0].root in keys else None
 
     return parameter
+
+
+def _map_and_key(types: Sequence[LogicalType]) -> Sequence[LogicalType] | None:
+    """Return the types as they are; DECIMAL is looked up among DECIMAL only, as in Flink."""
+    roots = {kind.root for kind in (*types[0].children[:1], types[1])}
+    mixed = Root.DECIMAL in roots and not roots <= {Root.DECIMAL, Root.NULL}
+    return None if mixed else types
+
+
+def _looked_up(site: CallSite) -> str:
+    """Return code that looks a key up; the unscaled numbers of two DECIMAL types differ."""
+    found, key = site.sources()
+    scales = site.types[0].children[0].scale or 0, site.types[1].scale or 0
+    if Root.DECIMAL is not site.types[1].root or scales[0] == scales[1]:
+        return f"{found}.get({key})"
+    if scales[0] > scales[1]:
+        return f"{found}.get({key} * {10 ** (scales[0] - scales[1])})"
+    divide = site.bind(exact_quotient, "exact_quotient")
+    return f"{found}.get({divide}({key}, {10 ** (scales[1] - scales[0])}))"
+
+
+def exact_quotient(dividend: int, divisor: int) -> int | None:
+    """Return a quotient, or None if the division leaves a rest."""
+    quotient, rest = divmod(dividend, divisor)
+    return None if rest else quotient
 
 
 def _index(kind: LogicalType) -> LogicalType | None:
@@ -105,7 +137,7 @@ _COLLECTIONS = (
                 _made_tuple,
                 Nulls.CALLED,
                 variadic=True,
-                unified=common_type,
+                unified=least_restrictive,
             ),
         ),
     ),
@@ -115,7 +147,16 @@ _COLLECTIONS = (
     ),
     ScalarFunction(
         "MAP",
-        (Overload((any_type, any_type), _type_of_map, _made_map, Nulls.CALLED, variadic=True),),
+        (
+            Overload(
+                (any_type, any_type),
+                _type_of_map,
+                _made_map,
+                Nulls.CALLED,
+                variadic=True,
+                unified=_pairs,
+            ),
+        ),
     ),
     ScalarFunction(
         "ITEM",
@@ -130,8 +171,9 @@ _COLLECTIONS = (
                 Overload(
                     (_map_with(keys), of(*keys)),
                     _nullable_child(1),
-                    inline("{0}.get({1})"),
+                    _looked_up,
                     Nulls.STRICT_NULLABLE,
+                    unified=_map_and_key,
                 )
                 for keys in _KINDS_OF_KEYS
             ),
@@ -171,9 +213,17 @@ def _element(types: Sequence[LogicalType]) -> LogicalType:
 
 
 def _with_element(types: Sequence[LogicalType]) -> LogicalType:
-    """Return an array that has an element of the second type, too."""
-    found = common_type([types[0].children[0], types[1]])
-    return logical.array(found or types[1])
+    """Return an array that has the second argument as an element, too."""
+    element = types[0].children[0]
+    return logical.array(element.with_nullable(element.nullable or types[1].nullable))
+
+
+def _as_element(types: Sequence[LogicalType]) -> Sequence[LogicalType] | None:
+    """Return the types of an array and of a value that is compared with its elements."""
+    array, value = types
+    if array.root is not Root.ARRAY or not can_insert(value, array.children[0]):
+        return None
+    return [array, array.children[0]]
 
 
 def _child(index: int) -> Result:
@@ -330,15 +380,10 @@ def _with_null(name: str, result: Result, function: Any) -> ScalarFunction:
                 lambda types: result(types).with_nullable(types[0].nullable),
                 calling(function),
                 _CALLED,
+                unified=_as_element,
             ),
         ),
     )
-
-
-def _common(types: Sequence[LogicalType]) -> LogicalType:
-    found = common_type(types)
-    assert found is not None
-    return found
 
 
 _TWO = (_arrays, _arrays)
@@ -360,6 +405,7 @@ _LISTS = (
                 lambda types: logical.BOOLEAN.with_nullable(types[0].nullable),
                 inline("None if {0} is None else {1} in {0}"),
                 _CALLED,
+                unified=_as_element,
             ),
         ),
     ),
@@ -372,6 +418,7 @@ _LISTS = (
                 lambda types: logical.INT.with_nullable(any(kind.nullable for kind in types)),
                 calling(position),
                 _CALLED,
+                unified=_as_element,
             ),
         ),
     ),
@@ -380,10 +427,12 @@ _LISTS = (
     _with_null("ARRAY_PREPEND", _with_element, prepended),
     function_of("ARRAY_REVERSE", (_arrays,), like(), reversed_),
     function_of("ARRAY_SLICE", (_arrays, as_int, as_int), like(), sliced, optional=1),
-    function_of("ARRAY_UNION", _TWO, _common, union),
-    function_of("ARRAY_CONCAT", (_arrays,), _common, concatenated, variadic=True),
-    function_of("ARRAY_EXCEPT", _TWO, like(), excluding),
-    function_of("ARRAY_INTERSECT", _TWO, like(), in_both),
+    function_of("ARRAY_UNION", _TWO, like(), union, unified=common_type),
+    function_of(
+        "ARRAY_CONCAT", (_arrays,), like(), concatenated, variadic=True, unified=common_type
+    ),
+    function_of("ARRAY_EXCEPT", _TWO, like(), excluding, unified=common_type),
+    function_of("ARRAY_INTERSECT", _TWO, like(), in_both, unified=common_type),
     function_of("ARRAY_MAX", (_arrays,), _element, largest, nullable=True),
     function_of("ARRAY_MIN", (_arrays,), _element, smallest, nullable=True),
     function_of(
@@ -394,7 +443,7 @@ _LISTS = (
     ScalarFunction("MAP_VALUES", (Overload((_maps,), _child(1), inline("tuple({0}.values())")),)),
     function_of("MAP_ENTRIES", (_maps,), _entry_type, entries),
     function_of("MAP_FROM_ARRAYS", _TWO, _map_type, mapped),
-    function_of("MAP_UNION", (_maps,), like(), united, variadic=True),
+    function_of("MAP_UNION", (_maps,), like(), united, variadic=True, unified=common_type),
 )
 
 

@@ -6,9 +6,10 @@ from collections.abc import Sequence
 
 from pyflink_on_spark._sql.errors import ValidationError
 from pyflink_on_spark._sql.functions.parameters import any_type, booleans, calling, inline, of
+from pyflink_on_spark._sql.plan.expressions import InputRef, convert
 from pyflink_on_spark._sql.plan.signatures import CallSite, Code, Nulls, Overload, ScalarFunction
 from pyflink_on_spark._sql.types import logical
-from pyflink_on_spark._sql.types.coercion import common_type, comparable_type
+from pyflink_on_spark._sql.types.coercion import common_type, comparable_type, least_restrictive
 from pyflink_on_spark._sql.types.logical import LogicalType, Root
 
 _UNORDERED = frozenset(
@@ -276,14 +277,24 @@ def _if(site: CallSite) -> str:
 
 
 def _if_type(types: Sequence[LogicalType]) -> LogicalType:
-    found = common_type(types[1:])
-    assert found is not None
-    return found
+    return types[1].with_nullable(any(kind.nullable for kind in types[1:]))
+
+
+def _if_unified(types: Sequence[LogicalType]) -> Sequence[LogicalType] | None:
+    found = least_restrictive(types[1:])
+    return None if found is None else [types[0], found, found]
 
 
 def _nullif(site: CallSite) -> str:
     one, two = site.atom(0), site.atom(1)
-    return f"None if {one} == {two} else {one}"
+    common = equatable_type(site.types)
+    assert common is not None
+    generator = site.over([one, two])
+    sides = [
+        generator.value(convert(InputRef(kind, index), common))
+        for index, kind in enumerate(site.types)
+    ]
+    return f"None if {' == '.join(sides)} else {one}"
 
 
 CASE = ScalarFunction(
@@ -341,7 +352,7 @@ _CONDITIONAL = (
     ),
     ScalarFunction(
         "IF",
-        (Overload((booleans, _plain, _plain), _if_type, _if, Nulls.CALLED),),
+        (Overload((booleans, _plain, _plain), _if_type, _if, Nulls.CALLED, unified=_if_unified),),
     ),
     ScalarFunction(
         "NULLIF",

@@ -8,6 +8,7 @@ import uuid
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from pyflink_on_spark._connectors.formats.java_parsing import to_single
 from pyflink_on_spark._sql.codegen.casts import wrapped
 from pyflink_on_spark._sql.functions.builtin.times import ceiling_to_unit, floor_to_unit
 from pyflink_on_spark._sql.functions.parameters import (
@@ -240,6 +241,16 @@ def _rounding(function: Callable[..., int]) -> Overload:
     )
 
 
+def _rounding_float(function: Callable[..., float]) -> Overload:
+    def code(site: CallSite) -> str:
+        result = calling(function)(site)
+        if site.type.root is Root.FLOAT:
+            return f"{site.bind(to_single, 'to_single')}({result})"
+        return result
+
+    return Overload((_approximate, as_int), like(), code, optional=1)
+
+
 def _decimal_code(function: Callable[..., int]) -> Callable[[CallSite], str]:
     def code(site: CallSite) -> str:
         name = site.bind(function, function.__name__)
@@ -369,7 +380,7 @@ FUNCTIONS = (
         (
             Overload((integers, as_int), like(), calling(round_integer), optional=1),
             _rounding(round_decimal),
-            Overload((_approximate, as_int), like(), calling(round_double), optional=1),
+            _rounding_float(round_double),
         ),
     ),
     ScalarFunction(
@@ -377,7 +388,7 @@ FUNCTIONS = (
         (
             Overload((integers, as_int), like(), calling(cut_integer), optional=1),
             _rounding(cut_decimal),
-            Overload((_approximate, as_int), like(), calling(cut_double), optional=1),
+            _rounding_float(cut_double),
         ),
     ),
     ScalarFunction("FLOOR", _to_unit(floor_to_unit, "{0} // {1}", floor_double)),

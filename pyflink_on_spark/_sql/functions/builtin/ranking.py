@@ -169,11 +169,16 @@ def _position(
 
 
 def _neighbour_type(types: Sequence[LogicalType]) -> LogicalType:
-    if len(types) < 3:
-        return types[0].with_nullable(True)
     # The default does not stand in for a value that is NULL.
-    common = common_type([types[0], types[2]]) or types[0]
-    return common.with_nullable(types[0].nullable or types[2].nullable)
+    return types[0].with_nullable(len(types) < 3 or types[0].nullable or types[2].nullable)
+
+
+def _default_as_value(types: Sequence[LogicalType]) -> Sequence[LogicalType] | None:
+    """Return the types of a value, a distance and a default, which becomes the value's type."""
+    if len(types) < 3:
+        return types
+    fits = common_type([types[0], types[2]]) is not None
+    return [*types[:2], types[0]] if fits else None
 
 
 def _neighbour(
@@ -184,7 +189,9 @@ def _neighbour(
     ) -> AggregateCode:
         return _Lag() if streaming else _NoCode()
 
-    overload = AggregateOverload((any_type, _as_int, any_type), _neighbour_type, code, optional=2)
+    overload = AggregateOverload(
+        (any_type, _as_int, any_type), _neighbour_type, code, optional=2, unified=_default_as_value
+    )
     return RankingFunction(name, (overload,), column=column, streaming=streaming)
 
 
