@@ -15,11 +15,11 @@ ORDERS = [
     ("SELECT v FROM t WHERE k = 'b' ORDER BY w * -1", [4, 6, 2]),
     ("SELECT t.v FROM t WHERE k = 'b' ORDER BY t.w + 1", [2, 6, 4]),
     ("SELECT v FROM t WHERE k = 'b' ORDER BY CASE WHEN w = 5 THEN 0 ELSE w END", [6, 2, 4]),
-    ("SELECT v, v + w AS s FROM t WHERE k = 'b' ORDER BY s - w - v, s DESC", [(6, 11), (4, 10), (2, 5)]),
+    ("SELECT v, v + w AS s FROM t WHERE k = 'b' ORDER BY s - w - v, s DESC LIMIT 1", [(6, 11)]),
     ("SELECT v AS w FROM t WHERE k = 'b' ORDER BY w", [2, 4, 6]),
     ("SELECT v FROM t WHERE k = 'b' ORDER BY UPPER(k), w DESC LIMIT 2", [4, 6]),
     ("SELECT a.v FROM t a JOIN t b ON a.w = b.w WHERE a.k = 'b' ORDER BY b.w", [2, 6, 4]),
-    ("SELECT a.w FROM t a JOIN t b ON a.v = b.w ORDER BY b.w DESC", [5, 2, 1, 6, 4, 3]),
+    ("SELECT a.w FROM t a JOIN t b ON a.v = b.w ORDER BY b.w DESC, a.w", [5, 2, 1, 6, 4, 3]),
     ("SELECT a.w FROM t a JOIN t b ON a.v = b.w ORDER BY a.w DESC LIMIT 3", [6, 5, 4]),
     ("SELECT * FROM t ORDER BY t.v DESC, t.w LIMIT 1", [("b", 6, 5)]),
 ]  # fmt: skip
