@@ -98,6 +98,7 @@ DECIMAL_QUERIES = [
     ("SELECT k FROM (SELECT i AS k FROM m) JOIN (SELECT w AS k FROM m) USING (k)", D("3.00")),
     ("SELECT LEAD(i, 1, 2.5) OVER (ORDER BY i) FROM m", 2),
     ("SELECT LEAD(p, 1, 7) OVER (ORDER BY i) FROM m", D("7.00")),
+    ("SELECT LAG(CAST(i AS STRING), 1, 7) OVER (ORDER BY i) FROM m", "7"),
     ("SELECT p FROM m ORDER BY p + i", D("1.50")),
     ("SELECT i FROM m WHERE i IN (SELECT w FROM m)", 3),
     ("SELECT i FROM m GROUP BY i HAVING MAX(w) = 3", 3),
@@ -106,6 +107,7 @@ REFUSED = [
     "ARRAY_APPEND(ARRAY[i], CAST(1 AS BIGINT))",
     "ARRAY_CONTAINS(ARRAY[f], d)",
     "ARRAY_POSITION(ARRAY[f], d)",
+    "LAG(i, 1, TRUE) OVER (ORDER BY i)",
 ]
 
 

@@ -13,7 +13,7 @@ from pyflink_on_spark._sql.plan.signatures import (
     RankingFunction,
 )
 from pyflink_on_spark._sql.types import logical
-from pyflink_on_spark._sql.types.coercion import common_type
+from pyflink_on_spark._sql.types.coercion import comparable_type
 from pyflink_on_spark._sql.types.logical import LogicalType
 
 Slots = Sequence[str]
@@ -177,7 +177,7 @@ def _default_as_value(types: Sequence[LogicalType]) -> Sequence[LogicalType] | N
     """Return the types of a value, a distance and a default, which becomes the value's type."""
     if len(types) < 3:
         return types
-    fits = common_type([types[0], types[2]]) is not None
+    fits = comparable_type([types[0], types[2]]) is not None
     return [*types[:2], types[0]] if fits else None
 
 
