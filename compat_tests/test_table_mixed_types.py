@@ -108,6 +108,8 @@ REFUSED = [
     "ARRAY_CONTAINS(ARRAY[f], d)",
     "ARRAY_POSITION(ARRAY[f], d)",
     "LAG(i, 1, TRUE) OVER (ORDER BY i)",
+    "MOD(d, 2)",
+    "i % f",
 ]
 
 

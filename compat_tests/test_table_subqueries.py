@@ -54,6 +54,10 @@ def test_values(t):
     assert last(t, text) == [(1, 2), (2, None)]
     text = "SELECT id, (SELECT COUNT(*) FROM o WHERE o.k = t.k) FROM t WHERE id < 3"
     assert last(t, text) == [(1, 2), (2, 0)]
+    text = "SELECT id, (SELECT MAX(n) FROM o WHERE o.n = t.id + 1) FROM t WHERE id < 4"
+    assert last(t, text) == [(1, 2), (2, 3), (3, None)]
+    text = "SELECT id, (SELECT MAX(k) FROM o WHERE o.n = t.v / 10.0) FROM t WHERE id < 4"
+    assert last(t, text) == [(1, "a"), (2, "a"), (3, "c")]
     text = "SELECT k, SUM(id) FROM t GROUP BY k HAVING SUM(id) > (SELECT MAX(n) FROM o) + 3"
     assert last(t, text) == [("a", 9)]
 

@@ -13,7 +13,6 @@ from pyflink_on_spark._sql.functions.library import builtin_functions
 from pyflink_on_spark._sql.plan.expressions import (
     AggregateInvocation,
     Constant,
-    FieldAccess,
     InputRef,
     Invocation,
     OuterRef,
@@ -358,9 +357,8 @@ def _equality(condition: Typed) -> tuple[Typed, Typed] | None:
     one, two = condition.args
     if is_correlated(one):
         one, two = two, one
-    own = not is_correlated(one)
-    plain = all(isinstance(part, OuterRef | FieldAccess) for part in walk(two))
-    return (one, two) if own and plain else None
+    from_around = is_correlated(two) and not any(isinstance(part, InputRef) for part in walk(two))
+    return (one, two) if from_around and not is_correlated(one) else None
 
 
 def or_zero(count: Typed) -> Typed:

@@ -75,14 +75,6 @@ def divide_doubles(dividend: float, divisor: float) -> float:
         return math.copysign(math.inf, dividend) * math.copysign(1, divisor)
 
 
-def double_remainder(dividend: float, divisor: float) -> float:
-    """Return the remainder of a division, with the sign of the dividend."""
-    try:
-        return math.fmod(dividend, divisor)
-    except ValueError:
-        return math.nan
-
-
 def add_months(days: int, months: int) -> int:
     """Return a date some months later; at most the last day of that month."""
     date = datetime.date.fromordinal(days + _EPOCH_DAY)
@@ -369,7 +361,6 @@ FUNCTIONS = (
         (
             Overload((_integers, _integers), like(1), calling(remainder)),
             _decimals(_remainder_type, _decimal_remainder),
-            _by_function(double_remainder),
         ),
         ("'<EXACT_NUMERIC> % <EXACT_NUMERIC>'",),
         aliases=("MOD",),
