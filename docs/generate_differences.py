@@ -193,8 +193,8 @@ one, change the docstring, then run `python docs/generate_differences.py`.
   what `EXTRACT` and `HOUR` to `QUARTER` make of one, and the hour of 1969-12-30 12:00 is -12 there.
 - `SUM` over `union_all` of a `FLOAT` and a `DOUBLE` column of the Table API adds in `DOUBLE`, which
   both engines declare. PyFlink adds in `FLOAT`.
-- A constant that has too many digits for its `CAST`, as `CAST(123.456 AS DECIMAL(4, 2))`, is NULL, as
-  that of a column is in both engines. PyFlink fails when the job runs.
+- A constant that has too many digits for its `CAST`, as `CAST(123.456 AS DECIMAL(4, 2))`, is NULL,
+  as that of a column is in both engines. PyFlink fails when the job runs.
 - `IF`, `ARRAY` and `MAP` take arrays and rows whose elements have different types. PyFlink cannot
   generate code for their conversion.
 - `STDDEV_POP` of an INT and `PERCENTILE` with `OVER` in the order of a column that is no time

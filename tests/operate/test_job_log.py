@@ -34,6 +34,7 @@ def test_the_beginning(handle, caplog):
 
 
 def test_a_script_that_logs_at_info_sees_only_its_own(handle, caplog):
+    caplog.set_level(logging.NOTSET, "pyflink_on_spark")
     caplog.set_level(logging.NOTSET, "pyflink_on_spark.job")
     caplog.set_level(logging.INFO)
     logging.getLogger("script").info("the script's")

@@ -9,7 +9,7 @@ import regex
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pyflink_on_spark._sql.codegen.limits import Limits
+from pyflink_on_spark._sql.codegen.program import Limits
 from pyflink_on_spark._sql.functions.builtin import mathematics, regular_expressions, strings
 from pyflink_on_spark.table import EnvironmentSettings, TableEnvironment
 from pyflink_on_spark.testing import local_engine

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 from pyflink_on_spark._connectors.formats.java_parsing import to_single
-from pyflink_on_spark._sql.codegen.limits import Limited, Limits
+from pyflink_on_spark._sql.codegen.program import Limited, Limits
 from pyflink_on_spark._sql.errors import ValidationError
 from pyflink_on_spark._sql.plan.expressions import Conversion, InputRef
 from pyflink_on_spark._sql.plan.signatures import CallSite, Code

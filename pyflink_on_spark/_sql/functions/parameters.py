@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
-from pyflink_on_spark._sql.codegen.limits import Limited
+from pyflink_on_spark._sql.codegen.program import Limited
 from pyflink_on_spark._sql.plan.signatures import (
     CallSite,
     Code,

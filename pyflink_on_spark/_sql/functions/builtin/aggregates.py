@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 
 from pyflink_on_spark._connectors.formats.java_parsing import to_single
 from pyflink_on_spark._sql.codegen.casts import wrapped
-from pyflink_on_spark._sql.codegen.limits import Limited, Limits
+from pyflink_on_spark._sql.codegen.program import Limited, Limits
 from pyflink_on_spark._sql.functions.builtin.arithmetic import divide_integers
 from pyflink_on_spark._sql.functions.parameters import any_type, average_type, characters, of
 from pyflink_on_spark._sql.plan.signatures import (

@@ -15,7 +15,7 @@ from typing import Any
 import regex
 
 from pyflink_on_spark._options.own import REGEX_TIMEOUT
-from pyflink_on_spark._sql.codegen.limits import Limits
+from pyflink_on_spark._sql.codegen.program import Limits
 from pyflink_on_spark._sql.functions.parameters import (
     always,
     as_int,

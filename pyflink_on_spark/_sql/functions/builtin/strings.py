@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 from urllib.parse import quote_plus, unquote_plus, urlsplit
 
-from pyflink_on_spark._sql.codegen.limits import Limits
+from pyflink_on_spark._sql.codegen.program import Limits
 from pyflink_on_spark._sql.functions.parameters import (
     always,
     any_type,
