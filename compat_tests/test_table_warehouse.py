@@ -48,6 +48,7 @@ def test_batch(folder, name):
     assert found == [_about(row) for row in ANSWERS[name]]
 
 
+@pytest.mark.whole("a restart after each turn of joins of seven tables takes minutes")
 @pytest.mark.parametrize("name", NAMES)
 def test_streaming(folder, name):
     found = last(_environment(folder, streaming=True), UNORDERED[name])

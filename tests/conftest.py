@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import sys
 
 import pytest
@@ -32,6 +33,15 @@ def the_engine_of_before():
     before = installed_engine()
     yield
     install_engine(before)
+
+
+@pytest.fixture(autouse=True)
+def the_log_level_of_before():
+    """Leaves the package's log to the next test as it was: scripts set its level."""
+    logger = logging.getLogger("pyflink_on_spark")
+    before = logger.level
+    yield
+    logger.setLevel(before)
 
 
 @pytest.fixture
