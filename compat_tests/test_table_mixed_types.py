@@ -174,6 +174,16 @@ def test_expressions_of_table_api(tables):
     assert list(row) == [value for _, value in API]
 
 
+def test_quotients_of_table_api(tables):
+    from pyflink.table.expressions import col
+
+    table = tables.from_path("m")
+    quotients = table.select(col("p") / col("i"), col("q") / col("p") / col("i"))
+    with quotients.execute().collect() as rows:
+        (row,) = rows
+    assert [str(value) for value in row] == ["0.5000000000000", "0.333333333333333333"]
+
+
 def test_union_of_table_api(tables):
     from pyflink.table.expressions import col
 

@@ -355,8 +355,8 @@ class ExpressionBinder:
         made = self._invoked(node, function, _merged(node, args))
         if node.name == "ROW":
             return _with_names_of_table_api(made)
-        if _is_arithmetic_of_table_api(node):
-            return convert(made, common_type([made.type, *(arg.type for arg in args)]) or made.type)
+        if _is_arithmetic_of_table_api(node) and made.type.root is Root.FLOAT:
+            return convert(made, common_type([arg.type for arg in args]) or made.type)
         return made
 
     def _invoked(self, node: syntax.Call, function: Any, args: list[Typed]) -> Typed:

@@ -16,7 +16,6 @@ from pyflink_on_spark._sql.types import logical
 from pyflink_on_spark._sql.types.coercion import (
     LONG_DIGITS,
     bounded,
-    decimal_text,
     parse_decimal,
     parse_short_decimal,
     rescale,
@@ -84,10 +83,9 @@ def _is_plain(text: str) -> bool:
     return text.isascii() and text.lstrip("+-").replace(".", "", 1).isdigit()
 
 
-def decimal_to_double(unscaled: int, scale: int, single: bool) -> float:
-    """Return the nearest number."""
-    number = float(decimal_text(unscaled, scale))
-    return to_single(number) if single else number
+def decimal_to_single(unscaled: int, scale: int) -> float:
+    """Return the nearest FLOAT of the nearest DOUBLE."""
+    return to_single(unscaled / 10**scale)
 
 
 def text_to_double(text: str, single: bool, lenient: bool) -> float | None:
@@ -302,7 +300,8 @@ def _to_approximate(source: LogicalType, target: LogicalType, lenient: bool) -> 
     if source.root in {*logical.INTEGERS, Root.DOUBLE, Root.BOOLEAN}:
         return _calling(to_single) if single else _template("float({0})")
     if source.root is Root.DECIMAL:
-        return _calling(decimal_to_double, source.scale, single)
+        quotient = f"({{0}} / {10 ** (source.scale or 0)})"
+        return _template(quotient) if not single else _calling(decimal_to_single, source.scale)
     if source.root in logical.CHARACTERS:
         return _calling(text_to_double, single, lenient)
     return None
