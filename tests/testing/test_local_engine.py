@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import threading
 import time
 import traceback
@@ -501,3 +502,10 @@ def test_files_wait_for_as_many_checkpoints_as_on_spark(tmp_path):
     assert len(texts) == 2
     assert "".join(texts).split() == [f"{number}" for number in range(9)]
     assert [p for p in tmp_path.rglob(".*") if p.is_file()] == []
+
+
+def test_searches_for_cycles_are_rare_while_the_engine_is_installed():
+    before = gc.get_threshold()
+    with local_engine():
+        assert gc.get_threshold()[0] == 50_000
+    assert gc.get_threshold() == before

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import threading
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -12,6 +13,15 @@ MAX_WATERMARK = 2**63 - 1
 
 BUNDLE_SIZE = 4096
 """How many elements a source hands over at once; the most that a buffer of an exchange holds."""
+
+
+def tune_garbage_collection() -> None:
+    """Let Python search for cycles after 50,000 new objects and not after 700, in new ones only.
+
+    A bundle alone has more than those, and hardly ever a cycle among them: the searches took a
+    tenth of the time of a job that counts words, and a third of a join's.
+    """
+    gc.set_threshold(50_000, 20, 50)
 
 
 @dataclass(slots=True)

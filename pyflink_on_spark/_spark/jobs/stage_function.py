@@ -28,6 +28,7 @@ from pyflink_on_spark._runtime.contract.connector import Sink
 from pyflink_on_spark._runtime.contract.plan import StagePlan
 from pyflink_on_spark._runtime.diagnosis.failure import SubtaskFailure
 from pyflink_on_spark._runtime.diagnosis.function_log import LOGS, FunctionLog, install_function_log
+from pyflink_on_spark._runtime.elements.bundle import tune_garbage_collection
 from pyflink_on_spark._runtime.elements.clock import SystemClock
 from pyflink_on_spark._runtime.elements.immutability import deserialize
 from pyflink_on_spark._runtime.task.exchange_writer import ChannelRow
@@ -47,7 +48,6 @@ Row = tuple[tuple[int, int, int], Any]
 FAILURE_BEGINS, FAILURE_ENDS = "\u2063<subtask failure>", "</subtask failure>\u2063"
 late_variables: dict[str, str] = {}
 """Environment variables that the driver got after Spark had begun; workers do not inherit them."""
-_YOUNG, _MIDDLE, _OLD = 50_000, 20, 50
 _frozen_with = 0  # so many modules were loaded when objects were frozen
 
 
@@ -277,15 +277,13 @@ def _subtasks_of(stage: StagePlan) -> int:
     return sum(vertex.parallelism for vertex in stage.vertices)
 
 
-def tune_garbage_collection() -> None:
-    """Let Python search for cycles after 50,000 new objects and not after 700, in new ones only.
+def freeze_modules() -> None:
+    """Take the objects that live already out of Python's search for cycles.
 
-    A bundle alone has more than those, and hardly ever a cycle among them: the searches took a
-    tenth of the time of a job that counts words. PySpark's workers collect garbage after each task.
-    So what lives when a task begins are mostly modules, which need no search.
+    PySpark's workers collect garbage after each task. So what lives when a task begins are mostly
+    modules, which need no search.
     """
     global _frozen_with  # noqa: PLW0603 - of the process
-    gc.set_threshold(_YOUNG, _MIDDLE, _OLD)
     if len(sys.modules) > _frozen_with:
         gc.freeze()
         _frozen_with = len(sys.modules)
@@ -336,6 +334,7 @@ class WorkerEnvironment:
     def active(self) -> Iterator[None]:
         """Set up the environment, and undo afterwards as much as possible."""
         tune_garbage_collection()
+        freeze_modules()
         os.environ.update(self.variables)
         for folder in self.sys_path:
             if folder not in sys.path:
