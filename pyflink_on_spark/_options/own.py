@@ -142,6 +142,15 @@ COMMAND_TIMEOUT = duration(
         "order; then the attempt fails. A host whose process is stuck is noticed by its heartbeat"
     ),
 )
+CONNECT_TIMEOUT = duration(
+    "pyflink-on-spark.connect-timeout",
+    60_000,
+    effect=works(
+        "how long a job on Spark Connect waits for a server that does not answer; then it ends, "
+        "without a restart. Its query may still run there"
+    ),
+    check=at_least(0, "The time to wait for a server must not be negative."),
+)
 COMMIT_TIMEOUT = duration(
     "pyflink-on-spark.commit-timeout",
     0,

@@ -80,7 +80,7 @@ class SparkEngine:
                 check_unsigned(configuration)
             session = self._sessions.of(remote, configuration)
             job = from_query(job, session)
-            return (ConnectBatchJob if job.settings.batch else ConnectJob)(job, session)
+            return (ConnectBatchJob if job.settings.batch else ConnectJob)(job, session, remote)
         job = from_query(job)
         if job.settings.batch:
             return FramesJob(job) if _obstacle(job, wished) else BatchJob(job, self.server)

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import importlib.metadata
 import os
 import re
+import socket
 import subprocess
 import sys
 import time
@@ -68,10 +70,18 @@ with quotients.execute_and_collect() as found:
 @pytest.fixture(scope="module")
 def server(tmp_path_factory):
     """The address of a server that PySpark's own script has started, without this package."""
+    with started_server(tmp_path_factory) as (address, _):
+        yield address
+
+
+@contextlib.contextmanager
+def started_server(tmp_path_factory):
+    """Starts a server; gives its address and its process."""
     log = tmp_path_factory.mktemp("server") / "log"
     python, site = python_of_a_server(tmp_path_factory.mktemp("python"))
     home = site / "pyspark"
-    port = 15_000 + os.getpid() % 5000
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
     command = [str(home / "bin" / "spark-submit"), "--master", "local[3]", "--class",
                "org.apache.spark.sql.connect.service.SparkConnectServer",
                "--conf", f"spark.connect.grpc.binding.port={port}",
@@ -88,7 +98,7 @@ def server(tmp_path_factory):
             command, stdout=output, stderr=output, cwd=log.parent, env=environment
         )
     wait_for(lambda: "Spark Connect server started" in log.read_text(), 100)
-    yield f"sc://localhost:{port}"
+    yield f"sc://localhost:{port}", process
     family = descendants(process.pid)
     process.terminate()
     process.wait(30)
@@ -171,3 +181,27 @@ def test_a_query_of_a_killed_client_can_be_continued(server, tmp_path):
     let_go(tmp_path)
     run(server, tmp_path, SCRIPT, tmp_path, "run", 20_000, home.as_uri())
     check(tmp_path, 20_000)
+
+
+@pytest.mark.nightly
+def test_a_job_ends_with_its_server(tmp_path, tmp_path_factory):
+    patience = "settings = {'pyflink__on__spark_connect__timeout': '3 s'}"
+    file = tmp_path / "script.py"
+    file.write_text(SCRIPT.replace("settings = {}", patience))
+    with started_server(tmp_path_factory) as (address, process):
+        command = [sys.executable, "-m", "pyflink_on_spark", "run", "--remote", address, str(file)]
+        client = subprocess.Popen(
+            [*command, str(tmp_path), "run", "20000"], env=WITH_TESTS, stderr=subprocess.PIPE,
+            text=True,
+        )  # fmt: skip
+        wait_for(lambda: written(tmp_path) or client.poll() is not None, 150)
+        family = descendants(process.pid)
+        process.kill()
+        _, told = client.communicate(timeout=30)
+    for left in family:
+        left.kill()
+    assert client.returncode == 1
+    assert told.count("JobExecutionError: ") == 1
+    assert "the Spark Connect server on localhost does not answer any more" in told
+    (home,) = (tmp_path / "checkpoints").glob("*")
+    assert re.search(f"the state of the job stays in file:/*{home}[.]", told)

@@ -377,7 +377,7 @@ class RunningJob(ABC):
         Raises:
             JobExecutionError: no attempt can run in this process any more.
         """
-        why = why_gone(self._session)
+        why = self._why_gone(error)
         if why is None:
             return
         self._spark_gone = True
@@ -385,6 +385,14 @@ class RunningJob(ABC):
             f"the job {self._job.name!r} failed: {why}. The job cannot continue in this process; "
             "run the program again."
         ) from error
+
+    def _why_gone(self, error: BaseException) -> str | None:
+        """Return why nothing can run in Spark any more; None if something can.
+
+        Args:
+            error: what has failed.
+        """
+        return why_gone(self._session)
 
     def _check_printers(self) -> None:
         error = self._failed_printer()

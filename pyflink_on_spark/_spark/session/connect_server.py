@@ -89,7 +89,7 @@ def connect_session(settings: Mapping[str, str]) -> SparkSession | None:
         if interpreter is not None:
             os.environ["PYSPARK_PYTHON"] = interpreter
     try:
-        return SparkSession.builder.remote(address).getOrCreate()
+        made = SparkSession.builder.remote(address).getOrCreate()
     except ImportError as error:
         raise EnvironmentSetupError(
             f"Spark Connect needs libraries that are missing ({error}): "
@@ -99,3 +99,7 @@ def connect_session(settings: Mapping[str, str]) -> SparkSession | None:
         raise EnvironmentSetupError(
             f"the Spark Connect server {address} cannot be used: {gist(str(error))}"
         ) from error
+    from pyflink_on_spark._spark.session.server_patience import leave_at_exit
+
+    leave_at_exit(made)
+    return made

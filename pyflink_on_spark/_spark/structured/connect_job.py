@@ -60,11 +60,13 @@ class ConnectJob(QueryJob):
     Args:
         job: what to run.
         session: a session of Spark Connect, as ``JobSessions`` gives it.
+        program: the session that the program has on the same server.
     """
 
-    def __init__(self, job: Job, session: SparkSession) -> None:
+    def __init__(self, job: Job, session: SparkSession, program: SparkSession) -> None:
         super().__init__(job)
         self._session = self._query_session = session
+        self._program_session = program
         self._fetched = -1
 
     def start(self) -> None:
@@ -121,6 +123,8 @@ class ConnectJob(QueryJob):
     def _clean_up(self) -> None:
         if self._settings.directory is None or not self._kept:
             self._remove_home()
+        elif hasattr(self, "_home"):
+            self._tell_of_home()
 
     def _remove_home(self) -> None:
         with contextlib.suppress(Exception):
@@ -130,8 +134,18 @@ class ConnectJob(QueryJob):
     def _resumable(self) -> bool:
         return self._kept and self._settings.directory is not None
 
+    def _why_gone(self, error: BaseException) -> str | None:
+        from pyflink_on_spark._spark.session.server_patience import why_lost
+
+        return why_lost(self._session, error)
+
     def _check_spark(self, error: BaseException) -> None:
-        self._check_stopped(error)  # only the server's answers say what has become of Spark
+        if self._why_gone(error) is not None:
+            from pyflink_on_spark._spark.session.server_patience import wait_no_more
+
+            for session in (self._session, self._program_session):
+                wait_no_more(session)
+        super()._check_spark(error)
 
     def _let_slots_go(self, number: int) -> None:
         with contextlib.suppress(Exception):  # what the attempt failed with is the error to tell

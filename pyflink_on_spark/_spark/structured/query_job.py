@@ -136,11 +136,14 @@ class QueryJob(StatefulJob):
         if not self._kept or self._settings.directory is None:
             self._home.remove()
         else:
-            _log.warning(
-                "the state of the job stays in %s. A job with execution.state-recovery.path set to "
-                "it continues from there.",
-                self._home.uri,
-            )
+            self._tell_of_home()
+
+    def _tell_of_home(self) -> None:
+        _log.warning(
+            "the state of the job stays in %s. A job with execution.state-recovery.path set to "
+            "it continues from there.",
+            self._home.uri,
+        )
 
     @property
     def _kept(self) -> bool:
@@ -228,7 +231,8 @@ class QueryJob(StatefulJob):
         try:
             query.stop()
         except Exception as error:  # noqa: BLE001 - of Java, of Spark or of the connection
-            _log.warning("the query of %r does not stop: %s", self._job.name, gist(str(error)))
+            if self._why_gone(error) is None:
+                _log.warning("the query of %r does not stop: %s", self._job.name, gist(str(error)))
 
     def _follow(self, query: StreamingQuery, batches: Batches) -> None:
         """Wait until the job has ended."""

@@ -1,0 +1,195 @@
+"""State of many keys on both engines, and in PySpark by hand: throughput, size on disk, memory.
+
+    python -m benchmarks.many_keys [--keys 1000000 10000000] [--ways hosts structured by-hand]
+
+Each way is a process of its own. It reads numbers, counts them by key in a value state with
+parallelism 1, and emits one line. Our engines see each key twice, and commit every 10 s. PySpark by
+hand, ``transformWithState`` over files with RocksDB, sees only ``--by-hand`` numbers, each with
+another key. Printed are rows: keys, way, records, records per second from the start of the job to
+its end, MB of its checkpoints or store at the largest, and MB of memory of all processes (PSS) at
+the largest.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from benchmarks.engines import environment
+from benchmarks.measure import processes_of
+
+BY_HAND = "by-hand"
+_SPREAD = 7_919
+"""Brings neighbours far from each other; a prime, so that each key comes as often."""
+_SAMPLE_SECONDS = 2.0
+_FILES = 4
+
+
+def engine_seconds(engine: str, records: int, keys: int, folder: Path) -> float:
+    """Run the job on one of our engines; return its seconds."""
+    from pyflink_on_spark.common import Types, WatermarkStrategy
+    from pyflink_on_spark.datastream import MapFunction
+    from pyflink_on_spark.datastream.connectors.number_seq import NumberSequenceSource
+    from pyflink_on_spark.datastream.state import ValueStateDescriptor
+
+    class Count(MapFunction):
+        def open(self, runtime_context: Any) -> None:
+            self.count = runtime_context.get_state(ValueStateDescriptor("count", Types.LONG()))
+
+        def map(self, value: int) -> tuple[int, int]:
+            count = (self.count.value() or 0) + 1
+            self.count.update(count)
+            return value, count
+
+    settings = {
+        "execution.checkpointing.dir": folder.as_uri(),
+        "execution.checkpointing.interval": "10 s",
+    }
+    env = environment(engine, 1, settings)
+    source = NumberSequenceSource(1, records)
+    numbers = env.from_source(source, WatermarkStrategy.no_watermarks(), "numbers", Types.LONG())
+    counted = numbers.key_by(lambda n: n * _SPREAD % keys, Types.LONG()).map(
+        Count(), Types.TUPLE([Types.LONG(), Types.LONG()])
+    )
+    counted.filter(lambda pair: pair[0] == records).print()
+    begun = time.monotonic()
+    env.execute("many keys")
+    return time.monotonic() - begun
+
+
+def by_hand_seconds(records: int, keys: int, folder: Path) -> float:
+    """Run the job as one would write it for PySpark; return the seconds of its query."""
+    from pyspark.sql import Row, SparkSession
+    from pyspark.sql.streaming import StatefulProcessor
+
+    class Count(StatefulProcessor):
+        def init(self, handle: Any) -> None:
+            self.count = handle.getValueState("count", "count long")
+
+        def handleInputRows(self, key: Any, rows: Any, timerValues: Any) -> Iterator[Row]:  # noqa: N802, N803 - PySpark's names
+            count = self.count.get()[0] if self.count.exists() else 0
+            last = False
+            for row in rows:
+                count += 1
+                last = last or row.id == records
+            self.count.update((count,))
+            if last:
+                yield Row(key=key[0], count=count)
+
+        def close(self) -> None:
+            pass
+
+    store = "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
+    session = (
+        SparkSession.builder.master("local[1]")
+        .config("spark.ui.enabled", "false")
+        .config("spark.log.level", "ERROR")
+        .config("spark.driver.memory", "4g")
+        .config("spark.sql.shuffle.partitions", 1)
+        .config("spark.sql.streaming.stateStore.providerClass", store)
+        .getOrCreate()
+    )
+    numbers = session.range(1, records + 1, 1, _FILES)
+    numbers.selectExpr(f"id * {_SPREAD} % {keys} AS key", "id").write.parquet(f"{folder}/numbers")
+    counted = (
+        session.readStream.schema("key long, id long")
+        .option("maxFilesPerTrigger", 1)
+        .parquet(f"{folder}/numbers")
+        .groupBy("key")
+        .transformWithState(Count(), "key long, count long", "Append", "None")
+    )
+    begun = time.monotonic()
+    query = (
+        counted.writeStream.foreachBatch(lambda batch, _: print(batch.collect()))
+        .option("checkpointLocation", f"{folder}/query")
+        .trigger(availableNow=True)
+        .start()
+    )
+    query.awaitTermination()
+    took = time.monotonic() - begun
+    session.stop()
+    return took
+
+
+def run(way: str, records: int, keys: int, folder: Path) -> None:
+    """Run the job one way, and print its seconds in the last line."""
+    if way == BY_HAND:
+        print(by_hand_seconds(records, keys, folder))
+    else:
+        print(engine_seconds(way, records, keys, folder))
+
+
+def measure(way: str, records: int, keys: int) -> list[str]:
+    """Measure one way; return the cells of its row."""
+    words = ["--run", way, str(records), str(keys)]
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as place:
+        process = subprocess.Popen(
+            [sys.executable, "-m", "benchmarks.many_keys", *words, place],
+            stdout=subprocess.PIPE, text=True, start_new_session=True,
+            env=os.environ | {"PYSPARK_PYTHON": sys.executable},
+        )  # fmt: skip
+        disk = memory = 0
+        while process.poll() is None:
+            disk = max(disk, size_of(Path(place)))
+            memory = max(memory, memory_of(process.pid))
+            time.sleep(_SAMPLE_SECONDS)
+        assert process.stdout is not None
+        lines = process.stdout.read().split()
+    if process.returncode != 0:
+        raise SystemExit(f"{way} failed with {keys} keys")
+    rate = records / float(lines[-1])
+    figures = (records, rate, disk / 1e6, memory / 1e6)
+    return [f"{keys:,}", way, *(f"{figure:,.0f}" for figure in figures)]
+
+
+def size_of(folder: Path) -> int:
+    """Return how many bytes the files of checkpoints in a folder have."""
+    found = 0
+    for where, _, names in os.walk(folder):
+        if Path(where).name != "numbers":  # the input
+            for name in names:
+                with contextlib.suppress(OSError):
+                    found += os.stat(os.path.join(where, name)).st_size
+    return found
+
+
+def memory_of(leader: int) -> int:
+    """Return the memory of the processes of a session in bytes; shared pages count once."""
+    found = 0
+    for process in processes_of(leader):
+        with contextlib.suppress(OSError):
+            for line in Path(f"/proc/{process.id}/smaps_rollup").read_text().splitlines():
+                if line.startswith("Pss:"):
+                    found += 1024 * int(line.split()[1])
+    return found
+
+
+def main() -> None:
+    """Print the rows of a table as JSON."""
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--keys", nargs="+", type=int, default=[1_000_000, 10_000_000])
+    parser.add_argument("--ways", nargs="+", default=["hosts", "structured", BY_HAND])
+    parser.add_argument("--by-hand", type=int, default=200_000)
+    parser.add_argument("--run", nargs=4, help=argparse.SUPPRESS)
+    options = parser.parse_args()
+    if options.run is not None:
+        way, records, keys, folder = options.run
+        run(way, int(records), int(keys), Path(folder))
+        return
+    for keys in options.keys:
+        for way in options.ways:
+            records = options.by_hand if way == BY_HAND else 2 * keys
+            print(json.dumps(measure(way, records, keys)), flush=True)
+
+
+if __name__ == "__main__":
+    main()
