@@ -82,6 +82,29 @@ def test_many_small_rows_leave_together(planes):
     assert planes.arrived[1] == rows
 
 
+@pytest.mark.parametrize("kind", ["sealed", "encrypted"])
+def test_copies_for_several_subtasks_of_a_host_travel_once(kind):
+    dialer, listener = connected(kind)
+    arrived = []
+    sender, receiver = DataPlane(print), DataPlane(arrived.append)
+    sender.connect({1: dialer}, {0: 0, 1: 1, 2: 1, 3: 1}, {})
+    receiver.connect({0: listener}, {0: 0, 1: 1, 2: 1, 3: 1}, {})
+    event, other = bytes(500), bytes(range(250)) * 2
+    rows = [ChannelRow(subtask, 7, 10 + subtask, event) for subtask in (1, 2, 3)]
+    rows += [ChannelRow(1, 8, 0, event), ChannelRow(2, 8, 1, other), rows[0]]
+    for row in rows:
+        sender.send(row, STAGE)
+    sent = sum(map(len, sender._peers[1].outbox)) + len(event)
+    assert sent < 5 * len(event)  # two copies of three rows did not leave
+    sender.flush()
+    while len(arrived) < len(rows):
+        assert receiver.pump(10.0)
+    assert arrived == rows
+    assert sender._peers[1].in_flight[STAGE] == sum(len(row.payload) for row in rows)
+    sender.close()
+    receiver.close()
+
+
 def test_too_much_under_way_is_congestion_until_half_of_it_is_worked_off(planes):
     sender, receiver = planes.planes
     row = ChannelRow(1, 0, 0, b"x" * (MOST_IN_FLIGHT // 8))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import selectors
 import socket
 import struct
@@ -17,7 +18,10 @@ MOST_IN_FLIGHT = 8 * 1024 * 1024
 """How many bytes may be under way to one host for one stage before less is sent there."""
 
 _FRAME = struct.Struct("<IIQI")  # subtask or stage, channel, number of the row or bytes, size
+_RECEIVER = struct.Struct("<IQ")  # subtask, number of the row
 _ACKNOWLEDGEMENT = 0xFFFFFFFF
+_FAN_OUT = 0xFFFFFFFE
+"""The channel of frames with a row for several subtasks: where and number are channel and count."""
 _ACKNOWLEDGE_BYTES = 256 * 1024
 _READ_BYTES = 1024 * 1024
 _MOST_UNSENT = 128
@@ -48,6 +52,9 @@ class _Peer:
         self.number, self.stream = number, wire.stream
         self.outgoing, self.incoming = wire.outgoing, wire.incoming
         self.outbox: deque[memoryview] = deque()
+        self.channel, self.payload = 0, b""
+        """The last row, which the next ones may be copies of for other subtasks."""
+        self.receivers: list[tuple[int, int]] = []
         self.blocked = False
         """True while the connection has no room; the selector tells when it has."""
         self.inbox = wire.inbox
@@ -109,12 +116,16 @@ class DataPlane:
         payload = row.payload
         assert isinstance(payload, bytes)
         peer = self._peers[self._hosts[row.subtask_id]]
-        self._put(peer, _FRAME.pack(row.subtask_id, row.channel, row.seq, len(payload)), payload)
+        if payload is not peer.payload or row.channel != peer.channel:
+            self._put_row(peer)
+            peer.channel, peer.payload = row.channel, payload
+        peer.receivers.append((row.subtask_id, row.seq))
         flying = peer.in_flight[stage] = peer.in_flight.get(stage, 0) + len(payload)
         if flying > MOST_IN_FLIGHT and (stage, peer.number) not in self._full:
             self._full.add((stage, peer.number))
             self._fullest = max(self._fullest, stage)
-        large = len(peer.outbox) >= _MOST_UNSENT or len(payload) >= _LARGE_BYTES
+        many = max(len(peer.outbox), len(peer.receivers)) >= _MOST_UNSENT
+        large = many or len(payload) >= _LARGE_BYTES
         if large and not peer.blocked:
             self._flush(peer)
 
@@ -125,7 +136,7 @@ class DataPlane:
             PeerLost: if a connection is gone.
         """
         for peer in self._peers.values():
-            if peer.outbox and not peer.blocked:
+            if (peer.outbox or peer.receivers) and not peer.blocked:
                 self._flush(peer)
 
     def congested(self, stage: int) -> bool:
@@ -202,6 +213,18 @@ class DataPlane:
     def _acknowledge(self, peer: _Peer, stage: int) -> None:
         self._put(peer, _FRAME.pack(stage, _ACKNOWLEDGEMENT, peer.consumed.pop(stage), 0), b"")
 
+    def _put_row(self, peer: _Peer) -> None:
+        """Queue the last row, once for all its receivers."""
+        receivers, payload = peer.receivers, peer.payload
+        if len(receivers) == 1:
+            ((where, number),) = receivers
+            self._put(peer, _FRAME.pack(where, peer.channel, number, len(payload)), payload)
+        elif receivers:
+            content = b"".join(itertools.starmap(_RECEIVER.pack, receivers)) + payload
+            head = _FRAME.pack(peer.channel, _FAN_OUT, len(receivers), len(content))
+            self._put(peer, head, content)
+        peer.receivers, peer.payload = [], b""
+
     def _put(self, peer: _Peer, head: bytes, payload: bytes) -> None:
         if peer.outgoing is not None:
             head += peer.outgoing.tag(head, payload)
@@ -210,6 +233,7 @@ class DataPlane:
             peer.outbox.append(memoryview(payload))
 
     def _flush(self, peer: _Peer) -> None:
+        self._put_row(peer)
         outbox = peer.outbox
         try:
             while outbox:
@@ -248,6 +272,11 @@ class DataPlane:
             for where, channel, number, payload in _frames(peer):
                 if channel == _ACKNOWLEDGEMENT:
                     self._landed(peer, where, number)
+                elif channel == _FAN_OUT:
+                    size = number * _RECEIVER.size
+                    content = payload[size:]
+                    for receiver, seq in _RECEIVER.iter_unpack(payload[:size]):
+                        self._receive(ChannelRow(receiver, where, seq, content))
                 else:
                     self._receive(ChannelRow(where, channel, number, payload))
         except BadSeal as error:

@@ -63,23 +63,26 @@ class KeyRoutes(Generic[Receiver]):
     """Remembers the receivers of keys, since hashing a key costs more than to find it again.
 
     Args:
-        receivers: one for each receiving subtask.
+        receiver: returns a receiver by its index.
+        count: the number of receivers.
         key_groups: the key groups of keys.
     """
 
-    def __init__(self, receivers: Sequence[Receiver], key_groups: KeyGroups) -> None:
+    def __init__(
+        self, receiver: Callable[[int], Receiver], count: int, key_groups: KeyGroups
+    ) -> None:
         self.known: dict[Any, Receiver] = {}
-        self._key_groups = key_groups
-        count = key_groups.count
+        self._key_groups, self._receiver = key_groups, receiver
         self._of_group = [
-            receivers[subtask_of_key_group(group, count, len(receivers))] for group in range(count)
+            subtask_of_key_group(group, key_groups.count, count)
+            for group in range(key_groups.count)
         ]
 
     def find(self, key: object) -> Receiver:
         """Return the receiver of a key that is not known."""
         if len(self.known) >= ROUTES_KEPT:
             self.known.clear()
-        receiver = self.known[key] = self._of_group[self._key_groups.of(key)]
+        receiver = self.known[key] = self._receiver(self._of_group[self._key_groups.of(key)])
         return receiver
 
     def find_all(self, keys: Sequence[object]) -> list[Receiver]:
@@ -91,18 +94,18 @@ class KeyRoutes(Generic[Receiver]):
             self.known.clear()
             new = dict.fromkeys(keys)
         groups = self._key_groups.of_all(new)
-        self.known.update(zip(new, map(self._of_group.__getitem__, groups), strict=True))
+        receivers = map(self._receiver, map(self._of_group.__getitem__, groups))
+        self.known.update(zip(new, receivers, strict=True))
         return list(map(self.known.__getitem__, keys))
 
 
 class _Buffer:
     """The rows for one receiver that are not sent yet, in lists that stay the same objects."""
 
-    __slots__ = ("add_key", "add_value", "keys", "seq", "subtask_id", "timestamps", "values")
+    __slots__ = ("add_key", "add_value", "index", "keys", "timestamps", "values")
 
-    def __init__(self, subtask_id: int) -> None:
-        self.subtask_id = subtask_id
-        self.seq = 0
+    def __init__(self, index: int) -> None:
+        self.index = index
         self.values: list[Any] = []
         self.timestamps: list[int | None] = []
         self.keys: list[Any] = []
@@ -132,7 +135,9 @@ class ExchangeWriter:
         self._limit = 256
         self._guard = ImmutabilityGuard()
         reached = plan.partitioner.receivers(sender, plan.senders, plan.receivers)
-        self._buffers = [_Buffer(plan.first_subtask_id + index) for index in reached]
+        self._receivers = [plan.first_subtask_id + index for index in reached]
+        self._sent = [0] * len(self._receivers)
+        self._buffers: list[_Buffer | None] = [None] * len(self._receivers)
         self._writes, self._check_every = 0, max(1, len(self._buffers) // FEW_RECEIVERS)
         self._broadcast = isinstance(plan.partitioner, BroadcastPartitioner)
         self.by_key = isinstance(plan.partitioner, HashPartitioner)
@@ -194,12 +199,22 @@ class ExchangeWriter:
         """Send an event to all receivers, after all elements so far."""
         self.flush()
         payload: bytes | None = None
-        for buffer in self._buffers:
-            if buffer.subtask_id in self._here:
-                self._send(buffer, event)
+        for index, receiver in enumerate(self._receivers):
+            if receiver in self._here:
+                self._send(index, event)
             else:
                 payload = payload or encode(event)
-                self._send(buffer, payload)
+                self._send(index, payload)
+
+    def _buffer(self, index: int) -> _Buffer:
+        """Return the buffer of a receiver: not all of many receivers get elements."""
+        buffer = self._buffers[index]
+        if buffer is None:
+            buffer = self._buffers[index] = _Buffer(index)
+        return buffer
+
+    def _filled(self) -> Iterator[_Buffer]:
+        return filter(None, self._buffers)
 
     def _spread_method(
         self, partitioner: Partitioner, sender: int
@@ -207,7 +222,7 @@ class ExchangeWriter:
         if self.by_key:
             assert isinstance(partitioner, HashPartitioner)
             key_groups = KeyGroups(self._plan.max_parallelism, partitioner.key_type)
-            self._routes = KeyRoutes(self._buffers, key_groups)
+            self._routes = KeyRoutes(self._buffer, len(self._buffers), key_groups)
             return self._by_key
         if isinstance(partitioner, CustomPartitioner):
             return self._as_chosen
@@ -293,7 +308,7 @@ class ExchangeWriter:
     def _as_chosen(self, pairs: Iterator[Any], cursor: Cursor) -> None:
         plan = self._plan
         for index, value in self._sealing(pairs) if plan.isolate else pairs:
-            buffer = self._buffers[index]
+            buffer = self._buffer(index)
             buffer.values.append(value)
             buffer.keys.append(index)
             if plan.timestamped:
@@ -301,7 +316,8 @@ class ExchangeWriter:
 
     def _at_random(self, elements: Iterator[object], cursor: Cursor) -> None:
         values, timestamps = self._collect(elements, cursor)
-        picked = self._random.choices(self._buffers, k=len(values))
+        indices = range(len(self._buffers))
+        picked = list(map(self._buffer, self._random.choices(indices, k=len(values))))
         for value, buffer in zip(values, picked, strict=True):
             buffer.values.append(value)
         if timestamps is not None:
@@ -310,15 +326,16 @@ class ExchangeWriter:
 
     def _to_first(self, elements: Iterator[object], cursor: Cursor) -> None:
         values, timestamps = self._collect(elements, cursor)
-        self._buffers[0].values += values
+        buffer = self._buffer(0)
+        buffer.values += values
         if timestamps is not None:
-            self._buffers[0].timestamps += timestamps
+            buffer.timestamps += timestamps
 
     def _round_robin(self, elements: Iterator[object], cursor: Cursor) -> None:
         values, timestamps = self._collect(elements, cursor)
         count = len(self._buffers)
-        for offset in range(count):
-            buffer = self._buffers[(self._next + offset) % count]
+        for offset in range(min(count, len(values))):
+            buffer = self._buffer((self._next + offset) % count)
             buffer.values += values[offset::count]
             if timestamps is not None:
                 buffer.timestamps += timestamps[offset::count]
@@ -347,20 +364,20 @@ class ExchangeWriter:
 
     def _seal_buffers(self) -> None:
         self._guard.sealed = True
-        for buffer in self._buffers:
+        for buffer in self._filled():
             buffer.values[:] = map(serialize, buffer.values)
         self._unrouted[:] = [(key, serialize(value)) for key, value in self._unrouted]
 
     def _flush_full(self) -> None:
         self._route()
-        for buffer in self._buffers:
+        for buffer in self._filled():
             while len(buffer.values) >= self._limit:
                 self._send_bundle(buffer, self._limit)
 
     def flush(self) -> None:
         """Send everything that waits."""
         self._route()
-        for buffer in self._buffers:
+        for buffer in self._filled():
             while buffer.values:
                 self._send_bundle(buffer, self._limit)
 
@@ -371,24 +388,24 @@ class ExchangeWriter:
             _take(buffer.timestamps, count) if self._plan.timestamped else None,
             _take(buffer.keys, count) if self._plan.keyed else None,
         )
-        if not self._broadcast and buffer.subtask_id in self._here:
+        if not self._broadcast and self._receivers[buffer.index] in self._here:
             if self._guard.sealed:
                 bundle.values = deserialize_all(bundle.values)
-            self._send(buffer, bundle)
+            self._send(buffer.index, bundle)
             self._limit = min(BUNDLE_SIZE, self._limit * 2)
             return
         payload = encode(bundle, self._guard.sealed)
         self._adapt(len(payload), count)
-        for receiver in self._buffers if self._broadcast else (buffer,):
-            self._send(receiver, payload)
+        for index in range(len(self._receivers)) if self._broadcast else (buffer.index,):
+            self._send(index, payload)
 
     def _adapt(self, size: int, count: int) -> None:
         fitting = BUFFER_BYTES * count // max(size, 1)
         self._limit = max(1, min(fitting, BUNDLE_SIZE, self._limit * 2))
 
-    def _send(self, buffer: _Buffer, payload: bytes | Event) -> None:
-        self._ship(ChannelRow(buffer.subtask_id, self._channel, buffer.seq, payload))
-        buffer.seq += 1
+    def _send(self, index: int, payload: bytes | Event) -> None:
+        self._ship(ChannelRow(self._receivers[index], self._channel, self._sent[index], payload))
+        self._sent[index] += 1
 
 
 def _take(items: list[Any], count: int) -> list[Any]:

@@ -32,19 +32,27 @@ class InputQueue:
     The rows of a channel stay in their order.
     """
 
-    __slots__ = ("_last", "_numbers", "events", "waiting")
+    __slots__ = ("_last", "_numbers", "events", "foreign", "taken", "waiting")
 
     def __init__(self) -> None:
         self.waiting: list[tuple[float, int, ChannelRow]] = []
         """A heap of rows with the virtual times at which they came."""
         self.events = 0
         """How many events the rows have."""
+        self.foreign: dict[int, ChannelRow] = {}
+        """The waiting rows that came from other processes, by their identities."""
+        self.taken: list[ChannelRow] = []
+        """Such rows that were taken, until their senders are notified."""
         self._numbers = itertools.count()
         self._last: dict[int, float] = {}
 
     def add(self, row: ChannelRow, arrival: float) -> None:
         """Take a row that comes at a virtual time, or after that of its channel before it."""
-        arrival = self._last[row.channel] = max(arrival, self._last.get(row.channel, 0.0))
+        last = self._last.get(row.channel, 0.0)
+        if arrival > last:
+            self._last[row.channel] = arrival
+        else:
+            arrival = last
         heapq.heappush(self.waiting, (arrival, next(self._numbers), row))
         self.events += _events_in(row)
 
@@ -61,6 +69,8 @@ class InputQueue:
             events = _events_in(row)
             taken += events
             self.events -= events
+            if self.foreign and self.foreign.pop(id(row), None) is not None:
+                self.taken.append(row)
             yield row
 
 

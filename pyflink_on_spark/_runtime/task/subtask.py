@@ -280,7 +280,7 @@ class Subtask(LogPlace):
                 if chain.source is not None:
                     positions = None if restored is None else restored.sources.get(chain.source_id)
                     context = self._builder.source_context()
-                    splits = chain.splits[self.identity.index]
+                    (splits,) = chain.splits
                     reader = chain.source.reader(splits, positions, context)
                     self.sources[index] = self._source_input(index, reader)
         self.identity = replace(self.identity, restored=None)

@@ -137,7 +137,7 @@ class SubtaskBuilder:
         now: Callable[[], float],
     ) -> None:
         self._identity, self._ship, self._now = identity, ship, now
-        self.vertex = _copied(identity.vertex)
+        self.vertex = _copied(identity.vertex, identity.index)
         job = identity.job
         self._converted = python.STATE_CACHE_SIZE.read(job.configuration) == 0
         self._writers: list[tuple[int, ExchangeWriter]] = []
@@ -304,15 +304,15 @@ class SubtaskBuilder:
         )
 
 
-def _copied(vertex: VertexPlan) -> VertexPlan:
-    """Return a vertex of which a subtask may change everything.
+def _copied(vertex: VertexPlan, index: int) -> VertexPlan:
+    """Return a vertex of which a subtask may change everything; it has the subtask's splits only.
 
     A pickle keeps an object one that occurs several times in it, so each operator has a pickle of
     its own.
     """
     chains = tuple(
         replace(
-            _unpickled(replace(chain, operators=())),
+            _unpickled(replace(chain, operators=(), splits=chain.splits[index : index + 1])),
             operators=tuple(map(_unpickled, chain.operators)),
         )
         for chain in vertex.chains

@@ -100,7 +100,6 @@ class SubtaskGroup:
         self._elsewhere: dict[tuple[int, int], int] = {}
         self._opened: list[Subtask] = []
         self._checkpoints = GroupCheckpoints()
-        self._foreign: dict[int, list[ChannelRow]] = {}
         stages = list(stages)
         placed = [(depth, each) for depth, stage in enumerate(stages) for each in stage.subtasks()]
         self._beyond = len(stages)
@@ -179,7 +178,7 @@ class SubtaskGroup:
 
     def receive(self, row: ChannelRow) -> None:
         """Take a row that came from another process."""
-        self._foreign.setdefault(self._receiver(row), []).append(row)
+        self._units[self._receiver(row)].rows.foreign[id(row)] = row
         self._deliver(row, self._schedule.now)
 
     def turn(self, deadline: float) -> bool:
@@ -646,16 +645,12 @@ class SubtaskGroup:
         Rows from here may wait at all times. If they held this up, the senders elsewhere would
         stand still, and event time with them.
         """
-        foreign = self._foreign.pop(number, None)
-        if self._outlet is None or not foreign:
+        taken = self._units[number].rows.taken
+        if self._outlet is None or not taken:
             return
-        waiting = {id(row) for _, _, row in self._units[number].rows.waiting}
-        left = [row for row in foreign if id(row) in waiting] if waiting else []
-        for row in foreign:
-            if id(row) not in waiting:
-                self._outlet.consumed(row, self._stages[number])
-        if left:
-            self._foreign[number] = left
+        for row in taken:
+            self._outlet.consumed(row, self._stages[number])
+        taken.clear()
 
     def add_splits(
         self, subtask_id: int, chain: int, splits: Sequence[object], *, at_once: bool
