@@ -9,6 +9,7 @@ from __future__ import annotations
 import gc
 import os
 import re
+from collections.abc import Generator
 from pathlib import Path
 
 import pytest
@@ -107,10 +108,13 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Mark each test with its tier."""
     on_spark = _on_spark(config)
+    parents: dict[Path, set[Path]] = {}
     for item in items:
+        if item.path not in parents:
+            parents[item.path] = set(item.path.parents)
         if os.environ.get("CRASH_POINTS") != "all" and item.get_closest_marker("nightly"):
             item.add_marker(NIGHTLY)
-        if not on_spark.isdisjoint(item.path.parents):
+        if not on_spark.isdisjoint(parents[item.path]):
             item.add_marker("spark")
         elif not _servers(item).isdisjoint(getattr(item, "fixturenames", ())):
             item.add_marker("server")
@@ -120,10 +124,16 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         _sort_for_workers(items)
 
 
-def pytest_collection_finish() -> None:
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Generator[None, object, object]:
     """Keep the garbage collector from looking at thousands of tests again and again."""
-    gc.collect()
-    gc.freeze()
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.collect()
+        gc.freeze()
+        gc.enable()
 
 
 def _sort_for_workers(items: list[pytest.Item]) -> None:

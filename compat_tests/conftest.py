@@ -5,8 +5,8 @@
 `--engine=local` and `--engine=query` (such queries without a JVM, which fail and move) run on this
 project, `--engine=pyflink` on the PyFlink that is installed. `--mode=continuous` cuts every job's
 input into pieces, with a checkpoint after each; `--mode=restarted` also restarts the job from each
-of these. `--some-tables` leaves out most tests of tables, which a run of all tests has in-process.
-A test knows nothing of this: it imports `pyflink` and compares.
+of these. `--some-cases` leaves out most tests of tables and two of three cases of the others, which
+a run of all tests has in-process. A test knows nothing of this: it imports `pyflink` and compares.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from __future__ import annotations
 import os
 import sys
 import tempfile
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable
 from contextlib import redirect_stdout
 from pathlib import Path
@@ -42,7 +42,8 @@ CUT = {
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--engine", choices=ENGINES, default="spark", help="what runs the jobs")
-    parser.addoption("--some-tables", action="store_true", help="one of eight tests of tables")
+    text = "one of eight tests of tables, and one of three cases of each other test"
+    parser.addoption("--some-cases", action="store_true", help=text)
     parser.addoption("--mode", choices=MODES, default="whole", help="where jobs are cut")
 
 
@@ -93,8 +94,8 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    if config.getoption("--some-tables"):
-        _choose_tables(config, items)
+    if config.getoption("--some-cases"):
+        _choose_some(config, items)
     for item in items:
         if "paced_env" in item.fixturenames:
             item.add_marker("timed")
@@ -116,24 +117,38 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
             item.add_marker(pytest.mark.xfail(strict=True, run=run, reason=marker.args[0]))
 
 
-def _choose_tables(config: pytest.Config, items: list[pytest.Item]) -> None:
+def _choose_some(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Keeps the first test of each file of tables, and each eighth after it; all of Python code.
 
-    Which of them run on Spark depends on their file alone, so that all workers have the same.
+    Of other tests with parameters it keeps one of three cases: the first of one function, the
+    second of the next. Which of them run on Spark depends on their file alone, so that all workers
+    have the same.
     """
-    numbers: Counter[Path] = Counter()
+    cases = Counter(_function(item) for item in items)
+    functions: defaultdict[Path, dict[str, int]] = defaultdict(dict)
+    numbers: Counter[Path | tuple[Path, str]] = Counter()
     chosen, others = [], []
     for item in items:
         path = item.path
-        if path.parent != HERE or not path.name.startswith("test_table_"):
+        if path.parent != HERE or "python" in path.name:
             chosen.append(item)
             continue
-        of_python = "python" in path.name
-        (chosen if of_python or numbers[path] % 8 == 0 else others).append(item)
-        numbers[path] += 1
+        if path.name.startswith("test_table_"):
+            is_chosen = numbers[path] % 8 == 0
+            numbers[path] += 1
+        else:
+            function = _function(item)
+            place = functions[path].setdefault(function[1], len(functions[path]))
+            is_chosen = numbers[function] % 3 == place % min(cases[function], 3)
+            numbers[function] += 1
+        (chosen if is_chosen else others).append(item)
     if others:
         config.hook.pytest_deselected(items=others)
         items[:] = chosen
+
+
+def _function(item: pytest.Item) -> tuple[Path, str]:
+    return item.path, item.nodeid.partition("::")[2].partition("[")[0]
 
 
 def _leave_out(items: list[pytest.Item], mode: str) -> None:

@@ -11,9 +11,15 @@ from hypothesis import HealthCheck, settings
 from pyflink_on_spark._job.submission.job import install_engine, installed_engine
 from pyflink_on_spark._runtime.operators import inlining
 from pyflink_on_spark.testing import LocalEngine
+from tests.effort import share
 
 # How long an example takes says more of the machine than of the code.
-settings.register_profile("any", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile(
+    "any",
+    max_examples=share(100),
+    deadline=None,
+    suppress_health_check=[HealthCheck.too_slow],
+)
 settings.load_profile("any")
 
 

@@ -20,9 +20,9 @@ from pyflink_on_spark.flink_state import FlinkCheckpoint
 from pyflink_on_spark.flink_state.conversion import convert, heirs_without_job
 from pyflink_on_spark.state import CheckpointContents
 from pyflink_on_spark.tools.state.command import main as state_command
+from tests.effort import TRIES_ALL
 from tests.flink_state.samples import SAVEPOINTS, metadata_of, recorded, unpacked
 from tests.flink_state.test_moving_out import everything
-from tests.job.crash_points import CHOOSES_ALL
 
 pytestmark = pytest.mark.slow
 
@@ -48,7 +48,7 @@ FOR_FLINK = Path(__file__).parent / "for_flink"
 MANY = int(os.environ.get("HOSTILE_CHANGES", "200"))
 # Many more of what each run of the tests begins with.
 all_faults = pytest.mark.skipif(
-    not CHOOSES_ALL and "HOSTILE_CHANGES" not in os.environ, reason="a run of all faults has it"
+    not TRIES_ALL and "HOSTILE_CHANGES" not in os.environ, reason="a run of all faults has it"
 )
 
 

@@ -8,13 +8,13 @@ tests run a part of them, and all of them if the environment variable CRASH_POIN
 from __future__ import annotations
 
 import ast
-import os
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 
 import pyflink_on_spark
+from tests.effort import TRIES_ALL
 from tests.job.simulated_driver import Driver, after_a_checkpoint, run_to_the_end
 from tests.job.simulated_hosts import failure
 from tests.job.simulated_world import FullDisk, World
@@ -34,7 +34,6 @@ _WHILE = 600
 _MUCH = 80
 _EVERY = {"files": 7, "long files": 9, "kafka": 9, "to_spark": 9, "rabbitmq": 9}
 """One of so many cells is in each run of the tests of an output."""
-CHOOSES_ALL = os.environ.get("CRASH_POINTS") == "all"
 
 Scenario = Callable[[World], Driver]
 Strike = Callable[[World], None]
@@ -429,7 +428,7 @@ def cells(without: Mapping[str, str] | None = None) -> Iterator[Cell]:
             yield from (Cell(step, fault) for fault in FAULTS if excluded(step, fault) is None)
 
 
-def chosen(output: str, everything: bool = CHOOSES_ALL) -> list[Cell]:
+def chosen(output: str, everything: bool = TRIES_ALL) -> list[Cell]:
     """Return the cells that the tests of an output run: all, or some of each step and fault.
 
     Args:

@@ -12,7 +12,11 @@ pytestmark = [
     pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning"),
 ]
 _COUNT, _AT_ONCE = 200, 20
-_FIRST = [0, *(pytest.param(n, marks=pytest.mark.slow) for n in range(_AT_ONCE, _COUNT, _AT_ONCE))]
+_IN_EACH_RUN = 60
+_FIRST = [
+    pytest.param(first, marks=[pytest.mark.nightly] * (first >= _IN_EACH_RUN))
+    for first in range(0, _COUNT, _AT_ONCE)
+]
 
 
 @pytest.mark.parametrize("first", _FIRST)

@@ -10,7 +10,7 @@ from tests.random_programs.ledger import entries
 
 pytestmark = pytest.mark.slow
 
-PROGRAMS = {"whole": 300, "cut": 120, "restarted": 120}
+PROGRAMS = {"whole": 100, "cut": 40, "restarted": 40}
 
 
 @pytest.fixture(scope="module")

@@ -9,7 +9,7 @@ import pytest
 from tests.random_tables import recordings
 from tests.random_tables.comparing import compare, listed
 
-PROGRAMS = {"whole": 40, "restarted": 12}
+PROGRAMS = {"whole": 20, "restarted": 6}
 
 
 @pytest.fixture(scope="module")

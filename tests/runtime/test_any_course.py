@@ -10,6 +10,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from tests.effort import share
 from tests.runtime.courses import Course, run
 from tests.runtime.random_jobs import IN_ANY_ORDER, IN_ORDER, MERGES, RandomJob, random_jobs
 
@@ -57,20 +58,20 @@ def agree(job, elements, course, path=None):
     assert job.comparable(run(job.build, elements, course, path)) == expected
 
 
-@settings(some, max_examples=80)
+@settings(some, max_examples=share(80))
 @given(random_jobs, events, courses)
 def test_any_job_cut_anywhere(job, elements, course):
     agree(job, elements, course)
 
 
-@settings(some, max_examples=40)
+@settings(some, max_examples=share(40))
 @given(random_jobs, events, courses, st.sampled_from(["AUTO", "THREAD"]))
 def test_functions_in_threads(job, elements, course, where):
     course = replace(course, threads=True, settings={"pyflink-on-spark.waiting-functions": where})
     agree(job, elements, course)
 
 
-@settings(some, max_examples=20)
+@settings(some, max_examples=share(20))
 @given(random_jobs, events, courses, st.integers(1, 3))
 def test_checkpoints_of_changes(job, elements, course, retained):
     more = {

@@ -17,6 +17,7 @@ from pyflink_on_spark.datastream.state import (
     MapStateDescriptor,
     ValueStateDescriptor,
 )
+from tests.effort import share
 from tests.runtime.rounds import Conditions, by_key, results
 from tests.runtime.window_jobs import WindowJob, window_jobs
 
@@ -24,7 +25,10 @@ pytestmark = pytest.mark.slow
 
 MAX_PARALLELISM = 5
 few = settings(
-    max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow], derandomize=True
+    max_examples=share(25),
+    deadline=None,
+    suppress_health_check=[HealthCheck.too_slow],
+    derandomize=True,
 )
 
 events = st.lists(
@@ -202,19 +206,19 @@ def windowed(job: WindowJob, bound: int):
     return build
 
 
-@settings(few, max_examples=60)
+@settings(few, max_examples=share(60))
 @given(window_jobs(), events, places, intervals, st.integers(0, 20))
 def test_windows(job, elements, conditions, every, bound):
     agree(windowed(job, bound), elements, conditions, every)
 
 
-@settings(few, max_examples=60)
+@settings(few, max_examples=share(60))
 @given(window_jobs(timely=True), events, restarted, intervals)
 def test_windows_after_restarts(job, elements, conditions, every):
     agree(windowed(job, LATE_ENOUGH), elements, conditions, every)
 
 
-@settings(few, max_examples=60)
+@settings(few, max_examples=share(60))
 @given(window_jobs(regular=True), events, places, intervals, st.integers(0, 20))
 def test_regular_windows_are_no_exception(job, elements, conditions, every, bound):
     """The loops for regular windows give the results of the general ones."""

@@ -34,6 +34,7 @@ from pyflink_on_spark.datastream.window import (
 )
 from pyflink_on_spark.table import DataTypes, Schema, StreamTableEnvironment
 from pyflink_on_spark.table.udf import udf
+from tests.effort import share
 from tests.runtime.rounds import Conditions, results
 
 # An element is the timestamp that it ought to have, and a number.
@@ -338,7 +339,7 @@ def test_several_results_of_one_element(before, after):
 
 @pytest.mark.slow
 @settings(
-    max_examples=100,
+    max_examples=share(100),
     deadline=None,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
     derandomize=True,

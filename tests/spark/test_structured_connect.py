@@ -139,7 +139,7 @@ def run(server, tmp_path, script, *arguments, code=0):
     return done
 
 
-@pytest.mark.parametrize("parallelism", [2, pytest.param(1, marks=pytest.mark.nightly)])
+@pytest.mark.parametrize("parallelism", [1, pytest.param(2, marks=pytest.mark.nightly)])
 def test_an_unchanged_program_and_its_error(server, tmp_path, parallelism):
     text = PLAIN.format(parallelism=parallelism)
     (tmp_path / "brought").mkdir()

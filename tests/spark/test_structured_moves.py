@@ -123,16 +123,27 @@ def check_moved(folder):
     assert sorted(line for line in found if not line.startswith("count")) == sorted(expected())
 
 
+THERE_AND_BACK = [("hosts", 3), ("structured", 2), ("hosts", 1)]
+
+
 @pytest.mark.timeout(280)
-def test_savepoints_move_a_job_between_the_engines(tmp_path, spark):
+@pytest.mark.parametrize(
+    "courses",
+    [
+        THERE_AND_BACK,
+        pytest.param([*THERE_AND_BACK, ("structured", 3)], marks=pytest.mark.nightly),
+    ],
+    ids=["there and back", "and there again"],
+)
+def test_savepoints_move_a_job_between_the_engines(tmp_path, spark, courses):
     settings = {}
-    for engine, parallelism in (("hosts", 3), ("structured", 2), ("hosts", 1), ("structured", 3)):
+    for number, (engine, parallelism) in enumerate(courses, 1):
         before = len(lines(tmp_path))
         settings["pyflink__on__spark_engine"] = engine
         client = moving_job(
             environment(tmp_path, parallelism, **settings), tmp_path
         ).execute_async()
-        if engine == "structured" and parallelism == 3:
+        if number == len(courses):
             let_go(tmp_path)
             client.get_job_execution_result().result()
             break

@@ -13,6 +13,7 @@ from pyflink_on_spark._runtime.elements.bundle import MAX_WATERMARK
 from pyflink_on_spark._sql.errors import TableError
 from pyflink_on_spark._sql.plan.match import PatternVariable, RowPattern, Skip
 from pyflink_on_spark._sql.runtime.match_recognize import Automaton, edges_of
+from tests.effort import share
 
 pytestmark = pytest.mark.slow
 
@@ -208,7 +209,7 @@ def cases(draw):
     return pattern, rules, rows
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=share(400), deadline=None)
 @given(cases(), st.data())
 def test_what_comes_out_is_what_a_search_finds(case, data):
     pattern, rules, rows = case

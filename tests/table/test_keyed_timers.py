@@ -174,8 +174,15 @@ def run(name, cut=None, change=(), disk=False):
     return sorted(found, key=repr)
 
 
-@pytest.mark.parametrize("disk", [False, True], ids=["memory", "disk"])
-@pytest.mark.parametrize("change", [(1,), (2, 1)], ids=["restart", "two and one again"])
+@pytest.mark.parametrize(
+    ("change", "disk"),
+    [
+        pytest.param((1,), False, id="restart-memory"),
+        pytest.param((1,), True, id="restart-disk", marks=pytest.mark.nightly),
+        pytest.param((2, 1), False, id="two and one again-memory", marks=pytest.mark.nightly),
+        pytest.param((2, 1), True, id="two and one again-disk"),
+    ],
+)
 @pytest.mark.parametrize("name", QUERIES)
 def test_a_restart_changes_nothing(name, change, disk):
     expected = run(name)

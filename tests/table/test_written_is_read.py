@@ -13,6 +13,7 @@ from pyflink_on_spark._sql.plan.nodes import INSERT, Schema
 from pyflink_on_spark._sql.plan.options import TableOptions
 from pyflink_on_spark._sql.tables.formats.format import find_format
 from pyflink_on_spark._sql.types import logical
+from tests.effort import share
 
 pytestmark = pytest.mark.slow
 
@@ -141,7 +142,7 @@ def read_back(folder, identifier, schema, rows, **options):
 
 
 RUN = settings(
-    max_examples=40,
+    max_examples=share(40),
     deadline=None,
     suppress_health_check=list(HealthCheck),
 )

@@ -19,6 +19,7 @@ from pyflink_on_spark.datastream import MapFunction, ProcessWindowFunction
 from pyflink_on_spark.datastream.connectors.file_system import FileSource, StreamFormat
 from pyflink_on_spark.datastream.window import TumblingEventTimeWindows
 from pyflink_on_spark.extensions import CheckpointedFunction
+from tests.effort import share
 from tests.runtime.harness import FakeClock
 from tests.runtime.rounds import RunningJob, job_of
 
@@ -183,7 +184,7 @@ def windows_of(legs, seed):
         return job.finish(), expected(job.folder.files)
 
 
-@settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=share(25), deadline=None, suppress_health_check=list(HealthCheck))
 @given(st.lists(LEGS, max_size=5), st.integers(0, 10**6))
 def test_results_are_those_of_an_undisturbed_run(legs, seed):
     found, wanted = windows_of(legs, seed)

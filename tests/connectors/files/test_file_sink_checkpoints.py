@@ -27,6 +27,7 @@ from pyflink_on_spark._runtime.contract.operator import TaskInfo
 from pyflink_on_spark._runtime.operators.stateless import SinkOperator, writer_snapshots
 from pyflink_on_spark._runtime.state.operator_state import OperatorState, redistribute
 from pyflink_on_spark.common.typeinfo import Types
+from tests.effort import share
 
 HIDDEN = r"\.part-.*\.inprogress\.[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}"
 
@@ -573,7 +574,7 @@ STEPS = st.one_of(
 )
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=share(60), deadline=None)
 @example(
     steps=[("write", 1, 0), ("checkpoint", False), ("write", 1, 0), ("restart", 1, False, False)],
     policy="default",

@@ -17,6 +17,7 @@ from pyflink_on_spark._connectors.formats.file_format import (
     LineMessages,
     TextLines,
 )
+from tests.effort import share
 
 PIECES = st.sampled_from(
     [*'ab1,# \\ \t"', '""', "\n", "\r", "\r\n", "\n\n", "é", '","', '"\n"', "x,y\n"]
@@ -49,7 +50,7 @@ def read(path, form, lenient, chunk_size, split=None):
     return outcome(CsvRecords(form, lenient, chunk_size).read(split or FileSplit(str(path))), form)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=share(300), deadline=None)
 @example(' a\n","\n', CsvDialect(comments=True), False)
 @given(content=CONTENTS, form=DIALECTS, lenient=st.booleans())
 def test_blocks_do_not_matter(tmp_path_factory, content, form, lenient):
@@ -62,7 +63,7 @@ def test_blocks_do_not_matter(tmp_path_factory, content, form, lenient):
         assert found == expected or error is not None
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=share(100), deadline=None)
 @given(content=CONTENTS, form=DIALECTS, lenient=st.booleans(), chunk_size=st.sampled_from([3, 50]))
 def test_a_restart_goes_on(tmp_path_factory, content, form, lenient, chunk_size):
     path = tmp_path_factory.mktemp("csv") / "a.csv"

@@ -22,6 +22,7 @@ from pyflink_on_spark.datastream.formats.json import (
     JsonRowDeserializationSchema,
     JsonRowSerializationSchema,
 )
+from tests.effort import share
 
 TEXTS = st.text(
     st.one_of(st.sampled_from("\",;|\n\r\t\\' #a\x00é€𐍈\u2028\x85"), st.characters(codec="utf-8")),
@@ -76,7 +77,7 @@ OWN = [
     (Types.SQL_TIMESTAMP(), MOMENTS),
     (Types.INSTANT(), st.integers(-(10**10), 10**10).map(lambda second: Instant(second, 0))),
 ]
-RUN = settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+RUN = settings(max_examples=share(60), deadline=None, suppress_health_check=list(HealthCheck))
 
 
 @st.composite

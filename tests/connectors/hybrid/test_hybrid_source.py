@@ -20,6 +20,7 @@ from pyflink_on_spark.datastream.connectors.hybrid_source import HybridSource
 from pyflink_on_spark.datastream.connectors.number_seq import NumberSequenceSource
 from tests.connectors.kafka.jobs import reading
 from tests.connectors.reading import checkpoint, close, readers_of
+from tests.effort import share
 
 
 def hybrid(*sources):
@@ -177,7 +178,7 @@ READS = st.lists(
 )
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=share(40), deadline=None)
 @given(READS)
 def test_restarts_anywhere_with_any_parallelism(reads):
     chain = SourceChain([NumberSequence(n, n + 11) for n in (0, 100, 200)])

@@ -32,6 +32,7 @@ from pyflink_on_spark._runtime.checkpoints.snapshot_writer import (
     remove_unneeded,
 )
 from pyflink_on_spark._runtime.elements.immutability import serialize, wrap_key
+from tests.effort import share
 from tests.runtime.checkpoints.checkpointed import (
     MAXIMUM,
     Slot,
@@ -92,7 +93,7 @@ def place(tmp_path):
 
 
 @pytest.mark.slow
-@settings(max_examples=40, deadline=None, derandomize=True)
+@settings(max_examples=share(40), deadline=None, derandomize=True)
 @given(
     st.lists(st.tuples(STEPS, st.sampled_from([WHOLE, BASE, DELTA])), min_size=1, max_size=5),
     st.integers(1, 4),

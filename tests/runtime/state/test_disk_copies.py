@@ -24,6 +24,7 @@ from pyflink_on_spark._runtime.state.backend import KeyedStateBackend
 from pyflink_on_spark._runtime.state.disk import store as store_module
 from pyflink_on_spark._runtime.state.disk.database import EntryDatabase
 from pyflink_on_spark._runtime.state.disk.store import DiskSettings, DiskStore
+from tests.effort import share
 from tests.runtime.harness import FakeClock
 from tests.runtime.state.copies import WaitingCopy
 from tests.runtime.state.descriptors import Descriptor, ttl
@@ -144,7 +145,7 @@ class Model:
 
 
 @given(st.lists(TURNS, min_size=1, max_size=14))
-@settings(max_examples=60)
+@settings(max_examples=share(60))
 def test_copies_that_overlap_with_changes(turns):
     state = Model()
     try:
@@ -231,7 +232,7 @@ STEPS = st.one_of(
 
 
 @given(st.lists(STEPS, min_size=15, max_size=30))
-@settings(max_examples=120)
+@settings(max_examples=share(120))
 def test_nothing_changes_that_a_copy_reads(steps):
     rows = Rows()
     for step, *arguments in steps:
