@@ -28,8 +28,8 @@ from pyflink_on_spark.datastream import (
     OutputTag,
     StreamExecutionEnvironment,
 )
+from pyflink_on_spark.testing.local_engine import with_state
 from pyflink_on_spark.testing.local_hosts import LocalHosts, SameProcess
-from pyflink_on_spark.testing.local_job import with_state
 from pyflink_on_spark.testing.output import (
     MAIN_CHANNEL,
     SIDE_CHANNEL,

@@ -25,7 +25,7 @@ from pyflink_on_spark._spark.structured.levels import TICK, Levels
 from pyflink_on_spark._spark.structured.slot import Limits, level_plans
 from pyflink_on_spark._spark.structured.state_log import StateLog
 from pyflink_on_spark._spark.structured.worker import Worker
-from pyflink_on_spark.testing.local_job import LocalJob
+from pyflink_on_spark.testing.local_engine import LocalJob
 
 
 class Head:
