@@ -50,14 +50,22 @@ def plain(text, folder):
     return text
 
 
+def checkpoint_since(file):
+    """A command that waits for files of a checkpoint; asking a driver costs a process each time."""
+    found = f"find checkpoints -path '*/chk-*' -newer {file} 2>/dev/null | grep -q ."
+    return f"until {found}; do sleep 0.1; done"
+
+
 FLINK = "python -m pyflink_on_spark"
 BETWEEN = {
     "list": [
+        checkpoint_since("conf"),
         f"until {FLINK} checkpoints counter | grep -q /chk-; do sleep 0.1; done",
         f"{FLINK} savepoint counter /proc/none || true",
     ],
     "list -a": ["cp -r $(ls -td savepoints/savepoint-* | head -n 1) before"],
     "run -d -p 3": [
+        checkpoint_since("before"),
         f"until [ $({FLINK} checkpoints counter | grep -c /chk-) -gt 1 ]; do sleep 0.1; done",
         f"{FLINK} savepoint counter after",
     ],
@@ -134,7 +142,7 @@ def test_the_page(tmp_path, printed):
             between.append(output)
         else:
             assert plain(output, folder) == plain(shown, folder), command
-    _, refused, _, _, _, listed = between
+    _, _, refused, _, _, _, _, listed = between
     assert "savepoint: cannot write a savepoint to /proc/none" in refused
     assert "Traceback" not in refused
     assert "No running jobs" in listed
