@@ -222,6 +222,7 @@ class Places:
         }
         self._after: dict[Place, frozenset[Place]] = {}
         self._of: dict[int, Place] = {}
+        self._full: dict[Place, set[int]] = {}
 
     def put(self, number: int, place: Place) -> None:
         """Note where the part of a subtask with a number is."""
@@ -239,10 +240,24 @@ class Places:
             self._after.clear()
         return cut
 
-    def leads_to_any(self, number: int, others: Iterable[int]) -> bool:
-        """True if the output of a part reaches one of some others, directly or not."""
-        after, of = self._all_after(self._of[number]), self._of
-        return any(of[other] in after for other in others)
+    def note_full(self, number: int) -> None:
+        """Note that too much waits for the part with a number."""
+        self._full.setdefault(self._of[number], set()).add(number)
+
+    def note_room(self, number: int) -> None:
+        """Note that the part with a number keeps up."""
+        if self._full:
+            place = self._of[number]
+            full = self._full.get(place, set())
+            full.discard(number)
+            if not full:
+                self._full.pop(place, None)
+
+    def leads_to_full(self, number: int) -> bool:
+        """True if the output of a part goes where too much waits for a part, directly or not."""
+        if not self._full:
+            return False
+        return not self._all_after(self._of[number]).isdisjoint(self._full)
 
     def _all_after(self, place: Place) -> frozenset[Place]:
         found = self._after.get(place)

@@ -136,7 +136,6 @@ class SubtaskGroup:
                     self._give_thread(part)
         self._idle_units = 0
         self._with_input: set[int] = set()
-        self._over_limit: set[int] = set()
         self._tick_interval: float = _TICK_MS
         channels = sum(subtask.channels_out for subtask in self)
         self._flush_interval = _FLUSH_SECONDS * max(1.0, channels / _CHANNELS)
@@ -387,7 +386,7 @@ class SubtaskGroup:
             subtask.activity.working_since = begun
             subtask.work(deadline, rows)
         if unit.rows.events <= _MOST_WAITING:
-            self._over_limit.discard(unit.subtask_id)
+            self._places.note_room(unit.subtask_id)
         if unit.subtask_id not in self._in_flight:
             self._spend(unit, subtask, begun, used)
             self._follow_up(unit, subtask)
@@ -595,7 +594,7 @@ class SubtaskGroup:
         """True if the output of a subtask has to wait for the subtasks downstream."""
         if self._outlet is not None and self._outlet.congested(self._stages[number] + 1):
             return True
-        return bool(self._over_limit) and self._places.leads_to_any(number, self._over_limit)
+        return self._places.leads_to_full(number)
 
     def _when_idle(self) -> None:
         """Hold nothing back: more may not come for long."""
@@ -633,7 +632,7 @@ class SubtaskGroup:
         self._with_input.add(number)
         self._schedule.deliver(unit, row, arrival)
         if unit.rows.events > _MOST_WAITING:
-            self._over_limit.add(number)
+            self._places.note_full(number)
 
     def _receiver(self, row: ChannelRow) -> int:
         """Return the number of the part of a subtask that a row is for."""

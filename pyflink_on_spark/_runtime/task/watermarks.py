@@ -209,7 +209,7 @@ class WatermarkValve:
 
     def _new_heap(self) -> list[tuple[int, int, Hashable]]:
         marks = self._watermarks
-        return sorted((mark, index, name) for index, (name, mark) in enumerate(marks.items()))
+        return sorted(zip(marks.values(), range(len(marks)), marks))
 
     def _smallest(self) -> int:
         """Return the smallest watermark over all channels."""
