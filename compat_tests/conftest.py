@@ -6,7 +6,8 @@
 project, `--engine=pyflink` on the PyFlink that is installed. `--mode=continuous` cuts every job's
 input into pieces, with a checkpoint after each; `--mode=restarted` also restarts the job from each
 of these. `--some-cases` leaves out most tests of tables and two of three cases of the others, which
-a run of all tests has in-process. A test knows nothing of this: it imports `pyflink` and compares.
+a run of all tests has in-process, and with restarts half of those of tables. A test knows nothing
+of this: it imports `pyflink` and compares.
 """
 
 from __future__ import annotations
@@ -121,9 +122,11 @@ def _choose_some(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Keeps the first test of each file of tables, and each eighth after it; all of Python code.
 
     Of other tests with parameters it keeps one of three cases: the first of one function, the
-    second of the next. Which of them run on Spark depends on their file alone, so that all workers
-    have the same.
+    second of the next. With restarts it keeps each second test of tables, and all others. The
+    choice depends on their file alone, so that all workers have the same.
     """
+    restarted = config.getoption("--mode") == "restarted"
+    of_tables, of_cases = (2, 1) if restarted else (8, 3)
     cases = Counter(_function(item) for item in items)
     functions: defaultdict[Path, dict[str, int]] = defaultdict(dict)
     numbers: Counter[Path | tuple[Path, str]] = Counter()
@@ -134,12 +137,12 @@ def _choose_some(config: pytest.Config, items: list[pytest.Item]) -> None:
             chosen.append(item)
             continue
         if path.name.startswith("test_table_"):
-            is_chosen = numbers[path] % 8 == 0
+            is_chosen = numbers[path] % of_tables == 0
             numbers[path] += 1
         else:
             function = _function(item)
             place = functions[path].setdefault(function[1], len(functions[path]))
-            is_chosen = numbers[function] % 3 == place % min(cases[function], 3)
+            is_chosen = numbers[function] % of_cases == place % min(cases[function], of_cases)
             numbers[function] += 1
         (chosen if is_chosen else others).append(item)
     if others:

@@ -1,9 +1,10 @@
 """The compatibility suite in-process: without a JVM, in seconds.
 
-All of it with jobs that are cut into pieces and restarted after each of them. The tests of tables
-also as they are, since few of them run on Spark beside this. Those that cannot be restarted, such
-as tests of late rows, have a checkpoint after each piece. `tox -e coverage` runs the others as
-they are, too.
+With jobs that are cut into pieces and restarted after each of them: half of the tests of tables,
+and all others. The tests of tables also as they are, since few of them run on Spark beside this.
+Those that cannot be restarted, such as tests of late rows, have a checkpoint after each piece.
+`tox -e coverage` runs the others as they are, too.
+
 Most of its time is spent waiting for time to pass, so parts of it run side by side. A test that
 fails beside others has to pass alone: once if it measures time, and says so, else three times.
 """
@@ -79,9 +80,12 @@ def test_compatibility_tests_in_process(tmp_path, mode, pattern, chosen):
         if f"mark.{chosen}" in file.read_text(encoding="utf-8") or not chosen
     ]
     count = PARTS if not chosen else 1
+    some = ["--some-cases"] if mode == "restarted" else []
     parts = [Part(tmp_path / str(number), mode) for number in range(count)]
     runs = [
-        part.start("-m", chosen, *(str(file.relative_to(ROOT)) for file in files[number::count]))
+        part.start(
+            "-m", chosen, *some, *(str(file.relative_to(ROOT)) for file in files[number::count])
+        )
         for number, part in enumerate(parts)
     ]
     failed = [part for part, run in zip(parts, runs, strict=True) if run.wait() != 0]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import functools
 import json
 import re
 from collections import Counter
@@ -94,13 +95,16 @@ def test_a_default_is_a_value_that_the_option_can_have():
             assert option.read(values) == option.default
 
 
+@functools.cache
 def texts():
-    """Yield each text in the package's code outside the registry, and where it is."""
-    for path in PACKAGE.rglob("*.py"):
-        if REGISTRY not in path.parents:
-            for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-                if isinstance(node, ast.Constant) and isinstance(node.value, str):
-                    yield node.value, f"{path.relative_to(PACKAGE)}:{node.lineno}"
+    """Return each text in the package's code outside the registry, and where it is."""
+    return [
+        (node.value, f"{path.relative_to(PACKAGE)}:{node.lineno}")
+        for path in PACKAGE.rglob("*.py")
+        if REGISTRY not in path.parents
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.Constant) and isinstance(node.value, str)
+    ]
 
 
 @pytest.mark.slow
