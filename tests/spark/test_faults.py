@@ -107,6 +107,7 @@ def small_disk(tmp_path):
     subprocess.run(["umount", "-l", place], check=True)
 
 
+@pytest.mark.nightly
 def test_a_full_disk(tmp_path, small_disk):
     place, enlarge = small_disk
     numbers(tmp_path, 0, COUNT)

@@ -139,6 +139,7 @@ class FailsTwice(MapFunction):
         return value
 
 
+@pytest.mark.nightly
 @pytest.mark.timeout(600)
 def test_state_is_of_the_run_of_a_micro_batch_that_spark_has_committed(tmp_path):
     env, many = structured(tmp_path), 400
