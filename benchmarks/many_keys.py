@@ -30,7 +30,8 @@ from benchmarks.measure import processes_of
 BY_HAND = "by-hand"
 _SPREAD = 7_919
 """Brings neighbours far from each other; a prime, so that each key comes as often."""
-_SAMPLE_SECONDS = 2.0
+_SAMPLE_SECONDS = 0.25
+_MEMORY_SECONDS = 2.0
 _FILES = 4
 
 
@@ -138,9 +139,12 @@ def measure(way: str, records: int, keys: int) -> list[str]:
             env=os.environ | {"PYSPARK_PYTHON": sys.executable},
         )  # fmt: skip
         disk = memory = 0
+        due = 0.0
         while process.poll() is None:
             disk = max(disk, size_of(Path(place)))
-            memory = max(memory, memory_of(process.pid))
+            if time.monotonic() >= due:
+                memory = max(memory, memory_of(process.pid))
+                due = time.monotonic() + _MEMORY_SECONDS
             time.sleep(_SAMPLE_SECONDS)
         assert process.stdout is not None
         lines = process.stdout.read().split()

@@ -70,8 +70,12 @@ class Size(ProcessWindowFunction):
         yield f"window,{key},{context.window().start},{len(list(elements))}"
 
 
-def moving_job(env, folder):
-    """Counts with state, timers of both kinds and windows; time goes with the numbers."""
+def moving_job(env, folder, *, in_progress=False):
+    """Counts with state, timers of both kinds and windows; time goes with the numbers.
+
+    If asked for, counts and timers also go to files that stay in progress from one checkpoint to
+    the next.
+    """
     notes = folder / "notes"
     notes.mkdir(exist_ok=True)
     strategy = WatermarkStrategy.for_monotonous_timestamps()
@@ -86,13 +90,17 @@ def moving_job(env, folder):
     rolling = RollingPolicy.on_checkpoint_rolling_policy()
     sink = sink.with_rolling_policy(rolling).build()
     counted = keyed.process(Timers(), Types.STRING()).uid("timers")
+    if in_progress:
+        place = str(folder / "in-progress")
+        whole = FileSink.for_row_format(place, Encoder.simple_string_encoder()).build()
+        counted.sink_to(whole).uid("whole files")
     counted.union(windows.process(Size(), Types.STRING()).uid("windows")).sink_to(sink).uid("sink")
     return env
 
 
-def lines(folder):
+def lines(folder, name="out"):
     found = []
-    for file in (folder / "out").rglob("part-*"):
+    for file in (folder / name).rglob("part-*"):
         found += file.read_text().splitlines()
     return found
 
@@ -141,7 +149,7 @@ def test_savepoints_move_a_job_between_the_engines(tmp_path, spark, courses):
         before = len(lines(tmp_path))
         settings["pyflink__on__spark_engine"] = engine
         client = moving_job(
-            environment(tmp_path, parallelism, **settings), tmp_path
+            environment(tmp_path, parallelism, **settings), tmp_path, in_progress=True
         ).execute_async()
         if number == len(courses):
             let_go(tmp_path)
@@ -151,6 +159,8 @@ def test_savepoints_move_a_job_between_the_engines(tmp_path, spark, courses):
         settings[RESTORE] = client.stop_with_savepoint(False, str(tmp_path / "saved")).result()
         assert len(lines(tmp_path)) < len(expected()) + COUNT, "it has ended before it could move"
     check_moved(tmp_path)
+    both = sorted(line for line in lines(tmp_path) if not line.startswith("window"))
+    assert sorted(lines(tmp_path, "in-progress")) == both
 
 
 SCRIPT = """

@@ -75,7 +75,8 @@ def test_only_a_large_result_comes_from_a_task(environment, monkeypatch):
 
 def test_slots_that_wait_are_woken_without_a_task(environment, tmp_path):
     env = StreamExecutionEnvironment.get_execution_environment()
-    job = ConnectJob(submitted(env.from_collection([1], Types.INT())), Planner())
+    session = Planner()
+    job = ConnectJob(submitted(env.from_collection([1], Types.INT())), session, session)
     job._environment, job._home = environment, folder(tmp_path.as_uri())
     job._wake()
     assert folder(tmp_path.as_uri()).inside(CONTROL).names() == [AWAKE]

@@ -108,6 +108,10 @@ class CheckpointCoordinator:
         program: the process of the driver; None for the present one.
     """
 
+    _clears_at_stop = False
+    """True if what tasks have left is removed after a savepoint with which the job ends. Then sinks
+    also keep what that savepoint references."""
+
     def __init__(
         self,
         settings: CheckpointSettings,
@@ -354,7 +358,7 @@ class CheckpointCoordinator:
             metadata, answers = self._write(hosts, place, savepoint=True, halt=stop)
             record.size = _size(metadata)
             step("savepoint: it is complete")
-            if not stop:
+            if not stop or self._clears_at_stop:
                 self._commits.keep_for_savepoint(place, metadata, answers)
                 step("savepoint: what it needs is kept")
         self._has_savepoint = True

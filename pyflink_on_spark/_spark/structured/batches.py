@@ -81,6 +81,7 @@ class QueryCommits(CheckpointCoordinator):
     other results: nothing of it is visible before.
     """
 
+    _clears_at_stop = True
     home: Folder
     """The folder of the query."""
     first: int
