@@ -17,6 +17,8 @@ from pyflink_on_spark._spark.session.spark_defaults import spark_home
 
 _KIND = "org.apache.spark.deploy"
 _LOGS = "app-*/*/stderr"
+_QUICK_START = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
+"""Servers of a few minutes: to compile their code further costs more than it brings."""
 _STARTS_WITHIN = 60.0
 """In seconds."""
 
@@ -39,7 +41,8 @@ class Standalone:
         options: Sequence[str] = ("--cores", "2", "--memory", "1g"),
     ) -> None:
         self._folder, self._host, self._options = folder, host, options
-        self._java_options = " ".join(f"-D{key}={value}" for key, value in (settings or {}).items())
+        properties = (f"-D{key}={value}" for key, value in (settings or {}).items())
+        self._java_options = " ".join([_QUICK_START, *properties])
         self._servers: list[subprocess.Popen[bytes]] = []
         self._numbers = itertools.count()
 

@@ -56,7 +56,11 @@ def master(tmp_path_factory):
 
 def test_workers_are_brought_what_they_need(master, tmp_path):
     (tmp_path / "job.py").write_text(JOB)
-    settings = {"spark.driver.host": "127.0.0.1", "spark.executor.memory": "512m"}
+    settings = {
+        "spark.driver.host": "127.0.0.1",
+        "spark.executor.memory": "512m",
+        "spark.executor.extraJavaOptions": "-XX:TieredStopAtLevel=1",  # it ends after seconds
+    }
     conf = [f"--conf={key}={value}" for key, value in settings.items()]
     command = [sys.executable, "-m", "pyflink_on_spark", "--master", master, *conf, "job.py"]
     done = subprocess.run(
