@@ -32,7 +32,7 @@ TIERS = {
         "late_joins", "late_rows", "late_windows", "match_recognize", "ordered_over", "over",
         "row_windows", "timed_statements", "timed_unions", "window_changes", "windows",
     ),
-    "joins": ("joins", "subqueries", "timed_joins"),
+    "joins": ("correlated", "joins", "subqueries", "timed_joins"),
 }  # fmt: skip
 """The tests of each tier, by what their files are named after."""
 

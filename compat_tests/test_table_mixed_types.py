@@ -57,6 +57,11 @@ API = [
     (lambda c: c.d * (c.f * c.d), 0.004000000283122063),
     (lambda c: (c.f + c.d) * 2, 0.6000000238418579),
     (lambda c: -(c.f * c.d), -0.020000001415610313),
+    (lambda c: -(c.f * c.d) * c.d, -0.004000000189989805),
+    (lambda c: -(c.f + c.d) - c.d, -0.5),
+    (lambda c: (c.f * c.d).abs * c.d, 0.004000000189989805),
+    (lambda c: (c.f * c.d).round(3) * c.d, 0.004000000189989805),
+    (lambda c: (c.f * c.d).floor() + c.d, 0.20000000298023224),
     (lambda c: c.i * c.f, 0.3),
     (lambda c: c.f * c.d.cast(c.types.DECIMAL(10, 4)), 0.020000000298023225),
 ]
@@ -92,7 +97,35 @@ DECIMALS = [
     ("ARRAY[i, p]", [D("3.00"), D("1.50")]),
     ("MAP_UNION(MAP['a', p], MAP['b', q])", {"a": D("1.50"), "b": D("1.50")}),
     ("MAP_UNION(MAP['a', i], MAP['b', p])", {"a": D("3.00"), "b": D("1.50")}),
+    ("ARRAY_CONTAINS(a, CAST(1.504 AS DOUBLE))", True),
+    ("ARRAY_CONTAINS(a, x) AND NOT ARRAY_CONTAINS(a, 1e20)", True),
+    ("ARRAY_POSITION(a, x)", 2),
+    ("ARRAY_REMOVE(a, x)", [D("1.50")]),
+    ("ARRAY_APPEND(a, CAST(0.25 AS FLOAT))", [D("1.50"), D("3.00"), D("0.25")]),
+    ("ARRAY_PREPEND(a, x)", [D("3.00"), D("1.50"), D("3.00")]),
+    ("ARRAY_APPEND(ARRAY[0.5], 2.5)", [D("0.5"), D("2.5")]),
 ]
+TYPES = [
+    ("0.5", "DECIMAL(2, 1)"),
+    ("-0.05", "DECIMAL(3, 2)"),
+    ("00.5", "DECIMAL(3, 1)"),
+    (".5", "DECIMAL(1, 1)"),
+    ("0.5 * 0.5", "DECIMAL(5, 2)"),
+    ("i * 0.5", "DECIMAL(13, 1)"),
+    ("0.5 / 3", "DECIMAL(13, 12)"),
+    ("ROUND(0.55, 1)", "DECIMAL(3, 1)"),
+    ("ARRAY[0.5]", "ARRAY<DECIMAL(2, 1)>"),
+    ("COALESCE(n, f)", "FLOAT"),
+    ("COALESCE(f, n)", "DOUBLE"),
+    ("COALESCE(n, i, f)", "FLOAT"),
+    ("COALESCE(n, f, d)", "DOUBLE"),
+    ("IFNULL(n, f)", "FLOAT"),
+    ("GREATEST(n, f)", "FLOAT"),
+    ("LEAST(f, n, i)", "DOUBLE"),
+    ("IF(b, n, f)", "DOUBLE"),
+    ("CASE WHEN b THEN n ELSE f END", "DOUBLE"),
+]
+"""Types of expressions; those of literals count the digits that are written."""
 DECIMAL_QUERIES = [
     ("SELECT * FROM (SELECT i AS k FROM m) NATURAL JOIN (SELECT w AS k FROM m)", D("3.00")),
     ("SELECT k FROM (SELECT i AS k FROM m) JOIN (SELECT w AS k FROM m) USING (k)", D("3.00")),
@@ -144,6 +177,13 @@ def _row(env, text):
 def test_expressions(tables, name, cases):
     found = _row(tables, f"SELECT {', '.join(text for text, _ in cases)} FROM {name}")
     assert [(text, value) for (text, _), value in zip(cases, found)] == cases
+
+
+def test_types(tables):
+    items = ", ".join(f"REPLACE(TYPEOF({text}), ' NOT NULL', '')" for text, _ in TYPES)
+    source = "SELECT *, CAST(d AS DECIMAL(10, 2)) AS n FROM t"
+    found = _row(tables, f"SELECT {items} FROM ({source})")
+    assert dict(zip((text for text, _ in TYPES), found)) == dict(TYPES)
 
 
 @pytest.mark.parametrize(("query", "expected"), FLOAT_QUERIES)

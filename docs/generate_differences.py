@@ -122,9 +122,6 @@ one, change the docstring, then run `python docs/generate_differences.py`.
 - The `UNION` of `TIMESTAMP` and `TIMESTAMP_LTZ` is a `TIMESTAMP_LTZ`; in Flink it is a `TIMESTAMP`.
 - `SELECT DISTINCT` of grouping sets has no doubles. Flink's planner takes the keys for unique and
   keeps two equal rows where a key is NULL in the data.
-- **NULL without a type** is refused in SELECT and VALUES, as an operand of arithmetic, and in
-  rows, as in PyFlink. As an argument of a function it has the type that the function wants; PyFlink
-  refuses most of these, too ("Illegal use of 'NULL'").
 - The `UNION ALL` of a processing time and an event time is no time attribute. In Flink it is the
   attribute of the first table, and a job fails that reads event time from it.
 - **Messages.** The list "Supported form(s)" is missing for some functions, an interval shows as
@@ -137,7 +134,8 @@ one, change the docstring, then run `python docs/generate_differences.py`.
   `ON CONFLICT`: the last row of a key counts, as in versions before 2.3, which refuses the
   statement. `ON CONFLICT DO NOTHING` and `DO ERROR` take rows of `from_elements`, which have no
   watermarks; what they hold back until the next watermark does not expire. The keys of `INTERSECT`
-  and `EXCEPT` are all columns; Flink finds none where the first table has a primary key.
+  and `EXCEPT` are all columns; Flink finds none where the first table has a primary key. Nor does
+  it where `WHERE x = 1` follows groups by a column `x` that may be NULL; here they are the groups'.
 - A filter over upserts emits the first row of a key that passes as `+U` if the key had another row
   before; Flink emits `+I`.
 - `FOR SYSTEM_TIME AS OF` needs a time attribute of the versions. Flink takes `MAX` of one, too.
@@ -155,7 +153,8 @@ one, change the docstring, then run `python docs/generate_differences.py`.
   leaves that out unless the order is one column with `DESC`: then its rows of kind +U come alone,
   and `COUNT(*)` over them counts the rows that were replaced, too.
 - **`IN`** compares whole values. Flink first shortens the texts, bytes and numbers of the list to
-  the type of a literal on the left: `'a' IN (s || 'x')` is TRUE there if `s` is `'a'`.
+  the type of a literal on the left: `'a' IN (s || 'x')` is TRUE there if `s` is `'a'`. If the list
+  has columns, it shortens its numbers to the type of a column, too: `1 IN (1.5, i)` is TRUE.
 - A row for which a Python table function of a `LEFT JOIN` gives nothing keeps its kind. In PyFlink
   it has the kind of the row that came out before it, and a row that is taken back may be added.
 - **Late rows and mini-batches.** With `table.exec.mini-batch.enabled` Flink emits a watermark for
@@ -186,6 +185,17 @@ one, change the docstring, then run `python docs/generate_differences.py`.
   had a row before. PyFlink filters first, and it is an insertion there. What is left is the same.
 - A correlated query reads views of `VALUES` as it reads tables. PyFlink's planner fails there:
   `unexpected correlate variable`.
+- A row whose columns are NULL where a correlated query uses them has the rows for which the
+  condition holds, as in `p.w > t.v OR t.v IS NULL`, and `LATERAL (SELECT t.v FROM p)` keeps it.
+  PyFlink's planner loses it.
+- A function with `OVER` in a correlated `LATERAL` is over the rows that belong to each row before
+  it. PyFlink computes it over the rows of all of them. After `LEFT JOIN LATERAL`, the counts of
+  no rows are 0 also beside other aggregates. There they are NULL.
+- `IN` and `EXISTS` refuse a correlated query with `LIMIT`. PyFlink takes the first rows of
+  the whole table, and then looks which of them belong to a row. The Top-N that it makes of
+  `SELECT DISTINCT` and `LATERAL (... ORDER BY ... LIMIT n)` has no rows for a NULL key here.
+- A query inside of a query may use columns two levels around it also after `IN`, and an `ON` of
+  `LEFT JOIN LATERAL` what the query selects of the row before. PyFlink's planner fails there.
 - An array that contains NULL can be collected. PyFlink raises `EOFError: Ran out of input`.
 - `1e0 / 0` of constants is refused wherever it stands. Flink computes it as part of a larger
   constant, as in `1e0 / 0 > 1`.

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from random import Random
 
-from tests.random_tables.kinds import BOOLEAN, KINDS, LTZ, literal, value
-from tests.random_tables.operations import OPERATIONS, giving, is_python
+from tests.random_tables.kinds import BOOLEAN, KINDS, LTZ, NUMBERS, literal, value
+from tests.random_tables.operations import MIXED, NUMBER, OPERATIONS, giving, is_python, operation
 from tests.random_tables.program import Node
 
 Columns = Sequence[Sequence[str]]
@@ -50,6 +50,29 @@ def expression(
     return [f"={kind}", value(kind, rng)]
 
 
+NUMBERS_OF_ANY = {NUMBER, *NUMBERS}
+
+
+def mixed_expression(rng: Random, kind: str, columns: Columns, depth: int) -> Node:
+    """Return a random expression whose operands are numbers of several types.
+
+    Args:
+        rng: what chooses.
+        kind: the type; NUMBER for any type of numbers.
+        columns: pairs of name and type that there are; numbers.
+        depth: how many operations one in the other at most.
+    """
+    if kind == NUMBER and (depth <= 0 or rng.random() < 0.3):
+        if rng.random() < 0.75:
+            name, found = rng.choice(columns)
+            return column(name, found.removesuffix(" NOT NULL"))
+        return [rng.choice([n for n, each in MIXED.items() if not each.operands])]
+    fitting = [n for n, each in MIXED.items() if each.result == kind and each.operands]
+    name = rng.choice(fitting)
+    operands = MIXED[name].operands
+    return [name, *(mixed_expression(rng, each, columns, depth - 1) for each in operands)]
+
+
 def predicate(rng: Random, columns: Columns, depth: int = 2, *, python: bool = False) -> Node:
     """Return a condition that looks at some column, if there is one that it can look at."""
     for _ in range(10):
@@ -65,7 +88,7 @@ def kind_of(node: Node) -> str:
         return str(node[2])
     if node[0].startswith("=") and node[0][1:] in KINDS:
         return str(node[0][1:])
-    return OPERATIONS[node[0]].result
+    return operation(node[0]).result
 
 
 def columns_of(node: Node) -> set[str]:
@@ -95,7 +118,7 @@ def to_sql(node: Node, prefix: str = "") -> str:
         return f"{prefix}`{node[1]}`"
     if is_literal(node):
         return literal(node[0][1:], node[1])
-    return OPERATIONS[node[0]].sql.format(*(to_sql(operand, prefix) for operand in node[1:]))
+    return operation(node[0]).sql.format(*(to_sql(operand, prefix) for operand in node[1:]))
 
 
 def to_python(node: Node) -> str:
@@ -103,7 +126,7 @@ def to_python(node: Node) -> str:
     if node[0] == COLUMN:
         return f"col({node[1]!r})"
     if not is_literal(node):
-        template = OPERATIONS[node[0]].python
+        template = operation(node[0]).python
         if template is not None:
             return template.format(*map(to_python, node[1:]))
     return f"call_sql({to_sql(node)!r})"
@@ -124,10 +147,10 @@ def to_lite(node: Node, prefix: str = "", *, python: bool = False) -> str:
         return f'{prefix}"{node[1]}"'
     if is_literal(node):
         return _lite_literal(node[0][1:], node[1])
-    template = OPERATIONS[node[0]].lite
+    template = operation(node[0]).lite
     if template is None:
         raise LookupError(node[0])
-    python = python and OPERATIONS[node[0]].python is not None
+    python = python and operation(node[0]).python is not None
     if python and node[0] == "not":
         template = "({0} IS NOT TRUE)"
     return template.format(*(to_lite(operand, prefix, python=python) for operand in node[1:]))

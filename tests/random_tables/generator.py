@@ -8,7 +8,16 @@ from random import Random
 from typing import Any
 
 from tests.random_tables.aggregates import aggregates
-from tests.random_tables.expressions import Columns, calls, column, expression, kind_of, predicate
+from tests.random_tables.expressions import (
+    NUMBERS_OF_ANY,
+    Columns,
+    calls,
+    column,
+    expression,
+    kind_of,
+    mixed_expression,
+    predicate,
+)
 from tests.random_tables.kinds import (
     ARRAY,
     BOOLEAN,
@@ -19,6 +28,7 @@ from tests.random_tables.kinds import (
     KINDS,
     LTZ,
     MAP,
+    NUMBERS,
     OF_ELEMENTS,
     OF_STREAMS,
     ROW,
@@ -28,6 +38,7 @@ from tests.random_tables.kinds import (
     seconds,
     value,
 )
+from tests.random_tables.operations import NUMBER
 from tests.random_tables.program import EXACT, FINAL, Program, Relation, Table, used
 
 PROGRAMS_OF_A_WORLD = 10
@@ -185,8 +196,14 @@ class Draft:
         return [f"{'abcdefghijkl'[n]}{len(self.relations)}" for n in range(count)]
 
 
+MIXED_NUMBERS = 20_000
+"""The first seed of programs that mix types of numbers."""
+
+
 def generate(seed: int) -> Program:
     """Return the program of a seed."""
+    if seed >= MIXED_NUMBERS:
+        return _with_mixed_numbers(seed)
     rng = Random(f"program {seed}")
     tables = {table.name: table for table in world(seed // PROGRAMS_OF_A_WORLD)}
     batch = rng.random() < 0.3
@@ -224,6 +241,107 @@ def generate(seed: int) -> Program:
     )
     program = used(program)
     return program.with_(parallelism=1) if has_late_rows(program) else program
+
+
+def _with_mixed_numbers(seed: int) -> Program:
+    """Return a program on tables of numbers, whose operations have operands of several types."""
+    rng = Random(f"mixed {seed}")
+    tables = {name: _numbers(rng, name) for name in ("t0", "t1")}
+    batch = rng.random() < 0.4
+    draft = Draft(rng, tables, batch, False)
+    scope = _number_source(draft)
+    for _ in range(rng.choice([0, 0, 1, 1, 2])):
+        scope = rng.choice(
+            [_number_select, _number_join, _number_set, _number_group, _number_semi]
+        )(draft, scope)
+    plain = [pair for pair in scope.columns if pair[1] in NUMBERS_OF_ANY]
+    items = {
+        name: mixed_expression(rng, STRING if rng.random() < 0.7 else BOOLEAN, plain, 3)
+        for name in draft.names(rng.randint(3, 5))
+    }
+    where = mixed_expression(rng, BOOLEAN, plain, 1) if rng.random() < 0.3 else None
+    shown = _selected(draft, scope, items, where)
+    mode = "BATCH" if batch else "STREAMING"
+    return used(Program(seed, tuple(tables.values()), tuple(draft.relations), (shown.name,),
+                        mode=mode))  # fmt: skip
+
+
+def _numbers(rng: Random, name: str) -> Table:
+    columns = [["id", INT], *([KINDS[kind].column, kind] for kind in NUMBERS)]
+    source = rng.choice(["json", "elements"])
+    rows = [
+        ["+I", place, *(_value(rng, kind) for _, kind in columns[1:])]
+        for place in range(rng.choice([3, 5, 8]))
+    ]
+    return Table(name, columns, rows, source)
+
+
+def _number_source(draft: Draft) -> Scope:
+    table = draft.rng.choice(list(draft.tables.values()))
+    return Scope(table.name, table.columns)
+
+
+def _number_items(draft: Draft, scope: Scope, count: int) -> dict[str, Any]:
+    rng = draft.rng
+    names = draft.names(count)
+    return {name: mixed_expression(rng, NUMBER, scope.columns, 1) for name in names}
+
+
+def _number_select(draft: Draft, scope: Scope) -> Scope:
+    items = _number_items(draft, scope, draft.rng.randint(2, 4))
+    where = None
+    if draft.rng.random() < 0.3:
+        where = mixed_expression(draft.rng, BOOLEAN, scope.columns, 1)
+    return _selected(draft, scope, items, where)
+
+
+def _number_join(draft: Draft, scope: Scope) -> Scope:
+    rng = draft.rng
+    other = _number_source(draft)
+    on = [[rng.choice(scope.columns)[0], rng.choice(other.columns)[0]]]
+    kind = rng.choice(["INNER", "LEFT", "FULL"])
+    sides = [["l", n] for n, _ in scope.columns] + [["r", n] for n, _ in other.columns]
+    sides = rng.sample(sides, min(len(sides), 4))
+    names = draft.names(len(sides))
+    columns = [[n, (scope if s == "l" else other).kind(c)] for n, (s, c) in zip(names, sides)]
+    parts = {"kind": kind, "on": on, "extra": None, "items": sides}
+    return draft.add("join", [scope, other], columns, parts, updating=True)
+
+
+def _number_semi(draft: Draft, scope: Scope) -> Scope:
+    rng = draft.rng
+    other = _number_source(draft)
+    on = [rng.choice(scope.columns)[0], rng.choice(other.columns)[0]]
+    parts = {"kind": rng.choice(["IN", "NOT IN", "EXISTS", "NOT EXISTS"]), "on": on}
+    return draft.add("semi", [scope, other], scope.columns, parts, updating=True)
+
+
+def _number_set(draft: Draft, scope: Scope) -> Scope:
+    rng = draft.rng
+    other = _number_source(draft)
+    count = min(rng.randint(1, 2), len(scope.columns))
+    lefts, rights = (rng.sample(list(s.columns), count) for s in (scope, other))
+    pairs = [[left[0], right[0]] for left, right in zip(lefts, rights)]
+    kind = rng.choice(["UNION ALL", "UNION ALL", "UNION", "INTERSECT", "EXCEPT"])
+    columns = [[n, NUMBER] for n in draft.names(count)]
+    api = "table" if kind == "UNION ALL" and rng.random() < 0.3 else "sql"
+    parts = {"kind": kind, "pairs": pairs}
+    return draft.add("set", [scope, other], columns, parts, updating=True, api=api)
+
+
+def _number_group(draft: Draft, scope: Scope) -> Scope:
+    rng = draft.rng
+    keys = rng.sample([n for n, _ in scope.columns], rng.choice([0, 1]))
+    aggs = [
+        {"name": rng.choice(["SUM", "MIN", "MAX", "AVG"]), "distinct": False, "filter": None,
+         "of": mixed_expression(rng, NUMBER, scope.columns, 1), "kind": NUMBER}
+        for _ in range(rng.randint(1, 3))
+    ]  # fmt: skip
+    names = draft.names(len(keys) + len(aggs))
+    kinds = [*(scope.kind(k) for k in keys), *(NUMBER for _ in aggs)]
+    parts = {"keys": keys, "aggs": aggs, "having": None, "sets": ""}
+    columns = [list(pair) for pair in zip(names, kinds)]
+    return draft.add("group", [scope], columns, parts, updating=True)
 
 
 _SHOWN = {LTZ: "local", **{kind: f"as_text:{kind}" for kind in (ARRAY, MAP, ROW, ROWS)}}

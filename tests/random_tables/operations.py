@@ -276,6 +276,73 @@ OPERATIONS: dict[str, Operation] = {
 }
 
 
+NUMBER = "NUMBER"
+"""Any type of numbers: the result of an operation on numbers of several types."""
+
+
+def _of_mixed_numbers() -> dict[str, Operation]:
+    """Return operations on numbers of any types, which only engines know the type of."""
+    two, condition = (NUMBER, NUMBER), (BOOLEAN, NUMBER, NUMBER)
+    made = {
+        "n+": Operation(NUMBER, two, "({0} + {1})", None, "({0} + {1})"),
+        "n-": Operation(NUMBER, two, "({0} - {1})", None, "({0} - {1})"),
+        "n*": Operation(NUMBER, two, "({0} * {1})", None, "({0} * {1})"),
+        "n/": Operation(NUMBER, two, "({0} / NULLIF({1}, 0))"),
+        "negative": Operation(NUMBER, (NUMBER,), "(- {0})", None, "(-{0})"),
+        "n_abs": Operation(NUMBER, (NUMBER,), "ABS({0})", None, "{0}.abs"),
+        "n_if": Operation(NUMBER, condition, "IF({0}, {1}, {2})", None, "{0}.then({1}, {2})"),
+        "n_case": Operation(NUMBER, condition, "CASE WHEN {0} THEN {1} ELSE {2} END"),
+        "n_case3": Operation(
+            NUMBER,
+            (BOOLEAN, NUMBER, BOOLEAN, NUMBER, NUMBER),
+            "CASE WHEN {0} THEN {1} WHEN {2} THEN {3} ELSE {4} END",
+        ),
+        "n_coalesce": Operation(NUMBER, two, "COALESCE({0}, {1})"),
+        "n_coalesce3": Operation(NUMBER, (NUMBER,) * 3, "COALESCE({0}, {1}, {2})"),
+        "n_ifnull": Operation(NUMBER, two, "IFNULL({0}, {1})", None, "{0}.if_null({1})"),
+        "n_nullif": Operation(NUMBER, two, "NULLIF({0}, {1})"),
+        "n_greatest": Operation(NUMBER, two, "GREATEST({0}, {1})"),
+        "n_least": Operation(NUMBER, (NUMBER,) * 3, "LEAST({0}, {1}, {2})"),
+        "n_array": Operation(NUMBER, two, "ARRAY[{0}, {1}][1]", None, "array({0}, {1}).at(1)"),
+        "n_array2": Operation(NUMBER, (NUMBER,) * 3, "ARRAY[{0}, {1}, {2}][2]"),
+        "n_map": Operation(NUMBER, two, "MAP['a', {0}, 'b', {1}]['b']"),
+        "n_round": Operation(NUMBER, (NUMBER,), "ROUND({0}, 1)"),
+        "n_truncate": Operation(NUMBER, (NUMBER,), "TRUNCATE({0}, 1)"),
+        "n_ceil": Operation(NUMBER, (NUMBER,), "CEIL({0})"),
+        "n_switch": Operation(STRING, two, "CASE {0} WHEN {1} THEN 'same' ELSE 'other' END"),
+        "n_text": Operation(
+            STRING, (NUMBER,), "CAST({0} AS STRING)", None, "{0}.cast(DataTypes.STRING())"
+        ),
+        "n_texts": Operation(STRING, two, "CAST(ARRAY[{0}, {1}] AS STRING)"),
+        "n_type": Operation(STRING, (NUMBER,), "REPLACE(TYPEOF({0}), ' NOT NULL', '')"),
+        "n_known": Operation(BOOLEAN, (NUMBER,), "({0} IS NOT NULL)", None, "{0}.is_not_null"),
+        "n_in": Operation(BOOLEAN, (NUMBER,) * 3, "({0} IN ({1}, {2}))", None, "{0}.in_({1}, {2})"),
+        "n_between": Operation(
+            BOOLEAN, (NUMBER,) * 3, "({0} BETWEEN {1} AND {2})", None, "{0}.between({1}, {2})"
+        ),
+        "n_distinct": Operation(BOOLEAN, two, "({0} IS DISTINCT FROM {1})"),
+        "n_contains": Operation(BOOLEAN, (NUMBER,) * 3, "ARRAY_CONTAINS(ARRAY[{0}, {1}], {2})"),
+    }
+    for sign in ("=", "<>", "<", "<=", ">", ">="):
+        text = f"({{0}} {sign} {{1}})"
+        python = text.replace("<>", "!=").replace(" = ", " == ")
+        made[f"n{sign}"] = Operation(BOOLEAN, two, text, None, python)
+    for kind in ("DECIMAL(5, 1)", "DECIMAL(12, 4)", "DECIMAL(20, 0)", FLOAT, DOUBLE, BIGINT):
+        made[f"n of {kind}"] = Operation(NUMBER, (NUMBER,), f"TRY_CAST({{0}} AS {kind})")
+    for text in ("2", "-1", "0.5", "2.00", "1.5", "19.990", "1e0", "0.25e0", "3000000000"):
+        made[f"n {text}"] = Operation(NUMBER, (), text)
+    return made  # fmt: skip
+
+
+MIXED = _of_mixed_numbers()
+"""Operations of programs that mix types of numbers; no others choose among them."""
+
+
+def operation(name: str) -> Operation:
+    """Return the operation of a name."""
+    return MIXED[name] if name in MIXED else OPERATIONS[name]
+
+
 @functools.cache
 def giving(kind: str) -> tuple[str, ...]:
     """Return the names of the operations whose result is of a type."""
@@ -284,4 +351,4 @@ def giving(kind: str) -> tuple[str, ...]:
 
 def is_python(name: str) -> bool:
     """Return True for the operations that are Python functions."""
-    return OPERATIONS[name].sql.startswith(("py_", "pd_"))
+    return operation(name).sql.startswith(("py_", "pd_"))

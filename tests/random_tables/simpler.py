@@ -7,8 +7,8 @@ from dataclasses import replace
 from typing import Any
 
 from tests.random_tables.expressions import COLUMN, is_literal, kind_of
-from tests.random_tables.kinds import KINDS
-from tests.random_tables.operations import OPERATIONS
+from tests.random_tables.kinds import KINDS, NUMBERS
+from tests.random_tables.operations import NUMBER, operation
 from tests.random_tables.program import Node, Program, Relation, Table, used
 
 
@@ -158,10 +158,11 @@ def _simpler(node: Node) -> Iterator[Node]:
         return
     kind = kind_of(node)
     for operand in node[1:]:
-        if kind_of(operand) == kind:
+        if kind_of(operand) == kind or (kind == NUMBER and kind_of(operand) in NUMBERS):
             yield operand
-    yield [f"={kind}", None]
-    for place, (operand, _) in enumerate(zip(node[1:], OPERATIONS[node[0]].operands), 1):
+    if kind in KINDS:
+        yield [f"={kind}", None]
+    for place, (operand, _) in enumerate(zip(node[1:], operation(node[0]).operands), 1):
         for made in _simpler(operand):
             yield [*node[:place], made, *node[place + 1 :]]
 

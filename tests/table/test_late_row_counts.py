@@ -128,3 +128,39 @@ def test_latency_of_windows():
         running.set_processing_time(12_000)
         running.push_watermark(7_000)
         assert running.metrics()["watermarkLatency"] == 5_000
+
+
+LAST = FIRST.replace("ORDER BY ts", "ORDER BY ts DESC")
+BY_KEY = "GROUP BY window_start, window_end, k"
+MOMENTS = [(1, "x"), (2, "y"), (60, "x"), (3, "x"), (4, "y"), (120, "x"), (5, "x"), (180, "y")]
+"""The seconds and keys of rows of which three come late."""
+
+
+@pytest.mark.parametrize(
+    ("query", "dropped"),
+    [
+        (f"SELECT window_end, k, COUNT(*) FROM {HOP} {BY_KEY}", [3]),
+        (f"SELECT window_end, k, COUNT(*) FROM {CUMULATE} {BY_KEY}", [3]),
+        (f"SELECT window_end, k, COUNT(*) FROM {SESSIONS} {BY_KEY}", [3]),
+        ("SELECT k, COUNT(*) FROM a GROUP BY k, TUMBLE(ts, INTERVAL '5' SECOND)", [3]),
+        ("SELECT k, COUNT(*) FROM a GROUP BY k, SESSION(ts, INTERVAL '5' SECOND)", [3]),
+        (OVER.format(""), [3]),
+        (OVER.format("ROWS BETWEEN 1 PRECEDING AND CURRENT ROW"), [2]),
+        (OVER.format("RANGE BETWEEN INTERVAL '10' SECOND PRECEDING AND CURRENT ROW"), [2]),
+        (f"{FIRST} WHERE n = 1", [3]),
+        (f"{LAST} WHERE n = 1", []),
+        (f"{FIRST_OF_WINDOWS} WHERE n = 1", [3]),
+        (f"{OF_WINDOWS} WHERE n <= 2", [3]),
+        (MATCH, [3]),
+        ("SELECT k, ts FROM a ORDER BY ts", []),
+    ],
+)
+def test_the_counts_of_a_running_flink(query, dropped):
+    """The numbers are those of Flink's metrics, where a watermark follows each row."""
+    with harness(query) as running:
+        latest = 0
+        for second, key in MOMENTS:
+            running.push(Row(key, 1), second * 1000)
+            latest = max(latest, second * 1000)
+            running.push_watermark(latest)
+        assert list(counts(running).values()) == dropped

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import fields
 from typing import Any
 
@@ -89,6 +89,11 @@ class AggregatingBinder(ExpressionBinder):
         self.calls: list[AggregateInvocation] = []
         self._rows = ExpressionBinder(scope, functions)
         self._properties = properties
+
+    def add_values(self, columns: Mapping[syntax.Expression, Typed]) -> None:
+        """Take columns of the rows that stand for queries in the arguments of aggregates."""
+        self._rows.columns.update(columns)
+        self.columns.update(columns)
 
     def bind(self, node: syntax.Expression) -> Typed:
         """Return an expression over the columns of the aggregate.

@@ -444,9 +444,12 @@ def _merged(node: syntax.Call, args: list[Typed]) -> list[Typed]:
 
 def _is_arithmetic_of_table_api(node: syntax.Call) -> bool:
     """True for what is computed as in SQL, though the Table API gives the result a wider type."""
-    return node.span is None and node.name in {"+", "-", "*", "/"}
+    return node.span is None and node.name in _COMPUTED_AS_IN_SQL
 
 
+_COMPUTED_AS_IN_SQL = frozenset({
+    "+", "-", "*", "/", "UNARY -", "ABS", "ROUND", "TRUNCATE", "FLOOR", "CEIL",
+})  # fmt: skip
 _MERGED_FROM = {"ARRAY": (0, 1), "MAP": (0, 2), "IF": (1, 1)}
 """The functions whose arguments the Table API merges: from which on, and every how many."""
 

@@ -65,15 +65,14 @@ def check_nulls_of_call(node: syntax.Call, function: Any) -> None:
         ValidationError: an argument is NULL, and the function refuses that.
     """
     name = node.name.upper()
+    if name == "JSON_OBJECT":
+        _check_keys(node.args[::2])
     if name in _OF_ANY_TYPE or not any(map(is_null, node.args)):
         return
     if builtin_functions().find(function.name) is not function:
         return
     if name in _TYPED_BY_OTHERS:
-        if name in {"COALESCE", "IFNULL"} and all(map(is_null, node.args)):
-            check_no_null(node.args)
-        if name == "NULLIF" and is_null(node.args[0]):
-            raise invalid(_ONLY_NULL, node.span)
+        _check_typed_by_others(name, node)
     elif name in {"ARRAY", "MAP"}:
         keys, items = (node.args[::2], node.args[1::2]) if name == "MAP" else (node.args, ())
         if all(map(is_null, keys)) or len(set(map(is_null, items))) > 1:
@@ -84,6 +83,24 @@ def check_nulls_of_call(node: syntax.Call, function: Any) -> None:
         raise invalid(f"Cannot apply '{name}' to arguments of type '{name}(<NULL>)'", node.span)
     else:
         check_no_null(node.args[:1] if name in _OF_ANY_TYPE_BUT_THE_FIRST else node.args)
+
+
+def _check_typed_by_others(name: str, node: syntax.Call) -> None:
+    if name in {"COALESCE", "IFNULL"} and all(map(is_null, node.args)):
+        check_no_null(node.args)
+    if name == "NULLIF" and is_null(node.args[0]):
+        raise invalid(_ONLY_NULL, node.span)
+    if name in {"IN", "NOT IN"} and all(map(is_null, node.args)):
+        raise invalid("Values in expression list must have compatible types", node.span)
+
+
+def _check_keys(keys: Iterable[syntax.Expression]) -> None:
+    for key in keys:
+        value = key
+        while isinstance(value, syntax.Cast):
+            value = value.operand
+        if is_null(value):
+            raise invalid(f"Argument to function '{key.span}' must not be NULL", key.span)
 
 
 def check_case(node: syntax.Case, values: Sequence[Typed]) -> None:

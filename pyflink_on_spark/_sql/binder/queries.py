@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
-from itertools import combinations, product
+from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
-from pyflink_on_spark._sql.binder.aggregates import AggregatingBinder, contains_aggregate, parts
+from pyflink_on_spark._sql.binder.aggregates import (
+    AggregatingBinder,
+    contains_aggregate,
+    parts,
+)
 from pyflink_on_spark._sql.binder.expressions import (
     ExpressionBinder,
     Functions,
     Scope,
     calcite_name,
     invoke,
+    unique_names,
 )
-from pyflink_on_spark._sql.binder.laterals import LateralQuery, aggregate_of, rows_of
 from pyflink_on_spark._sql.binder.nulls import check_no_null
 from pyflink_on_spark._sql.binder.projections import (
     count_of,
@@ -26,7 +29,6 @@ from pyflink_on_spark._sql.binder.projections import (
     sql_projection,
 )
 from pyflink_on_spark._sql.binder.relations import (
-    ONE_ROW,
     RelationBinder,
     all_of,
     distinct,
@@ -35,54 +37,67 @@ from pyflink_on_spark._sql.binder.relations import (
 from pyflink_on_spark._sql.binder.sets import converted, set_operation, union_all
 from pyflink_on_spark._sql.binder.subqueries import (
     BoundSubquery,
+    Inside,
+    LateralQuery,
     NestedScope,
+    columns_around,
+    equality,
     is_correlated,
+    names_in,
+    resolved,
     semi_join,
     single_value,
     subqueries,
     with_correlated_existence,
+    with_correlated_membership,
     with_correlated_value,
     with_membership,
+    with_outer_values,
     with_value,
 )
 from pyflink_on_spark._sql.binder.windows import (
-    OverBinder,
-    bind_group_window,
-    group_window,
+    GroupBinder,
     over_calls,
-    window_property,
     with_overs,
 )
 from pyflink_on_spark._sql.catalog import CatalogManager
 from pyflink_on_spark._sql.codegen.rows import folded
-from pyflink_on_spark._sql.errors import QuerySettings, Span, invalid
+from pyflink_on_spark._sql.errors import (
+    QuerySettings,
+    Span,
+    TableError,
+    ValidationError,
+    invalid,
+    not_yet,
+)
 from pyflink_on_spark._sql.functions.library import builtin_functions
 from pyflink_on_spark._sql.plan.expressions import Constant, InputRef, Typed, convert
 from pyflink_on_spark._sql.plan.nodes import (
-    Expand,
+    ONE_ROW,
+    Aggregate,
     Filter,
     Node,
     Project,
     Schema,
     Sort,
+    TableScan,
     Union,
     Values,
 )
-from pyflink_on_spark._sql.syntax import queries
 from pyflink_on_spark._sql.syntax import queries as syntax
 from pyflink_on_spark._sql.syntax.expressions import (
+    AggregateCall,
     Alias,
     Call,
     Expression,
     Literal,
     Name,
     OverCall,
+    OverWindow,
     Quantifier,
     SortItem,
-    Star,
     Subquery,
 )
-from pyflink_on_spark._sql.syntax.queries import Grouping, GroupItem
 from pyflink_on_spark._sql.types import logical
 from pyflink_on_spark._sql.types.coercion import least_restrictive
 
@@ -180,37 +195,152 @@ class QueryBinder:
             node = filtered(node, together)
         for subquery, anti in tests:
             operands = [binder.bind(operand) for operand in subquery.operands]
-            found = self._subquery(subquery.query, binder.scope)
+            if self._always_exists(subquery):
+                self._subquery(subquery.query, binder.scope, node)
+                node = filtered(node, Constant(_TRUE.type, not anti))
+                continue
+            found = self._subquery(subquery.query, binder.scope, node)
             node = semi_join(node, operands, found, subquery, anti=anti)
         return node, tuple(correlated)
 
     # -- queries inside expressions --------------------------------------------------------------
 
-    def _subquery(self, query: syntax.Query, scope: Scope) -> BoundSubquery:
-        """Return a query of which every row matters, which may use columns of a scope."""
-        simple = isinstance(query, syntax.Select) and query.from_ and not query.distinct
-        if not isinstance(query, syntax.Select) or not simple or self._is_grouped(query):
-            node = self.bind(query)
-            columns = [InputRef(kind, index) for index, kind in enumerate(node.schema.types)]
-            return BoundSubquery(node, (), tuple(columns))
-        node, binder, correlated = self._inside(query, scope)
-        values = sql_projection(node, binder, query.items).expressions
-        return BoundSubquery(node, correlated, values)
+    def _subquery(
+        self, query: syntax.Query, scope: Scope, around: Node | None, *, apart: bool = False
+    ) -> BoundSubquery:
+        """Return a query that may use columns from around it.
+
+        Args:
+            query: the query.
+            scope: the columns around it.
+            around: the rows around it; None if it cannot use them.
+            apart: whether its conditions have to be equalities, and its values its own.
+        """
+        alone = self._alone(query)
+        if isinstance(alone, Node):
+            columns = tuple(InputRef(kind, at) for at, kind in enumerate(alone.schema.types))
+            return BoundSubquery(alone, (), columns, alone.schema.names)
+        query = _without_order(query)
+        if isinstance(query, syntax.With):
+            inner = self._with_definitions(query)
+            return inner._subquery(query.query, scope, around, apart=apart)  # noqa: SLF001
+        if not isinstance(query, syntax.Select):
+            raise _refused(query, scope, alone)
+        overs = list(over_calls(query.items))
+        grouped = self._is_grouped(query)
+        final = bool(overs) or query.distinct or grouped
+        inside = self._inside(query, scope, around, alone, apart=apart or final)
+        if grouped:
+            groups = GroupBinder(
+                inside.node, inside.scope, self._functions, self._with_values, self._folded,
+                batch=self._settings.batch, apart=inside.keys,
+            )  # fmt: skip
+            node = groups.bind(query, overs)
+        else:
+            binder = ExpressionBinder(inside.scope, self._functions)
+            node = self._with_values(inside.node, binder, query.items)
+            node, columns_of_overs = with_overs(
+                node, binder, self._functions, overs, dict(query.windows), inside.keys
+            )
+            binder.columns |= columns_of_overs
+            made = sql_projection(node, binder, query.items)
+            if not final:
+                return BoundSubquery(node, inside.correlated, made.expressions, made.schema.names)
+            names = (*made.schema.names, *(f"$k{at}" for at in range(len(inside.keys))))
+            node = project(node, [*made.expressions, *inside.keys], unique_names(names))
+        node = distinct(node) if query.distinct else node
+        width = len(node.schema) - len(inside.keys)
+        values = [InputRef(kind, at) for at, kind in enumerate(node.schema.types[:width])]
+        return BoundSubquery(node, inside.grouped(node), tuple(values), node.schema.names[:width])
+
+    def _alone(self, query: syntax.Query) -> Node | ValidationError:
+        """Return the plan of a query that uses nothing from around it, or why there is none."""
+        try:
+            return self.bind(query)
+        except ValidationError as error:
+            return error
 
     def _inside(
-        self, query: syntax.Select, scope: Scope
-    ) -> tuple[Node, ExpressionBinder, tuple[Typed, ...]]:
-        """Return the input of a query, the binder of its columns, and its correlated conditions."""
-        node, own = self._relations.bind(query.from_)
-        nested = NestedScope(own.tables, Scope(scope.tables))
-        correlated: tuple[Typed, ...] = ()
-        if query.where is not None:
-            node, correlated = self._where(
-                node, ExpressionBinder(nested, self._functions), query.where
-            )
-            own = own.retyped(node.schema.types)
-        nested = NestedScope(own.tables, Scope(scope.tables))
-        return node, ExpressionBinder(nested, self._functions), correlated
+        self,
+        query: syntax.Select,
+        scope: Scope,
+        around: Node | None,
+        error: ValidationError,
+        *,
+        apart: bool,
+    ) -> Inside:
+        """Return the rows that a query reads which uses columns from around it.
+
+        Args:
+            query: the query.
+            scope: the columns around it.
+            around: the rows around it; None if it cannot use them.
+            error: why it is no query of its own.
+            apart: whether its conditions have to be equalities, and what it selects its own.
+        """
+        node, own, given = self._from(query, scope, around, error)
+        others = (query.items, query.group_by, query.having, query.windows)
+        everything = (*others, query.where)
+        if not given and not columns_around(everything, own, scope):
+            raise error
+        if around is None:
+            raise _refused(query, scope, error, "in a grouped query")
+        deep = tuple(subqueries(query.where)), tuple(subqueries(query.items))
+        if not columns_around((others, deep) if apart else deep, own, scope):
+            nested = NestedScope(own.tables, scope)
+            rows, correlated = self._rows(node, nested, query.where)
+            correlated = (*given, *correlated)
+            if not apart or all(equality(each) is not None for each in correlated):
+                tables = own.retyped(rows.schema.types).tables
+                return Inside(rows, NestedScope(tables, scope), correlated)
+        places = columns_around(everything, own, scope)
+        node, known, same = with_outer_values(node, around, places)
+        tables = own.retyped(node.schema.types).tables
+        node, _ = self._rows(node, NestedScope(tables, scope, known), query.where)
+        tables = own.retyped(node.schema.types).tables
+        return Inside(node, NestedScope(tables, scope, known), (*given, *same))
+
+    def _rows(
+        self, node: Node, scope: Scope, where: Expression | None
+    ) -> tuple[Node, tuple[Typed, ...]]:
+        if where is None:
+            return node, ()
+        return self._where(node, ExpressionBinder(scope, self._functions), where)
+
+    def _from(
+        self, query: syntax.Select, scope: Scope, around: Node | None, error: ValidationError
+    ) -> tuple[Node, Scope, tuple[Typed, ...]]:
+        """Return the rows of FROM, their columns, and its conditions on columns around it."""
+        try:
+            node, own = self._relations.bind(query.from_)
+        except ValidationError:
+            relation = query.from_[0] if len(query.from_) == 1 else None
+            name: str | None = None
+            columns: tuple[str, ...] = ()
+            if isinstance(relation, syntax.Aliased):
+                name, columns, relation = relation.name, relation.columns, relation.relation
+            if not isinstance(relation, syntax.DerivedTable):
+                raise _refused(query, scope, error) from None
+            found = self._subquery(relation.query, scope, around, apart=True)
+            keys = [pair[0] for pair in map(equality, found.correlated) if pair is not None]
+            names = columns or found.names
+            inner = (*names, *(f"$k{at}" for at in range(len(keys))))
+            node = project(found.node, [*found.values, *keys], unique_names(inner))
+            schema = Schema(names, node.schema.types[: len(names)])
+            inside = Inside(node, NestedScope(()), found.correlated)
+            return node, Scope.of(schema, name), inside.grouped(node)
+        return node, own, ()
+
+    def _always_exists(self, subquery: Subquery) -> bool:
+        """True for EXISTS with an aggregate of all rows, which has a row whatever these are."""
+        query = subquery.query
+        return (
+            subquery.quantifier is Quantifier.EXISTS
+            and isinstance(query, syntax.Select)
+            and query.group_by is None
+            and query.having is None
+            and self._is_grouped(query)
+        )
 
     def _with_values(self, node: Node, binder: ExpressionBinder, expressions: object) -> Node:
         """Return a node with the values of the queries that stand for one in expressions."""
@@ -218,7 +348,7 @@ class QueryBinder:
             if subquery in binder.columns:
                 continue
             if subquery.quantifier is Quantifier.SCALAR:
-                node, column = self._with_value(node, binder.scope, subquery)
+                node, column = self._with_value(node, binder, subquery)
             else:
                 node, column = self._with_membership(node, binder, subquery)
             binder.columns[subquery] = column
@@ -228,51 +358,112 @@ class QueryBinder:
         self, node: Node, binder: ExpressionBinder, subquery: Subquery
     ) -> tuple[Node, Typed]:
         operands = [binder.bind(operand) for operand in subquery.operands]
+        around = None if isinstance(binder, AggregatingBinder) else node
+        found = self._subquery(subquery.query, binder.scope, around, apart=True)
+        if not found.uses_outer:
+            return with_membership(node, operands, self.bind(subquery.query), subquery)
         if subquery.quantifier is Quantifier.EXISTS:
-            inside = self._subquery(subquery.query, binder.scope)
-            if inside.correlated:
-                return with_correlated_existence(node, inside, subquery.span)
-        return with_membership(node, operands, self.bind(subquery.query), subquery)
+            if self._always_exists(subquery):
+                return node, _TRUE
+            return with_correlated_existence(node, found)
+        if len(operands) != len(found.values):
+            raise invalid("Values passed to IN operator must have compatible types", subquery.span)
+        if len(operands) > 1:
+            not_yet("IN of several values in such a place", subquery.span, "Join the query.")
+        return with_correlated_membership(node, operands[0], found, subquery)
 
-    def _lateral(self, query: syntax.Query, scope: Scope) -> LateralQuery:
-        """Return a query that may use the columns of a scope before it."""
-        width = scope.width
-        plain = isinstance(query, syntax.Select) and not query.distinct and not query.group_by
-        if isinstance(query, syntax.Select) and plain and query.having is None:
-            inner, rows, correlated = self._inside(query, scope)
-            if correlated and not list(over_calls(query.items)):
-                if not self._is_grouped(query):
-                    made = sql_projection(inner, rows, query.items)
-                    found = BoundSubquery(inner, correlated, made.expressions)
-                    return rows_of(found, made.schema.names, width, query.span)
-                binder = AggregatingBinder(rows.scope, self._functions, ())
-                for item in query.items:
-                    binder.bind(item)
-                aggregate = binder.node(inner)
-                made = sql_projection(aggregate, binder, query.items)
-                return aggregate_of(
-                    aggregate, made.expressions, made.schema.names, correlated, width, query.span
+    def _lateral(
+        self, query: syntax.Query, scope: Scope, around: Node, kind: syntax.JoinKind
+    ) -> LateralQuery:
+        """Return a query that may use the columns of a scope before it.
+
+        Args:
+            query: the query.
+            scope: the columns before it.
+            around: the rows before it.
+            kind: of the join.
+        """
+        alone = self._alone(query)
+        if isinstance(alone, Node):
+            return LateralQuery(self._subquery(query, scope, around))
+        query = _without_order(query)
+        if isinstance(query, syntax.Ordered):
+            if kind is syntax.JoinKind.LEFT:
+                raise _refused(query, scope, alone)
+            return LateralQuery(self._first_rows(query, scope, around, alone))
+        if isinstance(query, syntax.Select):
+            if not query.from_:
+                raise _refused(query, scope, alone, "without FROM")
+            if self._is_one_group(query):
+                aggregate, made, correlated = self._aggregated(query, scope, around, alone)
+                values = BoundSubquery(
+                    aggregate.input, correlated, made.expressions, made.schema.names
                 )
-        node = self.bind(query)
-        return LateralQuery(node, node.schema.names, ())
+                return LateralQuery(values, aggregate)
+        return LateralQuery(self._subquery(query, scope, around))
 
-    def _with_value(self, node: Node, scope: Scope, subquery: Subquery) -> tuple[Node, Typed]:
-        query = subquery.query
-        if not isinstance(query, syntax.Select) or query.group_by or query.distinct:
-            return with_value(node, _one_column(self.bind(query), subquery))
-        if len(query.items) != 1 or query.having is not None or list(over_calls(query.items)):
-            return with_value(node, _one_column(self.bind(query), subquery))
-        inner, rows, correlated = self._inside(query, scope)
-        if not correlated:
-            return with_value(node, _one_column(self.bind(query), subquery))
-        if self._is_grouped(query):
-            binder = AggregatingBinder(rows.scope, self._functions, ())
-            value = binder.bind(query.items[0])
-            aggregate = binder.node(inner)
-        else:
-            aggregate = single_value(inner, rows.bind(query.items[0]))
-            value = InputRef(aggregate.schema.types[0], 0)
-        return with_correlated_value(node, aggregate, value, correlated, subquery.span)
+    def _first_rows(
+        self, query: syntax.Ordered, scope: Scope, around: Node, error: ValidationError
+    ) -> BoundSubquery:
+        """Return the first rows of a query for each row around it."""
+        written = query.order_by and query.limit is not None and query.offset is None
+        if not written or self._settings.batch:
+            raise _refused(query, scope, error)
+        found = self._subquery(query.query, scope, around, apart=True)
+        if not _takes_first(found, around):
+            raise _refused(query, scope, error)
+        keys = [pair[0] for pair in map(equality, found.correlated) if pair is not None]
+        width = len(found.names)
+        names = unique_names((*found.names, *(f"$k{at}" for at in range(len(keys)))))
+        node: Node = project(found.node, [*found.values, *keys], names)
+        types = node.schema.types
+        values = Schema(found.names, types[:width])
+        binder = ExpressionBinder(Scope.of(values), self._functions)
+        number = OverCall(
+            AggregateCall(Call("ROW_NUMBER", ())), OverWindow(order_by=query.order_by)
+        )
+        partition = [InputRef(kind, width + at) for at, kind in enumerate(types[width:])]
+        numbered, columns = with_overs(node, binder, self._functions, [number], {}, partition)
+        limit = Constant(columns[number].type, count_of(query.limit, "LIMIT"))
+        within = invoke(builtin_functions()["<="], [columns[number], limit])
+        kept = Filter(numbered.schema, numbered, within)
+        everything = [InputRef(kind, at) for at, kind in enumerate(types)]
+        node = project(kept, everything, names)
+        inside = Inside(node, NestedScope(()), found.correlated)
+        return BoundSubquery(node, inside.grouped(node), tuple(everything[:width]), found.names)
+
+    def _is_one_group(self, query: syntax.Select) -> bool:
+        """True for an aggregate of all rows that a query reads, and nothing else."""
+        plain = query.group_by is None and query.having is None and not query.distinct
+        return plain and self._is_grouped(query) and not list(over_calls(query.items))
+
+    def _aggregated(
+        self, query: syntax.Select, scope: Scope, around: Node | None, error: ValidationError
+    ) -> tuple[Aggregate, Project, tuple[Typed, ...]]:
+        """Return the aggregate of what belongs to a row, what is selected of it, and conditions."""
+        inside = self._inside(query, scope, around, error, apart=True)
+        binder = AggregatingBinder(inside.scope, self._functions, ())
+        for item in query.items:
+            binder.bind(item)
+        aggregate = binder.node(inside.node)
+        return aggregate, sql_projection(aggregate, binder, query.items), inside.correlated
+
+    def _with_value(
+        self, node: Node, binder: ExpressionBinder, subquery: Subquery
+    ) -> tuple[Node, Typed]:
+        scope, query = binder.scope, _without_order(subquery.query)
+        alone = self._alone(subquery.query)
+        if isinstance(alone, Node):
+            return with_value(node, _one_column(alone, subquery))
+        around = None if isinstance(binder, AggregatingBinder) else node
+        if isinstance(query, syntax.Select) and self._is_one_group(query) and len(query.items) == 1:
+            aggregate, made, correlated = self._aggregated(query, scope, around, alone)
+            return with_correlated_value(node, aggregate, made.expressions[0], correlated)
+        found = self._subquery(query, scope, around, apart=True)
+        _one_column(project(found.node, found.values, found.names), subquery)
+        value = single_value(found.node, found.values[0])
+        column = InputRef(value.schema.types[0], 0)
+        return with_correlated_value(node, value, column, found.correlated)
 
     def _is_grouped(self, query: syntax.Select) -> bool:
         if query.group_by is not None or query.having is not None:
@@ -310,12 +501,16 @@ class QueryBinder:
         return distinct(union_all(left, right, place, "UNION"))
 
     def _with(self, query: syntax.With) -> Node:
+        return self._with_definitions(query).bind(query.query)
+
+    def _with_definitions(self, query: syntax.With) -> QueryBinder:
+        """Return the binder of the query for which others are given names."""
         named = dict(self._named)
         for name, columns, definition in query.definitions:
             binder = QueryBinder(self._catalog, self._functions, self._settings, named)
             node = binder.bind(definition)
             named[name] = renamed(node, columns) if columns else node
-        return QueryBinder(self._catalog, self._functions, self._settings, named).bind(query.query)
+        return QueryBinder(self._catalog, self._functions, self._settings, named)
 
     def _ordered(self, query: syntax.Ordered) -> Node:
         node = self.bind(query.query)
@@ -362,7 +557,7 @@ class QueryBinder:
             missing = [part for part in _names(item.expression) if part.parts[0] not in names]
             if missing and not grouped and all(len(part.parts) == 1 for part in missing):
                 added += missing
-            elif missing or contains_aggregate(item.expression, self._functions):
+            elif missing or self._needs_input(item.expression):
                 added.append(Alias(item.expression, (f"$order{index}",)))
                 item = replace(item, expression=Name((f"$order{index}",)))
             order.append(item)
@@ -373,6 +568,11 @@ class QueryBinder:
         ordered = sorted_node(wide, binder, order)
         columns = [InputRef(kind, index) for index, kind in enumerate(node.schema.types)]
         return project(ordered, columns, names)
+
+    def _needs_input(self, expression: Expression) -> bool:
+        """True for an expression that the columns of a result are not enough for."""
+        queries_in_it = next(subqueries(expression), None) is not None
+        return queries_in_it or contains_aggregate(expression, self._functions)
 
     def _folded(self, expression: Typed) -> Typed:
         return folded(expression, self._settings.time_zone)
@@ -400,6 +600,61 @@ def values(schema: Schema, rows: list[list[Typed]]) -> Node:
         return Values(schema, constants)
     nodes = tuple(converted(project(ONE_ROW, row, schema.names), schema) for row in rows)
     return nodes[0] if len(nodes) == 1 else Union(schema, nodes)
+
+
+def _without_order(query: syntax.Query) -> syntax.Query:
+    """Return a query without an order that nobody sees."""
+    if isinstance(query, syntax.Ordered) and query.limit is None and query.offset is None:
+        return query.query
+    return query
+
+
+def _takes_first(found: BoundSubquery, around: Node) -> bool:
+    """True for the Top-N that Flink makes of LATERAL: the first rows for each key of a table.
+
+    Args:
+        found: the rows and columns of the table.
+        around: the keys.
+    """
+    around = _without_projections(around)
+    if not isinstance(around, Aggregate) or around.calls:
+        return False
+    table, same = _without_projections(around.input), _without_projections(found.node)
+    if not isinstance(table, TableScan) or not isinstance(same, TableScan):
+        return False
+    columns = all(isinstance(value, InputRef) for value in found.values)
+    return columns and table.path == same.path and len(found.correlated) == len(around.keys)
+
+
+def _without_projections(node: Node) -> Node:
+    while isinstance(node, Project):
+        node = node.input
+    return node
+
+
+def _refused(
+    query: syntax.Query, scope: Scope, error: ValidationError, where: str = ""
+) -> Exception:
+    """Return the error for columns from around a query where they cannot be used.
+
+    Args:
+        query: the query.
+        scope: the columns around it.
+        error: why it is no query of its own.
+        where: what cannot use them; empty for what the query does.
+    """
+    for name in names_in(query):
+        column = resolved(scope, name)
+        told = ".".join(name.parts)
+        qualified = len(name.parts) > 1 and scope.has_table(name.parts[:-1])
+        if column is not None and (qualified or f"Column '{told}'" in str(error)):
+            place = "" if name.span is None else f" at {name.span.place()}"
+            where = where or "with LIMIT, in a set operation, in ON or deeper in FROM"
+            return TableError(
+                f"unexpected correlate variable in the plan: '{told}'{place} is a column of the "
+                f"query around this one, which cannot be used {where}. Join the tables instead."
+            )
+    return error
 
 
 def conjuncts(node: object) -> list[Any]:
@@ -447,225 +702,4 @@ def _one_column(node: Node, subquery: Subquery) -> Node:
     return node
 
 
-_NUMBER = logical.BIGINT.with_nullable(False)
-_FUNCTIONS = frozenset({"GROUPING", "GROUPING_ID", "GROUP_ID"})
-
-
-def sets_of(items: Sequence[GroupItem]) -> list[tuple[Expression, ...]]:
-    """Return the keys of each set that GROUP BY asks for; one set if it has plain items only."""
-    choices = [_sets(item) for item in items]
-    return [tuple(key for part in parts for key in part) for parts in product(*choices)]
-
-
-def _sets(item: GroupItem) -> list[tuple[Expression, ...]]:
-    units = item.sets
-    if item.kind is Grouping.ROLLUP:
-        chosen: list[Sequence[tuple[Expression, ...]]] = [
-            units[:count] for count in range(len(units), -1, -1)
-        ]
-    elif item.kind is Grouping.CUBE:
-        chosen = [each for n in range(len(units), -1, -1) for each in combinations(units, n)]
-    else:
-        return list(units)
-    return [tuple(key for unit in each for key in unit) for each in chosen]
-
-
-@dataclass(frozen=True)
-class GroupingSets:
-    """Groups by several sets of keys.
-
-    Args:
-        node: the rows, once for each set.
-        keys: all keys, over the columns of the rows.
-        grouped_by: what groups are made of: the keys where a set has them, and the set's number.
-        sets: the positions of the keys of each set.
-    """
-
-    node: Node
-    keys: tuple[Typed, ...]
-    grouped_by: tuple[Typed, ...]
-    sets: tuple[frozenset[int], ...]
-
-    def value(self, node: Call, keys: Sequence[Typed]) -> Typed:
-        """Return the value of a call of ``GROUPING`` or a related function.
-
-        Args:
-            node: the call.
-            keys: its arguments.
-
-        Raises:
-            ValidationError: an argument is no key.
-        """
-        places = []
-        for key in keys:
-            if key not in self.keys:
-                raise invalid(
-                    f"Argument to operator '{node.name}' must be a grouped expression", node.span
-                )
-            places.append(self.keys.index(key))
-        number = InputRef(_NUMBER, len(self.grouped_by) - 1)
-        equal = builtin_functions()["="]
-        parts: list[Typed] = []
-        for index, each in enumerate(self.sets):
-            bits = 0
-            for place in places:
-                bits = bits * 2 + (place not in each)
-            parts += [invoke(equal, [number, Constant(_NUMBER, index)]), Constant(_NUMBER, bits)]
-        return invoke(builtin_functions()["CASE"], [*parts, Constant(_NUMBER, 0)])
-
-
-def is_grouping(node: object) -> bool:
-    """True for a call of ``GROUPING`` or a related function."""
-    return isinstance(node, Call) and node.name.upper() in _FUNCTIONS
-
-
-def grouping_sets(node: Node, sets: Sequence[Sequence[Typed]]) -> GroupingSets:
-    """Return the node that groups rows by several sets of keys.
-
-    Args:
-        node: the rows.
-        sets: the keys of each set.
-    """
-    keys: list[Typed] = []
-    for each in sets:
-        keys += [key for key in each if key not in keys]
-    positions = tuple(frozenset(keys.index(key) for key in each) for each in sets)
-    width = len(node.schema)
-    types = [key.type.plain().with_nullable(True) for key in keys]
-    names = (*(f"$k{index}" for index in range(len(keys))), "$e")
-    schema = Schema((*node.schema.names, *names), (*node.schema.types, *types, _NUMBER))
-    grouped_by = [
-        key if all(index in each for each in positions) else InputRef(kind, width + index)
-        for index, (key, kind) in enumerate(zip(keys, types))
-    ]
-    number = InputRef(_NUMBER, width + len(keys))
-    return GroupingSets(
-        Expand(schema, node, tuple(keys), positions),
-        tuple(keys),
-        (*grouped_by, number),
-        positions,
-    )
-
-
-WithValues = Callable[[Node, ExpressionBinder, Any], Node]
-"""Adds the values of the queries in expressions to a node."""
-
-
-class GroupBinder:
-    """Gives the groups of one query their meaning.
-
-    Args:
-        node: the rows.
-        scope: their columns.
-        functions: the functions that there are.
-        with_values: adds the values of queries that stand for one.
-        folded: works out constants.
-        batch: whether the query runs in batch mode.
-    """
-
-    def __init__(
-        self,
-        node: Node,
-        scope: Scope,
-        functions: Functions,
-        with_values: WithValues,
-        folded: Callable[[Typed], Typed],
-        *,
-        batch: bool,
-    ) -> None:
-        self._batch = batch
-        self._node, self._scope, self._functions = node, scope, functions
-        self._with_values, self._folded = with_values, folded
-        self._windows: list[tuple[Call, Typed, Typed, Typed]] = []
-
-    def bind(self, query: queries.Select, overs: Sequence[OverCall]) -> Node:
-        """Return the plan of a query.
-
-        Args:
-            query: the query.
-            overs: the functions with OVER that it selects.
-
-        Raises:
-            ValidationError: something in it is wrong.
-        """
-        for selected in query.items:
-            if isinstance(selected, Star):
-                raise invalid("Expression '*' is not being grouped", selected.span)
-        check_no_null(query.items)
-        binder, sets = self._groups(query.group_by or ())
-        binder.columns |= self._numbers_of_sets(query, sets)
-        known = dict(binder.columns)
-        windowed = OverBinder(binder, self._functions, dict(query.windows))
-        for call in overs:
-            windowed.add(call)
-        # What has values of queries and of functions with OVER follows the aggregates, all of
-        # them, which are known when everything has been resolved.
-        used = (*query.items, query.having)
-        self._with_values(ONE_ROW, binder, used)
-        binder.columns |= windowed.node(ONE_ROW)[1]
-        sql_projection(self._node, binder, query.items)
-        if query.having is not None:
-            binder.condition(query.having, "HAVING")
-        binder.columns = known
-        grouped = self._with_values(binder.node(self._node), binder, used)
-        if query.having is not None:
-            condition = self._folded(binder.condition(query.having, "HAVING"))
-            grouped = Filter(grouped.schema, grouped, condition)
-        grouped, columns = windowed.node(grouped)
-        binder.columns |= columns
-        projection = sql_projection(grouped, binder, query.items)
-        made = tuple(map(self._folded, projection.expressions))
-        return project(grouped, made, projection.schema.names)
-
-    def _groups(
-        self, items: Sequence[queries.GroupItem]
-    ) -> tuple[AggregatingBinder, GroupingSets | None]:
-        written = sets_of(items)
-        for keys in written:
-            check_no_null(keys)
-        sets = [[key for item in each for key in self._keys(item)] for each in written]
-
-        def property_of(node: Any) -> Typed | None:
-            found: Typed | None = window_property(node, self._windows)
-            if found is not None and self._batch and node.name.upper().endswith("_PROCTIME"):
-                raise invalid(
-                    "PROCTIME window property is not supported in batch queries.", node.span
-                )
-            return found
-
-        if len(sets) == 1:
-            return AggregatingBinder(self._scope, self._functions, sets[0], property_of), None
-        groups = grouping_sets(self._node, sets)
-        self._node = groups.node
-        binder = AggregatingBinder(
-            self._scope, self._functions, groups.keys, property_of, groups.grouped_by
-        )
-        return binder, groups
-
-    def _keys(self, expression: Any) -> list[Typed]:
-        if not isinstance(expression, Call) or group_window(expression) is None:
-            return [ExpressionBinder(self._scope, self._functions).bind(expression)]
-        for call, *columns in self._windows:
-            if call == expression:
-                return columns
-        self._node = bind_group_window(self._node, expression, self._scope, batch=self._batch)
-        types = self._node.schema.types
-        start, end, time = (
-            InputRef(types[index], index) for index in range(len(types) - 3, len(types))
-        )
-        self._windows.append((expression, start, end, time))
-        return [start, end, time]
-
-    def _numbers_of_sets(
-        self, query: queries.Select, sets: GroupingSets | None
-    ) -> dict[Any, Typed]:
-        """Return the values of all calls of ``GROUPING`` and related functions."""
-        rows = ExpressionBinder(self._scope, self._functions)
-        found: dict[Any, Typed] = {}
-        for call in parts((*query.items, query.having)):
-            if is_grouping(call):
-                keys = [rows.bind(arg) for arg in call.args]
-                value = None if sets is None else sets.value(call, keys)
-                zero = Constant(logical.BIGINT.with_nullable(False), 0)
-                found[call] = zero if value is None else value
-        return found
+_TRUE = Constant(logical.BOOLEAN.with_nullable(False), True)

@@ -41,6 +41,7 @@ from pyflink_on_spark._sql.plan.expressions import (
     substitute,
 )
 from pyflink_on_spark._sql.plan.nodes import (
+    ONE_ROW,
     Aggregate,
     AssignWatermarks,
     Correlate,
@@ -51,7 +52,6 @@ from pyflink_on_spark._sql.plan.nodes import (
     Schema,
     TableScan,
     TemporalJoin,
-    Values,
 )
 from pyflink_on_spark._sql.plan.options import CatalogTable, ObjectPath, ResolvedSchema
 from pyflink_on_spark._sql.plan.ports import RefusedSource, TableSource
@@ -69,8 +69,6 @@ from pyflink_on_spark._sql.types.logical import Time
 
 Lateral = tuple[syntax.Relation, "str | None", tuple[str, ...]]
 """A relation that may use what stands before it, its name, and the names of its columns."""
-ONE_ROW = Values(Schema((), ()), ((),))
-"""The input of a query without FROM: one empty row."""
 
 
 def lateral_of(relation: syntax.Relation) -> Lateral | None:
@@ -307,7 +305,7 @@ class RelationBinder:
         settings: QuerySettings,
         named: Mapping[str, Node],
         bind: Callable[[Any], Node],
-        lateral: Callable[[Any, Scope], Any],
+        lateral: Callable[[Any, Scope, Node, JoinKind], Any],
     ) -> None:
         self._catalog, self._functions, self._settings = catalog, functions, settings
         self._named, self._bind, self._lateral = named, bind, lateral
@@ -400,7 +398,7 @@ class RelationBinder:
         derived, name, columns = lateral
         if kind in {syntax.JoinKind.RIGHT, syntax.JoinKind.FULL}:
             raise invalid("Lateral joins are INNER or LEFT", derived.span)
-        found = self._lateral(derived.query, scope).named(columns)
+        found = self._lateral(derived.query, scope, node, kind).named(columns)
         both = scope.joined(Scope.of(found.schema, name), derived.span)
         condition = None
         if on is not None:

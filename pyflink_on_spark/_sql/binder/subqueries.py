@@ -1,12 +1,13 @@
-"""Queries inside expressions become joins."""
+"""Queries inside expressions and after LATERAL become joins."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, fields
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, fields, is_dataclass, replace
 
-from pyflink_on_spark._sql.binder.expressions import Scope, invoke
-from pyflink_on_spark._sql.binder.relations import all_of, distinct, join
+from pyflink_on_spark._sql.binder.expressions import Scope, invoke, unique_names
+from pyflink_on_spark._sql.binder.projections import project
+from pyflink_on_spark._sql.binder.relations import all_of, distinct, filtered, join
 from pyflink_on_spark._sql.binder.tables import has_one_row
 from pyflink_on_spark._sql.errors import Span, ValidationError, invalid, not_yet
 from pyflink_on_spark._sql.functions.library import builtin_functions
@@ -19,9 +20,10 @@ from pyflink_on_spark._sql.plan.expressions import (
     Typed,
     rewrite,
     shifted,
+    substitute,
     walk,
 )
-from pyflink_on_spark._sql.plan.nodes import Aggregate, Node, Project, Schema, SemiJoin
+from pyflink_on_spark._sql.plan.nodes import Aggregate, Node, Project, Schema, SemiJoin, Values
 from pyflink_on_spark._sql.syntax import expressions as syntax
 from pyflink_on_spark._sql.syntax.expressions import Quantifier
 from pyflink_on_spark._sql.syntax.queries import JoinKind
@@ -36,9 +38,12 @@ class NestedScope(Scope):
 
     Args:
         outer: the tables around it.
+        known: the columns around it that rows of the query have as their own, by position; None
+            if it has none of them.
     """
 
     outer: Scope = field(default_factory=lambda: Scope(()))
+    known: Mapping[int, Typed] | None = None
 
     def resolve(self, name: syntax.Name) -> Typed:
         """Return the column of a name; those of this query come first.
@@ -49,16 +54,63 @@ class NestedScope(Scope):
         try:
             return super().resolve(name)
         except ValidationError:
-            try:
-                found = self.outer.resolve(name)
-            except ValidationError:
-                found = None
+            found = self._around(name)
             if found is None:
                 raise
+            return found
+
+    def _around(self, name: syntax.Name) -> Typed | None:
+        found = resolved(self.outer, name)
+        known = self.known
+        if found is None or is_correlated(found):
+            return None
+        if known is None:
+            return rewrite(
+                found,
+                lambda part: (
+                    OuterRef(part.type, part.index) if isinstance(part, InputRef) else None
+                ),
+            )
+        if any(isinstance(part, InputRef) and part.index not in known for part in walk(found)):
+            return None
         return rewrite(
-            found,
-            lambda part: OuterRef(part.type, part.index) if isinstance(part, InputRef) else None,
+            found, lambda part: known[part.index] if isinstance(part, InputRef) else None
         )
+
+
+def resolved(scope: Scope, name: syntax.Name) -> Typed | None:
+    """Return the column that a scope has for a name, or None."""
+    try:
+        return scope.resolve(name)
+    except ValidationError:
+        return None
+
+
+def names_in(node: object) -> Iterator[syntax.Name]:
+    """Yield the names in expressions and queries, also in those inside of them."""
+    if isinstance(node, syntax.Name):
+        yield node
+    elif isinstance(node, tuple):
+        for item in node:
+            yield from names_in(item)
+    elif is_dataclass(node) and not isinstance(node, Span | logical.LogicalType):
+        for each in fields(node):
+            yield from names_in(getattr(node, each.name))
+
+
+def columns_around(node: object, own: Scope, outer: Scope) -> tuple[int, ...]:
+    """Return the positions of the columns of an outer query that names mean.
+
+    Args:
+        node: expressions and queries.
+        own: the tables that come first.
+        outer: the tables around them.
+    """
+    found = []
+    for name in names_in(node):
+        if resolved(own, name) is None and (column := resolved(outer, name)) is not None:
+            found += [part.index for part in walk(column) if isinstance(part, InputRef)]
+    return tuple(dict.fromkeys(found))
 
 
 @dataclass(frozen=True)
@@ -69,11 +121,18 @@ class BoundSubquery:
         node: what it reads, with what of its conditions is about its own columns alone.
         correlated: its conditions that use columns from around it.
         values: what it selects, over the columns of the node.
+        names: of what it selects.
     """
 
     node: Node
     correlated: tuple[Typed, ...]
     values: tuple[Typed, ...]
+    names: tuple[str, ...] = ()
+
+    @property
+    def uses_outer(self) -> bool:
+        """True if the query has different rows for different rows around it."""
+        return bool(self.correlated) or any(map(is_correlated, self.values))
 
     def joined(self, expression: Typed, width: int, before: int = 0) -> Typed:
         """Return a condition over the columns around the query, followed by those of its node.
@@ -83,13 +142,74 @@ class BoundSubquery:
             width: how many columns there are around it.
             before: how many others stand before those of its node.
         """
-        moved = rewrite(
-            expression,
-            lambda part: (
-                InputRef(part.type, part.index + before) if isinstance(part, InputRef) else None
-            ),
+        return _joined(shifted(expression, before), width)
+
+
+@dataclass(frozen=True)
+class Inside:
+    """The rows that a query inside another one reads.
+
+    Args:
+        node: the rows.
+        scope: their columns, and those around them.
+        correlated: the conditions that use columns from around the query.
+    """
+
+    node: Node
+    scope: NestedScope
+    correlated: tuple[Typed, ...]
+
+    @property
+    def keys(self) -> tuple[Typed, ...]:
+        """The expressions in which rows of the query are equal that belong together."""
+        return tuple(pair[0] for pair in map(equality, self.correlated) if pair is not None)
+
+    def grouped(self, node: Node) -> tuple[Typed, ...]:
+        """Return the conditions for groups whose columns end with the keys of their rows."""
+        start = len(node.schema) - len(self.correlated)
+        return tuple(
+            _equal(condition, InputRef(node.schema.types[start + index], start + index))
+            for index, condition in enumerate(self.correlated)
         )
-        return _joined(moved, width)
+
+
+def _equal(condition: Typed, key: Typed) -> Typed:
+    """Return a condition of equality with another key of the query."""
+    pair = equality(condition)
+    assert pair is not None
+    return invoke(builtin_functions()[pair[2]], [pair[1], key])
+
+
+def with_outer_values(
+    node: Node, around: Node, places: tuple[int, ...]
+) -> tuple[Node, dict[int, Typed], tuple[Typed, ...]]:
+    """Return the rows of a query once for all different values of columns around it.
+
+    Args:
+        node: what the query reads.
+        around: the rows around the query.
+        places: the positions of the columns.
+
+    Returns:
+        The rows, with the values after their columns; these, by position around the query; and
+        the conditions for the rows that belong to a row around it.
+    """
+    width = len(node.schema)
+    types = [around.schema.types[place].plain() for place in places]
+    chosen = [InputRef(around.schema.types[place], place) for place in places]
+    names = tuple(f"$outer{place}" for place in places)
+    values = distinct(Project(Schema(names, tuple(types)), around, tuple(chosen)))
+    if not node.schema.names and isinstance(node, Values):
+        made: Node = values
+    else:
+        made = join(node, values, JoinKind.CROSS, None)
+    columns = [InputRef(kind, width + index) for index, kind in enumerate(types)]
+    same = builtin_functions()["IS NOT DISTINCT FROM"]
+    conditions = [
+        invoke(same, [OuterRef(kind, place), column])
+        for place, kind, column in zip(places, types, columns)
+    ]
+    return made, dict(zip(places, columns)), tuple(conditions)
 
 
 @dataclass(frozen=True)
@@ -101,12 +221,14 @@ class CorrelatedKeys:
         own: what the groups are made of, over the columns of the query.
         outer: what each has to be equal to, over the columns around the query.
         types: the types of the keys.
+        signs: the operators that compare them.
     """
 
     grouped: Aggregate
     own: tuple[Typed, ...]
     outer: tuple[Typed, ...]
     types: tuple[logical.LogicalType, ...]
+    signs: tuple[str, ...]
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -119,37 +241,35 @@ class CorrelatedKeys:
         Args:
             place: the position of the first key among all columns.
         """
-        equal = builtin_functions()["="]
+        functions = builtin_functions()
         return tuple(
-            invoke(equal, [one, InputRef(kind, place + index)])
-            for index, (one, kind) in enumerate(zip(self.outer, self.types))
+            invoke(functions[sign], [one, InputRef(kind, place + index)])
+            for index, (one, kind, sign) in enumerate(zip(self.outer, self.types, self.signs))
         )
 
 
-def correlated_keys(
-    aggregate: Aggregate, correlated: tuple[Typed, ...], span: Span | None
-) -> CorrelatedKeys:
+def correlated_keys(aggregate: Aggregate, correlated: tuple[Typed, ...]) -> CorrelatedKeys:
     """Return the aggregate of a query for each group that belongs to equal values around it.
 
     Args:
         aggregate: of all rows that the query reads.
-        correlated: which rows of the query belong to a row around it.
-        span: where the query is, for messages.
+        correlated: which rows of the query belong to a row around it; equalities.
     """
     own: list[Typed] = []
     outer: list[Typed] = []
+    signs: list[str] = []
     for condition in correlated:
-        pair = _equality(condition)
-        if pair is None:
-            not_yet("a query with such a condition on columns from around it", span, "Join it.")
-        one, other = pair
+        pair = equality(condition)
+        assert pair is not None
+        one, other, sign = pair
+        signs.append(sign)
         own.append(one)
         outer.append(rewrite(other, lambda part: _joined(part, 0) if is_ref(part) else None))
     names = tuple(f"$k{index}" for index in range(len(own)))
     types = tuple(key.type.plain() for key in own)
     schema = Schema((*names, *aggregate.schema.names), (*types, *aggregate.schema.types))
     grouped = Aggregate(schema, aggregate.input, tuple(own), aggregate.calls)
-    return CorrelatedKeys(grouped, tuple(own), tuple(outer), types)
+    return CorrelatedKeys(grouped, tuple(own), tuple(outer), types, tuple(signs))
 
 
 def is_correlated(expression: Typed) -> bool:
@@ -266,10 +386,27 @@ def with_membership(
     kind = values.schema.types[0]
     condition = invoke(functions["="], [operand, InputRef(kind, width)], span=part.span)
     node, partner = _left_joined(node, values, condition, 0)
+    return node, _membership(operand, [rows, known], partner, part)
+
+
+def _membership(
+    operand: Typed, counts: Sequence[Typed], partner: Typed, part: syntax.Subquery
+) -> Typed:
+    """Return whether a value is in a query.
+
+    Args:
+        operand: the value.
+        counts: how many rows the query has, and in how many the column is not NULL.
+        partner: the value if the query has it, or NULL.
+        part: the expression.
+    """
+    functions = builtin_functions()
+    rows, known = counts
+    zero = Constant(_COUNT, 0)
     unknown, true, false = (Constant(logical.BOOLEAN, each) for each in (None, True, False))
     is_null = functions["IS NULL"]
     result = invoke(
-        builtin_functions()["CASE"],
+        functions["CASE"],
         [
             invoke(functions["="], [rows, zero]), false,
             invoke(is_null, [operand]), unknown,
@@ -279,21 +416,55 @@ def with_membership(
         ],
     )  # fmt: skip
     if part.quantifier is Quantifier.NOT_IN:
-        result = invoke(functions["NOT"], [result])
-    return node, result
+        return invoke(functions["NOT"], [result])
+    return result
 
 
 def _counted(found: Node, value: Typed | None) -> Node:
     """Return how many rows a query has, or how many of them have a value."""
+    return Aggregate(Schema(("$count",), (_COUNT,)), found, (), (_count(value),))
+
+
+def _count(value: Typed | None) -> AggregateInvocation:
     function = builtin_functions()["COUNT"]
     args = () if value is None else (value,)
     overload = next(each for each in function.overloads if each.takes(len(args)))
-    call = AggregateInvocation(_COUNT, function, overload, args)
-    return Aggregate(Schema(("$count",), (_COUNT,)), found, (), (call,))
+    return AggregateInvocation(_COUNT, function, overload, args)
+
+
+def with_correlated_membership(
+    node: Node, operand: Typed, found: BoundSubquery, part: syntax.Subquery
+) -> tuple[Node, Typed]:
+    """Return the rows of a node with whether ``IN`` with a query about each of them is TRUE.
+
+    Args:
+        node: the node.
+        operand: what is looked for in the query.
+        found: the query.
+        part: the expression.
+    """
+    functions = builtin_functions()
+    (value,) = found.values
+    rows, known = _count(None), _count(value)
+    counted = Aggregate(
+        Schema(("$rows", "$known"), (_COUNT, _COUNT)), found.node, (), (rows, known)
+    )
+    keys = correlated_keys(counted, found.correlated)
+    joined = _belonging(node, keys, keys.grouped)
+    first = len(node.schema) + len(keys.own)
+    counts = [or_zero(InputRef(joined.schema.types[at], at)) for at in (first, first + 1)]
+    kind = value.type.plain()
+    schema = Schema((*keys.names, "$value"), (*keys.types, kind))
+    values = distinct(Project(schema, found.node, (*keys.own, value)))
+    place = len(joined.schema)
+    equal = invoke(functions["="], [operand, InputRef(kind, place + len(keys.own))], span=part.span)
+    condition = all_of([*keys.conditions(place), equal])
+    joined, partner = _left_joined(joined, values, condition, len(keys.own))
+    return joined, _membership(operand, counts, partner, part)
 
 
 def with_correlated_value(
-    node: Node, aggregate: Aggregate, value: Typed, correlated: tuple[Typed, ...], span: Span | None
+    node: Node, aggregate: Aggregate, value: Typed, correlated: tuple[Typed, ...]
 ) -> tuple[Node, Typed]:
     """Return the rows of a node with a value that is aggregated for each of them.
 
@@ -301,40 +472,54 @@ def with_correlated_value(
         node: the node.
         aggregate: of all rows that the query reads.
         value: over the columns of the aggregate.
-        correlated: which rows of the query belong to a row of the node.
-        span: where the query is, for messages.
+        correlated: which rows of the query belong to a row of the node; equalities.
     """
-    keys = correlated_keys(aggregate, correlated, span)
-    made = shifted(value, len(keys.own))
-    joined, column = _with_key_values(node, keys, made)
-    if is_count(value, aggregate):
-        column = or_zero(column)
-    return joined, column
+    keys = correlated_keys(aggregate, correlated)
+    joined = _belonging(node, keys, keys.grouped)
+    return joined, of_no_rows_too(value, aggregate, joined, len(node.schema) + len(keys.own))
 
 
-def with_correlated_existence(
-    node: Node, found: BoundSubquery, span: Span | None
-) -> tuple[Node, Typed]:
+def of_no_rows_too(value: Typed, aggregate: Aggregate, joined: Node, place: int) -> Typed:
+    """Return a value of an aggregate where a row may have no group: then counts are 0.
+
+    Args:
+        value: over the columns of the aggregate.
+        aggregate: without keys.
+        joined: rows with the columns of the aggregate, or NULL.
+        place: where these begin.
+    """
+
+    def change(part: Typed) -> Typed | None:
+        if not isinstance(part, InputRef):
+            return None
+        column = InputRef(joined.schema.types[place + part.index], place + part.index)
+        counts = aggregate.calls[part.index].function.name == "COUNT"
+        return or_zero(column) if counts else column
+
+    return rewrite(value, change)
+
+
+def with_correlated_existence(node: Node, found: BoundSubquery) -> tuple[Node, Typed]:
     """Return the rows of a node with whether a query has rows for each of them.
 
     Args:
         node: the node.
-        found: the query.
-        span: where the query is, for messages.
+        found: the query; its conditions are equalities.
     """
-    nothing = Aggregate(Schema((), ()), found.node, (), ())
-    keys = correlated_keys(nothing, found.correlated, span)
-    true = Constant(logical.BOOLEAN.with_nullable(False), True)
-    joined, column = _with_key_values(node, keys, true)
+    keys = correlated_keys(Aggregate(Schema((), ()), found.node, (), ()), found.correlated)
+    there = Constant(logical.BOOLEAN.with_nullable(False), True)
+    columns = [InputRef(kind, index) for index, kind in enumerate(keys.types)]
+    schema = Schema((*keys.names, "$there"), (*keys.types, there.type))
+    values = Project(schema, keys.grouped, (*columns, there))
+    joined = _belonging(node, keys, values)
+    place = len(joined.schema) - 1
+    column = InputRef(joined.schema.types[place], place)
     return joined, invoke(builtin_functions()["IS NOT NULL"], [column])
 
 
-def _with_key_values(node: Node, keys: CorrelatedKeys, value: Typed) -> tuple[Node, Typed]:
-    columns = [InputRef(kind, index) for index, kind in enumerate(keys.types)]
-    schema = Schema((*keys.names, "$value"), (*keys.types, value.type))
-    values = Project(schema, keys.grouped, (*columns, value))
-    condition = all_of(keys.conditions(len(node.schema)))
-    return _left_joined(node, values, condition, len(columns))
+def _belonging(node: Node, keys: CorrelatedKeys, groups: Node) -> Node:
+    """Return the rows of a node with the group that belongs to each, or NULL."""
+    return join(node, groups, JoinKind.LEFT, all_of(keys.conditions(len(node.schema))))
 
 
 def is_ref(part: Typed) -> bool:
@@ -351,28 +536,31 @@ def _left_joined(
     return joined, InputRef(joined.schema.types[place], place)
 
 
-def _equality(condition: Typed) -> tuple[Typed, Typed] | None:
-    if not isinstance(condition, Invocation) or condition.function.name != "=":
+def equality(condition: Typed) -> tuple[Typed, Typed, str] | None:
+    """Return the equal expressions inside and outside of a query, and the operator.
+
+    Args:
+        condition: the condition.
+
+    Returns:
+        None if the condition is another one.
+    """
+    if not isinstance(condition, Invocation):
+        return None
+    sign = condition.function.name
+    if sign not in {"=", "IS NOT DISTINCT FROM"}:
         return None
     one, two = condition.args
     if is_correlated(one):
         one, two = two, one
     from_around = is_correlated(two) and not any(isinstance(part, InputRef) for part in walk(two))
-    return (one, two) if from_around and not is_correlated(one) else None
+    own = any(isinstance(part, InputRef) for part in walk(one))
+    return (one, two, sign) if from_around and own and not is_correlated(one) else None
 
 
 def or_zero(count: Typed) -> Typed:
     """Return a count that is 0 instead of NULL."""
     return invoke(builtin_functions()["COALESCE"], [count, Constant(_COUNT, 0)])
-
-
-def is_count(value: Typed, aggregate: Aggregate) -> bool:
-    """True for a column of an aggregate that counts rows."""
-    first = len(aggregate.keys)
-    return (
-        isinstance(value, InputRef)
-        and aggregate.calls[value.index - first].function.name == "COUNT"
-    )
 
 
 def single_value(node: Node, value: Typed) -> Aggregate:
@@ -381,3 +569,106 @@ def single_value(node: Node, value: Typed) -> Aggregate:
     kind = value.type.plain().with_nullable(True)
     call = AggregateInvocation(kind, function, function.overloads[0], (value,))
     return Aggregate(Schema(("$value",), (kind,)), node, (), (call,))
+
+
+# -- LATERAL -------------------------------------------------------------------------------------
+
+_THERE = Constant(logical.BOOLEAN.with_nullable(False), True)
+
+
+@dataclass(frozen=True)
+class LateralQuery:
+    """A query after LATERAL.
+
+    Args:
+        found: the query; without conditions it has the same rows for all rows before it.
+        aggregate: of all its rows, if it is that: what it selects is over the aggregate's columns.
+    """
+
+    found: BoundSubquery
+    aggregate: Aggregate | None = None
+
+    def named(self, columns: Sequence[str]) -> LateralQuery:
+        """Return the same with other names, if there are any."""
+        if not columns:
+            return self
+        return replace(self, found=replace(self.found, names=tuple(columns)))
+
+    def after(self, node: Node, kind: JoinKind, condition: Typed | None) -> Node:
+        """Return the rows of a node with those of the query.
+
+        Args:
+            node: the rows before it.
+            kind: INNER, CROSS or LEFT.
+            condition: of ON, over the columns of both; None for all pairs.
+        """
+        if self.aggregate is not None:
+            return self._aggregated(self.aggregate, node, kind, condition)
+        found, width = self.found, len(node.schema)
+        inner, values = found.node, [found.joined(value, width) for value in found.values]
+        conditions = [found.joined(each, width) for each in found.correlated]
+        if condition is not None:
+            before = [InputRef(type_, index) for index, type_ in enumerate(node.schema.types)]
+            conditions.append(substitute(condition, (*before, *values)))
+        if kind is JoinKind.LEFT and not all(isinstance(each, InputRef) for each in found.values):
+            own = [InputRef(type_, index) for index, type_ in enumerate(inner.schema.types)]
+            inner = project(inner, [*own, _THERE], unique_names((*inner.schema.names, "$there")))
+            place = width + len(own)
+            there = InputRef(_THERE.type.with_nullable(True), place)
+            values = [_where_there(value, there) for value in values]
+        made = join(node, inner, kind, all_of(conditions))
+        return self._selected(node, made, [_retyped(value, made.schema) for value in values])
+
+    def _aggregated(
+        self, aggregate: Aggregate, node: Node, kind: JoinKind, condition: Typed | None
+    ) -> Node:
+        """Return the rows of a node with one row of the query for each.
+
+        A row to which nothing belongs has no partner, as in Flink; after LEFT JOIN its counts
+        are 0.
+        """
+        width = len(node.schema)
+        keys = correlated_keys(aggregate, self.found.correlated)
+        made = join(node, keys.grouped, kind, all_of(keys.conditions(width)))
+        place = width + len(keys.own)
+        values = [of_no_rows_too(each, aggregate, made, place) for each in self.found.values]
+        selected = self._selected(node, made, values)
+        if condition is None:
+            return selected
+        if kind is not JoinKind.LEFT:
+            return filtered(selected, _retyped(condition, selected.schema))
+        columns = [InputRef(type_, index) for index, type_ in enumerate(selected.schema.types)]
+        kept = _retyped(condition, selected.schema)
+        shown = [_where_there(column, kept, known=False) for column in columns[width:]]
+        return project(selected, [*columns[:width], *shown], selected.schema.names)
+
+    def _selected(self, node: Node, made: Node, values: Sequence[Typed]) -> Node:
+        columns = [InputRef(made.schema.types[index], index) for index in range(len(node.schema))]
+        names = unique_names((*node.schema.names, *self.found.names))
+        return project(made, [*columns, *values], names)
+
+    @property
+    def schema(self) -> Schema:
+        """The columns of the query."""
+        return Schema(self.found.names, tuple(value.type for value in self.found.values))
+
+
+def _where_there(value: Typed, there: Typed, *, known: bool = True) -> Typed:
+    """Return a value where a row has a partner, else NULL.
+
+    Args:
+        value: the value.
+        there: a column that is NULL without a partner, or a condition.
+        known: whether it is the column.
+    """
+    functions = builtin_functions()
+    condition = invoke(functions["IS NOT NULL"], [there]) if known else there
+    return invoke(
+        functions["CASE"], [condition, value, Constant(value.type.with_nullable(True), None)]
+    )
+
+
+def _retyped(expression: Typed, schema: Schema) -> Typed:
+    """Return an expression over columns that may have become nullable."""
+    columns = tuple(InputRef(kind, index) for index, kind in enumerate(schema.types))
+    return substitute(expression, columns)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pyflink_on_spark._sql.errors import Span, invalid, not_yet
+from pyflink_on_spark._sql.errors import Span, invalid
 from pyflink_on_spark._sql.parser import literals
 from pyflink_on_spark._sql.parser.cursor import Kind
 from pyflink_on_spark._sql.parser.function_calls import FunctionCallParser
@@ -410,14 +410,15 @@ def quantified(
         return Subquery(query, Quantifier.IN, (left,), span=span)
     if operator == "<>" and every:
         return Subquery(query, Quantifier.NOT_IN, (left,), span=span)
-    if operator in {"=", "<>"}:
-        word = "ALL" if every else "SOME"
-        not_yet(f"{operator} {word} (query)", span, "Compare with MIN and MAX of the query.")
-    largest = (operator in {">", ">="}) is every
-    extreme = _of(query, Call("MAX" if largest else "MIN", (Name((_VALUE,)),)))
+    largest, smallest = (_of(query, Call(name, (Name((_VALUE,)),))) for name in ("MAX", "MIN"))
     rows = _of(query, AggregateCall(Call("COUNT", ()), star=True))
     known = _of(query, Call("COUNT", (Name((_VALUE,)),)))
-    holds = Call(operator, (left, extreme), span=span)
+    if operator in {"=", "<>"}:
+        both = tuple(Call(operator, (left, each), span=span) for each in (smallest, largest))
+        holds = Call("AND" if every else "OR", both, span=span)
+    else:
+        extreme = largest if (operator in {">", ">="}) is every else smallest
+        holds = Call(operator, (left, extreme), span=span)
     decided: Expression = Call("NOT", (holds,)) if every else holds
     boolean = logical.BOOLEAN
     zero = Literal(0, logical.BIGINT.with_nullable(False))

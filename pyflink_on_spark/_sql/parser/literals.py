@@ -11,6 +11,7 @@ from pyflink_on_spark._sql.errors import Span, SqlParseError, at_place, invalid
 from pyflink_on_spark._sql.parser.cursor import Cursor, Kind, Token
 from pyflink_on_spark._sql.syntax.expressions import Literal
 from pyflink_on_spark._sql.types import logical
+from pyflink_on_spark._sql.types.coercion import MAX_DIGITS
 from pyflink_on_spark._sql.types.logical import LogicalType, check_class_name
 from pyflink_on_spark._sql.types.temporal import (
     MICROS_PER_DAY,
@@ -85,8 +86,8 @@ def number(token: Token, sign: str = "", begin: Span | None = None) -> Literal:
         # The lowest BIGINT is a number that is too high, with a sign.
         if value > 2**63:
             raise out_of_range(sign + text, span)
-        digits = max(len(str(value)), len(fraction) + (value == 0 and not fraction))
-        kind = logical.decimal(max(digits, 1), len(fraction))
+        digits = len(whole) + len(fraction)  # as written, with the zeros in front
+        kind = logical.decimal(min(digits, MAX_DIGITS), len(fraction))
     return Literal(value, kind.with_nullable(False), span=token.span)
 
 

@@ -168,6 +168,10 @@ class Values(Node):
         return f"LogicalValues(tuples=[{list(self.rows[:3])}])"
 
 
+ONE_ROW = Values(Schema((), ()), ((),))
+"""The input of a query without FROM: one empty row."""
+
+
 @dataclass(frozen=True, eq=False)
 class Unary(Node):
     """Makes rows of one other node's.

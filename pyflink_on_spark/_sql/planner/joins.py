@@ -66,6 +66,8 @@ from pyflink_on_spark._sql.syntax.queries import JoinKind
 from pyflink_on_spark._sql.types.coercion import comparable_type
 from pyflink_on_spark._sql.types.logical import LogicalType, Root, Time
 
+_EQUALITIES = frozenset({"=", "IS NOT DISTINCT FROM"})
+
 
 @dataclass(frozen=True)
 class JoinParts:
@@ -111,7 +113,7 @@ class JoinParts:
         return {
             "type": kind,
             "condition": [
-                *(f"{told_typed(a, left)} = {told_typed(b, right)}" for a, b in self.keys), *rest,
+                *(_told_keys(pair, left, right) for pair in self.keys), *rest,
             ],
             "left columns": one,
             "right columns": two,
@@ -122,10 +124,10 @@ class JoinParts:
         condition = None
         if self.rest is not None:
             condition = compile_condition(self.rest, self.widths, zone)
-        one, two = self._sides()
+        checked = [pair for pair in self.keys if not isinstance(pair, KeysWithNull)]
         return condition, (
-            _null_check(one, self.widths[0], zone),
-            _null_check(two, self.widths[1], zone),
+            _null_check([one for one, _ in checked], self.widths[0], zone),
+            _null_check([two for _, two in checked], self.widths[1], zone),
         )
 
     def counterpart(
@@ -288,6 +290,17 @@ class Join(PhysicalNode):
         }
 
 
+class KeysWithNull(tuple[Typed, Typed]):
+    """Keys of both sides that have to be equal, where NULL equals NULL."""
+
+    __slots__ = ()
+
+
+def _told_keys(pair: tuple[Typed, Typed], left: Columns, right: Columns) -> str:
+    sign = "IS NOT DISTINCT FROM" if isinstance(pair, KeysWithNull) else "="
+    return f"{told_typed(pair[0], left)} {sign} {told_typed(pair[1], right)}"
+
+
 def split_condition(
     condition: Typed | None, width: int
 ) -> tuple[list[tuple[Typed, Typed]], Typed | None]:
@@ -304,7 +317,7 @@ def split_condition(
 
 
 def _equality(part: Typed, width: int) -> tuple[Typed, Typed] | None:
-    if not isinstance(part, Invocation) or part.function.name != "=":
+    if not isinstance(part, Invocation) or part.function.name not in _EQUALITIES:
         return None
     one, two = part.args
     if _side(one, width) == 1 and _side(two, width) == 0:
@@ -314,7 +327,8 @@ def _equality(part: Typed, width: int) -> tuple[Typed, Typed] | None:
     common = comparable_type([one.type, two.type])
     if common is None:
         return None
-    return convert(one, common), shifted(convert(two, common), -width)
+    pair = convert(one, common), shifted(convert(two, common), -width)
+    return pair if part.function.name == "=" else KeysWithNull(pair)
 
 
 def _side(expression: Typed, width: int) -> int | None:

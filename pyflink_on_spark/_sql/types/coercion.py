@@ -44,6 +44,14 @@ def common_type(types: Sequence[LogicalType]) -> LogicalType | None:
     return _folded(types, _common_number)
 
 
+def merged_type(types: Sequence[LogicalType]) -> LogicalType | None:
+    """Return the type that COALESCE, GREATEST and the like have, or None if there is none.
+
+    As in Flink, a FLOAT after a DECIMAL makes a FLOAT, and a DECIMAL after a FLOAT makes a DOUBLE.
+    """
+    return _folded(types, _merged_number)
+
+
 def least_restrictive(types: Sequence[LogicalType]) -> LogicalType | None:
     """Return the type that operators of SQL have for these operands, or None if there is none.
 
@@ -115,6 +123,11 @@ def _common_number(one: LogicalType, two: LogicalType) -> LogicalType:
 def _first_number(one: LogicalType, two: LogicalType) -> LogicalType:
     both = one.root in logical.APPROXIMATE and two.root in logical.APPROXIMATE
     return one if both else _common_number(one, two)
+
+
+def _merged_number(one: LogicalType, two: LogicalType) -> LogicalType:
+    single = one.root is Root.DECIMAL and two.root is Root.FLOAT
+    return two if single else _common_number(one, two)
 
 
 def _whole_digits(kind: LogicalType) -> int:

@@ -221,7 +221,11 @@ def _with_element(types: Sequence[LogicalType]) -> LogicalType:
 def _as_element(types: Sequence[LogicalType]) -> Sequence[LogicalType] | None:
     """Return the types of an array and of a value that is compared with its elements."""
     array, value = types
-    if array.root is not Root.ARRAY or not can_insert(value, array.children[0]):
+    if array.root is not Root.ARRAY:
+        return None
+    element = array.children[0]
+    shortened = element.root is Root.DECIMAL and value.root in logical.APPROXIMATE
+    if not shortened and not can_insert(value, element):
         return None
     return [array, array.children[0]]
 

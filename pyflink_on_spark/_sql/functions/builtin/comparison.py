@@ -9,7 +9,12 @@ from pyflink_on_spark._sql.functions.parameters import any_type, booleans, calli
 from pyflink_on_spark._sql.plan.expressions import InputRef, convert
 from pyflink_on_spark._sql.plan.signatures import CallSite, Code, Nulls, Overload, ScalarFunction
 from pyflink_on_spark._sql.types import logical
-from pyflink_on_spark._sql.types.coercion import common_type, comparable_type, least_restrictive
+from pyflink_on_spark._sql.types.coercion import (
+    common_type,
+    comparable_type,
+    least_restrictive,
+    merged_type,
+)
 from pyflink_on_spark._sql.types.logical import LogicalType, Root
 
 _UNORDERED = frozenset(
@@ -263,11 +268,11 @@ def _first_common_type(types: Sequence[LogicalType]) -> LogicalType | None:
     roots = {kind.root for kind in types}
     if roots - {Root.NULL} == {Root.DATE, Root.TIMESTAMP}:
         return logical.DATE.with_nullable(any(kind.nullable for kind in types))
-    return common_type(types)
+    return merged_type(types)
 
 
 def _coalesce_type(types: Sequence[LogicalType]) -> LogicalType:
-    found = common_type(types)
+    found = merged_type(types)
     assert found is not None
     return found.with_nullable(all(kind.nullable for kind in types))
 
@@ -335,7 +340,7 @@ _CONDITIONAL = (
         "IFNULL",
         (
             Overload(
-                (any_type, any_type), _coalesce_type, _coalesce, Nulls.CALLED, unified=common_type
+                (any_type, any_type), _coalesce_type, _coalesce, Nulls.CALLED, unified=merged_type
             ),
         ),
     ),

@@ -26,7 +26,7 @@ from pyflink_on_spark._sql.functions.parameters import (
 from pyflink_on_spark._sql.plan.expressions import Constant, Conversion, Invocation, Typed
 from pyflink_on_spark._sql.plan.signatures import CallSite, Nulls, Overload, ScalarFunction
 from pyflink_on_spark._sql.types import logical
-from pyflink_on_spark._sql.types.coercion import common_type, divide_half_up
+from pyflink_on_spark._sql.types.coercion import divide_half_up, merged_type
 from pyflink_on_spark._sql.types.logical import LogicalType, Root
 
 _decimals = of(Root.DECIMAL)
@@ -308,14 +308,14 @@ def _extreme(name: str, word: str) -> ScalarFunction:
                     f"{word}({', '.join(site.sources())})" if len(site.args) > 1 else site.source(0)
                 ),
                 variadic=True,
-                unified=common_type,
+                unified=merged_type,
             ),
         ),
     )
 
 
 def _common(types: Sequence[LogicalType]) -> LogicalType:
-    found = common_type(types)
+    found = merged_type(types)
     assert found is not None
     return found
 
