@@ -411,3 +411,18 @@ def test_values_of_null(b):
         "ARRAY_POSITION(ARRAY[1], NULL)": None, "BTRIM('a', NULL)": None, "URL_ENCODE(NULL)": None,
         "NULL IS DISTINCT FROM x": True, "STARTSWITH('a', NULL)": None,
     }, VALUES_WITH_NULL)  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("JSON_OBJECT(KEY NULL VALUE 1)", "Argument to function 'NULL' must not be NULL"),
+        ("JSON_OBJECT(KEY 'a' VALUE 1, KEY NULL VALUE 2)", "must not be NULL"),
+        ("JSON_OBJECT(KEY CAST(NULL AS STRING) VALUE 1)", "must not be NULL"),
+        ("NULL IN (NULL)", "Values in expression list must have compatible types"),
+        ("NULL NOT IN (NULL)", "Values in expression list must have compatible types"),
+    ],
+)
+def test_null_that_has_no_meaning(b, text, message):
+    with pytest.raises(Exception, match=message):
+        b.sql_query(f"SELECT {text}")

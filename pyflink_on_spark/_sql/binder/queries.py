@@ -129,7 +129,7 @@ class QueryBinder:
             syntax.Ordered: self._ordered,
         }
         self._relations = RelationBinder(
-            catalog, functions, settings, self._named, self.bind, self._lateral
+            catalog, functions, settings, self._named, self.bind, self._lateral, self._values_of_on
         )
 
     def bind(self, query: syntax.Query) -> Node:
@@ -353,6 +353,17 @@ class QueryBinder:
                 node, column = self._with_membership(node, binder, subquery)
             binder.columns[subquery] = column
         return node
+
+    def _values_of_on(
+        self, node: Node, condition: Expression
+    ) -> tuple[Node, dict[Expression, Typed]]:
+        """Return a node with the values of queries in ON that use nothing from around them."""
+        columns: dict[Expression, Typed] = {}
+        for subquery in subqueries(condition):
+            alone = self._alone(subquery.query)
+            if subquery.quantifier is Quantifier.SCALAR and isinstance(alone, Node):
+                node, columns[subquery] = with_value(node, _one_column(alone, subquery))
+        return node, columns
 
     def _with_membership(
         self, node: Node, binder: ExpressionBinder, subquery: Subquery

@@ -296,6 +296,7 @@ class RelationBinder:
         named: the queries of WITH, by name.
         bind: returns the plan of a query.
         lateral: returns a query that may use columns before it.
+        values_of_on: adds the values of queries in ON to the rows of the second relation.
     """
 
     def __init__(
@@ -306,9 +307,11 @@ class RelationBinder:
         named: Mapping[str, Node],
         bind: Callable[[Any], Node],
         lateral: Callable[[Any, Scope, Node, JoinKind], Any],
+        values_of_on: Callable[[Node, Any], tuple[Node, Mapping[Expression, Typed]]],
     ) -> None:
         self._catalog, self._functions, self._settings = catalog, functions, settings
         self._named, self._bind, self._lateral = named, bind, lateral
+        self._values_of_on = values_of_on
         self._relations: dict[type, Callable[[Any], tuple[Node, Scope]]] = {
             syntax.TableReference: self._table,
             syntax.DerivedTable: self._derived,
@@ -385,11 +388,17 @@ class RelationBinder:
             return self._temporal(node, scope, relation, moment, kind, on)
         other, other_scope = self._relation(relation)
         both = scope.joined(other_scope, relation.span)
+        width = len(node.schema) + len(other.schema)
         condition = None
         if on is not None:
             binder = ExpressionBinder(both, self._functions)
+            other, found = self._values_of_on(other, on)
+            binder.columns |= {key: shifted(each, len(node.schema)) for key, each in found.items()}
             condition = self._folded(binder.condition(on, "ON"))
-        made = join(node, other, kind, condition)
+        made: Node = join(node, other, kind, condition)
+        if len(made.schema) > width:
+            kept = [InputRef(each, index) for index, each in enumerate(made.schema.types[:width])]
+            made = project(made, kept, made.schema.names[:width])
         return made, both.retyped(made.schema.types)
 
     def _joined_query(
