@@ -25,6 +25,16 @@ def test_inner_joins(t):
     assert last(t, text) == [(1, 3), (2, 5)]
 
 
+def test_joins_of_null(t):
+    both = "t AS a {} JOIN t AS b ON a.k IS NOT DISTINCT FROM b.k AND a.v {} b.v"
+    assert last(t, f"SELECT a.v, b.v FROM {both.format('', '<=')} WHERE b.v > 3") == [
+        (2, 5), (4, 4), (5, 5),
+    ]  # fmt: skip
+    assert last(t, f"SELECT a.v, b.v FROM {both.format('LEFT', '<')}") == [
+        (1, 3), (2, 5), (3, None), (4, None), (5, None),
+    ]  # fmt: skip
+
+
 def test_outer_joins(t):
     text = "SELECT t.k, v, name FROM t LEFT JOIN r ON t.k = r.k AND v > 1"
     assert last(t, text) == [
