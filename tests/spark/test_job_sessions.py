@@ -7,6 +7,7 @@ from types import SimpleNamespace
 import pytest
 from pyspark.errors import PySparkException
 
+from pyflink_on_spark._spark.session.server_patience import Patience
 from pyflink_on_spark._spark.structured import job_sessions
 from pyflink_on_spark._spark.structured.job_sessions import JobSessions
 from pyflink_on_spark._spark.structured.server_calls import ServerCall
@@ -20,6 +21,8 @@ class Session:
         self.artifacts: list[str] = []
         self.closed = False
         self.sources: list[type] = []
+        self.policies: list[Patience] = []
+        self.client = SimpleNamespace(set_retry_policies=self._set_policies)
         self.dataSource = SimpleNamespace(register=self.sources.append)
         self.conf = SimpleNamespace(set=self.settings.__setitem__, get=self._get)
 
@@ -27,6 +30,9 @@ class Session:
         if self.closed:
             raise PySparkException("[INVALID_HANDLE.SESSION_CLOSED]")
         return self.settings.get(key, default)
+
+    def _set_policies(self, policies: list[Patience]) -> None:
+        self.policies = policies
 
     def newSession(self) -> Session:  # noqa: N802
         return Session()
@@ -51,6 +57,16 @@ def test_jobs_without_files_share_a_session(sessions):
     assert shared.sources == [ServerCall]
     assert shared.settings["spark.sql.adaptive.enabled"] == "false"
     assert users.settings == {}
+    assert users.policies == []
+
+
+def test_a_session_waits_for_the_server_as_long_as_its_last_job_is_to(sessions):
+    users = Session()
+    waits = [
+        sessions.of(users, {"pyflink-on-spark.connect-timeout": timeout}).policies[0].seconds
+        for timeout in ("7 s", "2 min")
+    ]
+    assert waits == [7, 120]
 
 
 def test_each_job_that_brings_files_has_a_session(sessions, tmp_path):
