@@ -5,6 +5,8 @@ from __future__ import annotations
 import contextlib
 import os
 import signal
+import subprocess
+import sys
 import time
 from collections import Counter
 from pathlib import Path
@@ -122,13 +124,15 @@ def test_exactly_once_though_a_host_is_killed(kafka, tmp_path):
         assert sorted(n for k, _, n in rows if k == key) == list(range(1, total[key] + 1))
 
 
-def test_the_example(kafka, run_script, caplog):
+def test_the_example(kafka):
     kafka.broker.create("lines", 3)
     kafka.broker.create("counts", 1)
     for minute, text in enumerate(["to be or not", "to be"]):
         kafka.write("lines", [text], partition=minute, since=60_000 * (minute + 1))
-    jar = "file:///flink-sql-connector-kafka.jar"
-    run_script(EXAMPLE, "--bounded", "--servers", kafka.servers, "--jar", jar)
+    command = [sys.executable, "-m", "pyflink_on_spark", str(EXAMPLE), "--bounded"]
+    command += ["--servers", kafka.servers, "--jar", "file:///flink-sql-connector-kafka.jar"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=200, check=False)
+    assert done.returncode == 0, done.stderr
     assert sorted(kafka.values("counts")) == [
         "120 be 1",
         "120 to 1",
@@ -137,4 +141,4 @@ def test_the_example(kafka, run_script, caplog):
         "60 or 1",
         "60 to 1",
     ]
-    assert "pipeline.jars is recorded" in caplog.text
+    assert "pipeline.jars is recorded" in done.stderr
