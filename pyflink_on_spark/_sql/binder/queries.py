@@ -196,16 +196,16 @@ class QueryBinder:
         for subquery, anti in tests:
             operands = [binder.bind(operand) for operand in subquery.operands]
             if self._always_exists(subquery):
-                self._subquery(subquery.query, binder.scope, node)
+                self.subquery(subquery.query, binder.scope, node)
                 node = filtered(node, Constant(_TRUE.type, not anti))
                 continue
-            found = self._subquery(subquery.query, binder.scope, node)
+            found = self.subquery(subquery.query, binder.scope, node)
             node = semi_join(node, operands, found, subquery, anti=anti)
         return node, tuple(correlated)
 
     # -- queries inside expressions --------------------------------------------------------------
 
-    def _subquery(
+    def subquery(
         self, query: syntax.Query, scope: Scope, around: Node | None, *, apart: bool = False
     ) -> BoundSubquery:
         """Return a query that may use columns from around it.
@@ -223,7 +223,7 @@ class QueryBinder:
         query = _without_order(query)
         if isinstance(query, syntax.With):
             inner = self._with_definitions(query)
-            return inner._subquery(query.query, scope, around, apart=apart)  # noqa: SLF001
+            return inner.subquery(query.query, scope, around, apart=apart)
         if not isinstance(query, syntax.Select):
             raise _refused(query, scope, alone)
         overs = list(over_calls(query.items))
@@ -321,7 +321,7 @@ class QueryBinder:
                 name, columns, relation = relation.name, relation.columns, relation.relation
             if not isinstance(relation, syntax.DerivedTable):
                 raise _refused(query, scope, error) from None
-            found = self._subquery(relation.query, scope, around, apart=True)
+            found = self.subquery(relation.query, scope, around, apart=True)
             keys = [pair[0] for pair in map(equality, found.correlated) if pair is not None]
             names = columns or found.names
             inner = (*names, *(f"$k{at}" for at in range(len(keys))))
@@ -370,7 +370,7 @@ class QueryBinder:
     ) -> tuple[Node, Typed]:
         operands = [binder.bind(operand) for operand in subquery.operands]
         around = None if isinstance(binder, AggregatingBinder) else node
-        found = self._subquery(subquery.query, binder.scope, around, apart=True)
+        found = self.subquery(subquery.query, binder.scope, around, apart=True)
         if not found.uses_outer:
             return with_membership(node, operands, self.bind(subquery.query), subquery)
         if subquery.quantifier is Quantifier.EXISTS:
@@ -396,7 +396,7 @@ class QueryBinder:
         """
         alone = self._alone(query)
         if isinstance(alone, Node):
-            return LateralQuery(self._subquery(query, scope, around))
+            return LateralQuery(self.subquery(query, scope, around))
         query = _without_order(query)
         if isinstance(query, syntax.Ordered):
             if kind is syntax.JoinKind.LEFT:
@@ -411,7 +411,7 @@ class QueryBinder:
                     aggregate.input, correlated, made.expressions, made.schema.names
                 )
                 return LateralQuery(values, aggregate)
-        return LateralQuery(self._subquery(query, scope, around))
+        return LateralQuery(self.subquery(query, scope, around))
 
     def _first_rows(
         self, query: syntax.Ordered, scope: Scope, around: Node, error: ValidationError
@@ -420,7 +420,7 @@ class QueryBinder:
         written = query.order_by and query.limit is not None and query.offset is None
         if not written or self._settings.batch:
             raise _refused(query, scope, error)
-        found = self._subquery(query.query, scope, around, apart=True)
+        found = self.subquery(query.query, scope, around, apart=True)
         if not _takes_first(found, around):
             raise _refused(query, scope, error)
         keys = [pair[0] for pair in map(equality, found.correlated) if pair is not None]
@@ -470,7 +470,7 @@ class QueryBinder:
         if isinstance(query, syntax.Select) and self._is_one_group(query) and len(query.items) == 1:
             aggregate, made, correlated = self._aggregated(query, scope, around, alone)
             return with_correlated_value(node, aggregate, made.expressions[0], correlated)
-        found = self._subquery(query, scope, around, apart=True)
+        found = self.subquery(query, scope, around, apart=True)
         _one_column(project(found.node, found.values, found.names), subquery)
         value = single_value(found.node, found.values[0])
         column = InputRef(value.schema.types[0], 0)
