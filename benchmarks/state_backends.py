@@ -25,7 +25,7 @@ from pyflink_on_spark._runtime.checkpoints.snapshot_writer import BASE, DELTA, S
 from pyflink_on_spark._runtime.elements.clock import SystemClock
 from pyflink_on_spark._runtime.elements.immutability import deserialize
 from pyflink_on_spark._runtime.state.backend import KeyedStateBackend
-from pyflink_on_spark._runtime.state.disk.store import DiskSettings, DiskStore
+from pyflink_on_spark._runtime.state.disk import DiskSettings, DiskStore
 from pyflink_on_spark.common import Types
 from pyflink_on_spark.datastream.state import ValueStateDescriptor
 

@@ -88,7 +88,7 @@ def serve(parallelism, engine):
         if engine == "local":
             pyflink_on_spark.testing.install_local_engine()
         elif engine != "auto":
-            from pyflink_on_spark._job.submission import job
+            from pyflink_on_spark._job import job
 
             job.set_base_configuration({"pyflink-on-spark.engine": engine})
     for line in sys.stdin:

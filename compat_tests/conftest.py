@@ -66,7 +66,7 @@ def pytest_configure(config: pytest.Config) -> None:
         _start_pyflink(config)
         return
     import pyflink_on_spark
-    from pyflink_on_spark._job.submission.job import set_base_configuration
+    from pyflink_on_spark._job.job import set_base_configuration
 
     pyflink_on_spark.install()
     options = {"pyflink-on-spark.engine": engine} if engine == "structured" else {}
@@ -81,7 +81,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
         spark_defaults.command_line["spark.remote"] = "local[2]"
     if engine == "query":
-        from pyflink_on_spark._job.submission.job import install_engine
+        from pyflink_on_spark._job.job import install_engine
         from tests.structured.in_process import QueryEngine, Trouble
 
         cut = mode != "whole"

@@ -30,7 +30,7 @@ HEAD = """\
 # Crash points
 
 Each step of checkpoint, savepoint, commit, restore, drain, cancel and end has a name in the code
-(`_runtime/checkpoints/stored_frames.py`). The tests let something happen to a process at each of
+(`_runtime/checkpoints/checkpoint_files.py`). The tests let something happen to a process at each of
 these steps, run the job to its end, and compare the output with that of a job to which nothing
 happens: each record has to be there once. [Reliability](../operate/reliability.md) says what
 a job does in such cases.

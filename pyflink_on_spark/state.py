@@ -35,7 +35,7 @@ from pyflink_on_spark._runtime.checkpoints.contents import (
     load_safely,
 )
 from pyflink_on_spark._runtime.checkpoints.savepoint_writer import SavepointWriter
-from pyflink_on_spark._runtime.moved_in.coders import load as load_of_job
+from pyflink_on_spark._runtime.coders import load as load_of_job
 from pyflink_on_spark._runtime.state.moved_in import decoder, unpickled
 from pyflink_on_spark.flink_state import FlinkCheckpoint, is_of_flink
 from pyflink_on_spark.flink_state.conversion import convert, heirs_without_job

@@ -8,7 +8,7 @@ import sys
 import pytest
 from hypothesis import HealthCheck, settings
 
-from pyflink_on_spark._job.submission.job import install_engine, installed_engine
+from pyflink_on_spark._job.job import install_engine, installed_engine
 from pyflink_on_spark._runtime.operators import inlining
 from pyflink_on_spark.testing import LocalEngine
 from tests.effort import share

@@ -16,7 +16,7 @@ ROOT = Path(__file__).resolve().parent.parent
 PROGRAM = """
 import sys, threading
 
-from pyflink_on_spark._job.submission.job import install_engine
+from pyflink_on_spark._job.job import install_engine
 from pyflink_on_spark.testing import LocalEngine
 
 PACKAGE = "/pyflink_on_spark/"
@@ -68,7 +68,7 @@ print("entered:", *sorted(entered))
 """
 
 
-@pytest.mark.parametrize(("job", "most"), [("streams", 73), ("tables", 127)])
+@pytest.mark.parametrize(("job", "most"), [("streams", 67), ("tables", 122)])
 def test_a_small_job_enters_no_more_files(job, most):
     done = subprocess.run(
         [sys.executable, "-c", PROGRAM, job],

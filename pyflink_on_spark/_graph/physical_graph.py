@@ -44,7 +44,7 @@ from pyflink_on_spark._runtime.operators.stateless import (
     SelectKeyOperator,
     SinkOperator,
 )
-from pyflink_on_spark._runtime.types import boundary_converter
+from pyflink_on_spark._runtime.types.converters import boundary_converter
 
 if TYPE_CHECKING:
     from pyflink_on_spark.common.typeinfo import TypeInformation

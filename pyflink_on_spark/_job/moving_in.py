@@ -9,10 +9,10 @@ from pyflink_on_spark._compat.errors import CheckpointError
 from pyflink_on_spark._graph.operator_hashes import flink_ids, operator_hashes
 from pyflink_on_spark._graph.physical_graph import state_names
 from pyflink_on_spark._graph.stream_graph import StreamGraph, Transformation, display_name
-from pyflink_on_spark._job.submission.job import Job
+from pyflink_on_spark._job.job import Job
 from pyflink_on_spark._options.checkpointing import IGNORE_UNCLAIMED
 from pyflink_on_spark._runtime.checkpoints.checkpoint_files import Folder
-from pyflink_on_spark._runtime.moved_in.coders import load
+from pyflink_on_spark._runtime.coders import load
 from pyflink_on_spark.flink_state import FlinkCheckpoint
 from pyflink_on_spark.flink_state.conversion import Conversion, Heir, convert, node_of_table
 

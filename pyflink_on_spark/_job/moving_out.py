@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from pyflink_on_spark._compat.errors import CheckpointError
 from pyflink_on_spark._graph.operator_hashes import operator_hashes
 from pyflink_on_spark._graph.physical_graph import state_names
-from pyflink_on_spark._job.submission.job import Job
+from pyflink_on_spark._job.job import Job
 from pyflink_on_spark._runtime.checkpoints.checkpoint import METADATA, read_committables
 from pyflink_on_spark._runtime.checkpoints.checkpoint_files import Folder
 from pyflink_on_spark._runtime.checkpoints.contents import (
@@ -22,8 +22,8 @@ from pyflink_on_spark._runtime.checkpoints.slot_state import (
     operator_snapshots,
     positions_of,
 )
+from pyflink_on_spark._runtime.coders import integers, sized
 from pyflink_on_spark._runtime.contract.plan import OperatorPlan
-from pyflink_on_spark._runtime.moved_in.coders import integers, sized
 from pyflink_on_spark._runtime.operators.connected import BroadcastProcessOperator
 from pyflink_on_spark._runtime.state.moved_in import ENCODED, MAP, PIECES
 from pyflink_on_spark._runtime.state.operator_state import OperatorSnapshot

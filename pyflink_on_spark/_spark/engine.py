@@ -8,7 +8,7 @@ from pyspark.sql import SparkSession
 
 from pyflink_on_spark._cluster.transport.result_channel import ResultServer
 from pyflink_on_spark._compat.errors import EnvironmentSetupError
-from pyflink_on_spark._job.submission.job import Job
+from pyflink_on_spark._job.job import Job
 from pyflink_on_spark._operate.server.job_registry import DRIVER
 from pyflink_on_spark._options.own import ENGINE
 from pyflink_on_spark._spark.jobs.batch_job import BatchJob

@@ -10,12 +10,12 @@ from typing import Any, ClassVar, Self
 from pyflink_on_spark._compat.missing_names import missing_name
 from pyflink_on_spark._compat.recorded import note_recorded
 from pyflink_on_spark._compat.unsupported import Gap, raise_unsupported
-from pyflink_on_spark._connectors.builtin.collection import CollectionSource
+from pyflink_on_spark._connectors.builtin import CollectionSource
 from pyflink_on_spark._filesystem.location import local_path
 from pyflink_on_spark._graph.physical_graph import execution_plan_json
 from pyflink_on_spark._graph.stream_graph import GraphSettings, StreamGraph, Transformation
 from pyflink_on_spark._job.display import console
-from pyflink_on_spark._job.submission.job import (
+from pyflink_on_spark._job.job import (
     UNEXECUTED,
     JobHandle,
     base_configuration,
@@ -32,7 +32,11 @@ from pyflink_on_spark._options.registry import (
     note_without_effect,
 )
 from pyflink_on_spark._runtime.contract.connector import WatermarkRule
-from pyflink_on_spark._runtime.types import ConversionError, plain_error, source_converter
+from pyflink_on_spark._runtime.types.converters import (
+    ConversionError,
+    plain_error,
+    source_converter,
+)
 from pyflink_on_spark._runtime.user_code.dependencies import DELIMITER, PARAMETER_DELIMITER, require
 from pyflink_on_spark.common import (
     Configuration,

@@ -16,7 +16,7 @@ from pyflink_on_spark._compat.errors import CheckpointError
 from pyflink_on_spark._compat.optional_package import optional_package
 from pyflink_on_spark._runtime.checkpoints.checkpoint import METADATA, find_checkpoint
 from pyflink_on_spark._runtime.checkpoints.checkpoint_files import folder
-from pyflink_on_spark._runtime.moved_in.coders import DataInput
+from pyflink_on_spark._runtime.coders import DataInput
 from pyflink_on_spark.flink_state.keyed_state import (
     ONE_BYTE_GROUPS,
     FlinkEntry,

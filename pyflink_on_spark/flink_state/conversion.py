@@ -17,12 +17,12 @@ from pyflink_on_spark._runtime.checkpoints.checkpoint_files import (
     state_file,
 )
 from pyflink_on_spark._runtime.checkpoints.state_file import KEYED, OPERATOR, SOURCE, RecordHead
+from pyflink_on_spark._runtime.coders import DataInput
 from pyflink_on_spark._runtime.contract.connector import FlinkSplits, Versioned
 from pyflink_on_spark._runtime.contract.state_meaning import FlinkStates, StateLayout, TableState
 from pyflink_on_spark._runtime.elements.clock import SystemClock
 from pyflink_on_spark._runtime.elements.immutability import serialize, wrap_key
 from pyflink_on_spark._runtime.key_groups import KeyGroups, subtask_of_key_group
-from pyflink_on_spark._runtime.moved_in.coders import DataInput
 from pyflink_on_spark._runtime.operators.stateless import WRITER
 from pyflink_on_spark._runtime.state.moved_in import ENCODED, MAP, PIECES
 from pyflink_on_spark._runtime.state.operator_state import OperatorSnapshot

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from pyflink_on_spark._runtime.moved_in.coders import DataInput
+from pyflink_on_spark._runtime.coders import DataInput
 
 _HEADER = b"\xac\xed\x00\x05"
 _NULL, _REFERENCE, _CLASS_DESCRIPTION, _OBJECT, _STRING, _ARRAY, _CLASS = range(0x70, 0x77)

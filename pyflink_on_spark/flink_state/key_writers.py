@@ -8,9 +8,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from pyflink_on_spark._runtime.coders import integers, longs, sized, string, utf
 from pyflink_on_spark._runtime.elements.immutability import unwrap_key
 from pyflink_on_spark._runtime.java_hashes import flink_pickle
-from pyflink_on_spark._runtime.moved_in.coders import integers, longs, sized, string, utf
 from pyflink_on_spark.common.typeinfo import (
     BasicType,
     BasicTypeInfo,

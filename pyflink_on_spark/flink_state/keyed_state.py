@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from pyflink_on_spark._runtime.moved_in.coders import DataInput
+from pyflink_on_spark._runtime.coders import DataInput
 from pyflink_on_spark.flink_state.metadata import Format
 from pyflink_on_spark.flink_state.serializers import (
     FlinkWindow,

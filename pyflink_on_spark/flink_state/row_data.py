@@ -10,7 +10,7 @@ import struct
 from collections.abc import Callable
 from typing import Any
 
-from pyflink_on_spark._runtime.moved_in.coders import DataInput
+from pyflink_on_spark._runtime.coders import DataInput
 from pyflink_on_spark.flink_state.java_objects import JavaObject, read_java_object
 
 Field = Callable[[DataInput, int], Any]

@@ -9,7 +9,7 @@ from typing import BinaryIO
 
 from pyflink_on_spark._runtime.checkpoints.checkpoint import METADATA
 from pyflink_on_spark._runtime.checkpoints.checkpoint_files import Folder
-from pyflink_on_spark._runtime.moved_in.coders import integers, longs, sized, utf
+from pyflink_on_spark._runtime.coders import integers, longs, sized, utf
 from pyflink_on_spark.flink_state.key_writers import BYTES, composite, simple
 from pyflink_on_spark.flink_state.metadata import MAGIC
 

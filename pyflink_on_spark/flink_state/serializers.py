@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from pyflink_on_spark._runtime.moved_in.coders import DataInput
+from pyflink_on_spark._runtime.coders import DataInput
 from pyflink_on_spark.common.time import Instant
 from pyflink_on_spark.common.types import Row, RowKind
 from pyflink_on_spark.flink_state.java_objects import JavaObject, read_java_object

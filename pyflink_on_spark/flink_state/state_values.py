@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from pyflink_on_spark._runtime.moved_in.coders import longs, sized
+from pyflink_on_spark._runtime.coders import longs, sized
 from pyflink_on_spark._runtime.state.moved_in import MAP, PIECES
 from pyflink_on_spark._runtime.state.snapshot import StateMeta
 from pyflink_on_spark.common.typeinfo import (

@@ -9,8 +9,8 @@ import struct
 from collections.abc import Callable
 from typing import Any
 
+from pyflink_on_spark._runtime.coders import integers, longs, sized
 from pyflink_on_spark._runtime.java_hashes import as_flink_names
-from pyflink_on_spark._runtime.moved_in.coders import integers, longs, sized
 from pyflink_on_spark.common.typeinfo import (
     BasicArrayTypeInfo,
     BasicType,

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from typing import Any, Self
 
 from pyflink_on_spark._graph.stream_graph import Aligned
-from pyflink_on_spark._job.submission.job import Job, install_engine, installed_engine
+from pyflink_on_spark._job.job import Job, install_engine, installed_engine
 from pyflink_on_spark._runtime.checkpoints.checkpoint import Restore
 from pyflink_on_spark._runtime.checkpoints.slot_state import SlotState, stateful_operators
 from pyflink_on_spark._runtime.contract.connector import Source, SourceReader
@@ -19,7 +19,7 @@ from pyflink_on_spark._runtime.elements.immutability import deserialize, seriali
 from pyflink_on_spark._runtime.state.snapshot import KeyGroupState
 from pyflink_on_spark._runtime.task.subtask import Subtask
 from pyflink_on_spark._runtime.task.subtask_builder import SubtaskBuilder
-from pyflink_on_spark._runtime.types import boundary_converter, source_converter
+from pyflink_on_spark._runtime.types.converters import boundary_converter, source_converter
 from pyflink_on_spark.common import Configuration
 from pyflink_on_spark.common.typeinfo import TypeInformation, Types
 from pyflink_on_spark.datastream import (
@@ -28,8 +28,7 @@ from pyflink_on_spark.datastream import (
     OutputTag,
     StreamExecutionEnvironment,
 )
-from pyflink_on_spark.testing.local_engine import with_state
-from pyflink_on_spark.testing.local_hosts import LocalHosts, SameProcess
+from pyflink_on_spark.testing.local_engine import LocalHosts, SameProcess, with_state
 from pyflink_on_spark.testing.output import (
     MAIN_CHANNEL,
     SIDE_CHANNEL,

@@ -19,10 +19,9 @@ from pyflink_on_spark._cluster.hosts.pool import HostPool
 from pyflink_on_spark._cluster.transport.handshake import Address, HostLost, NetworkSettings
 from pyflink_on_spark._cluster.transport.stream import PlainStream
 from pyflink_on_spark._compat.errors import CheckpointError
-from pyflink_on_spark._runtime.checkpoints.checkpoint_files import folder
+from pyflink_on_spark._runtime.checkpoints.checkpoint_files import folder, in_folder
 from pyflink_on_spark._runtime.checkpoints.snapshot_writer import FEW_ENTRIES
 from pyflink_on_spark._runtime.checkpoints.state_file import KEYED, StoredFile, stored_records
-from pyflink_on_spark._runtime.checkpoints.stored_frames import in_folder
 from pyflink_on_spark._runtime.contract.connector import Source
 from pyflink_on_spark._runtime.diagnosis.failure import SubtaskFailure
 from pyflink_on_spark._runtime.elements.bundle import Bundle

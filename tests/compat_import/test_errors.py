@@ -11,7 +11,7 @@ from importlib import import_module
 import pytest
 
 from pyflink_on_spark import errors
-from pyflink_on_spark._runtime.types import source_converter
+from pyflink_on_spark._runtime.types.converters import source_converter
 from pyflink_on_spark.common import Types
 from pyflink_on_spark.errors import JobCancelledError, JobExecutionError
 

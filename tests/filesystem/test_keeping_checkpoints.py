@@ -14,9 +14,8 @@ from pyflink_on_spark._runtime.checkpoints.checkpoint import (
     read_states,
     verify,
 )
-from pyflink_on_spark._runtime.checkpoints.checkpoint_files import folder
+from pyflink_on_spark._runtime.checkpoints.checkpoint_files import folder, store_frames
 from pyflink_on_spark._runtime.checkpoints.state_file import KEYED, RecordHead
-from pyflink_on_spark._runtime.checkpoints.stored_frames import store_frames
 from pyflink_on_spark._runtime.contract.connector import LargeCommittable
 from pyflink_on_spark._runtime.elements.immutability import serialize
 from tests.runtime.checkpoints.checkpointed import write_file

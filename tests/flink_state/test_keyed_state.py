@@ -7,7 +7,7 @@ import struct
 import pytest
 
 from pyflink_on_spark._compat.errors import CheckpointError
-from pyflink_on_spark._runtime.moved_in.coders import DataInput
+from pyflink_on_spark._runtime.coders import DataInput
 from pyflink_on_spark.flink_state.keyed_state import KeyedHeader, StateHeader, entries_of_group
 from pyflink_on_spark.flink_state.metadata import Format
 from pyflink_on_spark.flink_state.serializers import FlinkWindow, read_snapshot

@@ -16,9 +16,9 @@ from pyflink_on_spark._connectors.formats.file_format import FileSplit, TextLine
 from pyflink_on_spark._job.moving_in import move_in
 from pyflink_on_spark._job.moving_out import move_out
 from pyflink_on_spark._runtime.checkpoints.checkpoint_files import folder
+from pyflink_on_spark._runtime.coders import DataInput, reader_of
 from pyflink_on_spark._runtime.contract.connector import FlinkSplits
 from pyflink_on_spark._runtime.elements.immutability import wrap_key
-from pyflink_on_spark._runtime.moved_in.coders import DataInput, reader_of
 from pyflink_on_spark.common import Instant, Row, Types
 from pyflink_on_spark.common.typeinfo import LocalTimeTypeInfo
 from pyflink_on_spark.datastream.state import ValueStateDescriptor

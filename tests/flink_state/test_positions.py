@@ -7,7 +7,7 @@ import struct
 
 import pytest
 
-from pyflink_on_spark._connectors.builtin.collection import NumberSequence
+from pyflink_on_spark._connectors.builtin import NumberSequence
 from pyflink_on_spark._connectors.files.source import FilesDone, positions_of_files
 from pyflink_on_spark._connectors.formats.file_format import FileSplit
 from pyflink_on_spark._connectors.kafka.partitions import (
@@ -20,8 +20,8 @@ from pyflink_on_spark._connectors.kinesis import source
 from pyflink_on_spark._connectors.kinesis.source import ShardPosition, Start
 from pyflink_on_spark._job.moving_in import moved_in
 from pyflink_on_spark._runtime.checkpoints.checkpoint_files import folder
+from pyflink_on_spark._runtime.coders import DataInput
 from pyflink_on_spark._runtime.contract.connector import FlinkSplits
-from pyflink_on_spark._runtime.moved_in.coders import DataInput
 from pyflink_on_spark.state import CheckpointContents
 from tests.flink_state.samples import recorded, unpacked
 from tests.flink_state.written import integers, longs, string, utf

@@ -9,7 +9,7 @@ import struct
 import pytest
 
 from pyflink_on_spark._compat.errors import CheckpointError
-from pyflink_on_spark._runtime.moved_in.coders import DataInput
+from pyflink_on_spark._runtime.coders import DataInput
 from pyflink_on_spark.common.time import Instant
 from pyflink_on_spark.common.types import RowKind
 from pyflink_on_spark.flink_state.serializers import FlinkWindow, Void, read_snapshot

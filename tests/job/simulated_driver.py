@@ -7,12 +7,12 @@ from dataclasses import replace
 from pathlib import Path
 
 from pyflink_on_spark._compat.errors import CheckpointError
-from pyflink_on_spark._job.attempts.restarts import AttemptControl, SavepointRequest
 from pyflink_on_spark._job.checkpoints.checkpoint_settings import CheckpointSettings
 from pyflink_on_spark._job.checkpoints.coordinator import CheckpointCoordinator
 from pyflink_on_spark._job.checkpoints.ownership import JobTakenOverError, Program
-from pyflink_on_spark._job.submission.job import Job
-from pyflink_on_spark._runtime.state.disk.store import StateSettings
+from pyflink_on_spark._job.job import Job
+from pyflink_on_spark._job.restarts import AttemptControl, SavepointRequest
+from pyflink_on_spark._runtime.state.disk import StateSettings
 from pyflink_on_spark.common import Configuration, Types
 from pyflink_on_spark.datastream import MapFunction, StreamExecutionEnvironment
 from pyflink_on_spark.datastream.state import ValueStateDescriptor

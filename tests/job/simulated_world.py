@@ -20,8 +20,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pyflink_on_spark._filesystem.local_files import LocalFiles
-from pyflink_on_spark._runtime.checkpoints import stored_frames
-from pyflink_on_spark._runtime.checkpoints.stored_frames import watch
+from pyflink_on_spark._runtime.checkpoints import checkpoint_files
+from pyflink_on_spark._runtime.checkpoints.checkpoint_files import watch
 from pyflink_on_spark.common import Encoder, Row, Types
 from pyflink_on_spark.datastream import DataStream, StreamExecutionEnvironment
 from pyflink_on_spark.datastream.connectors import Sink
@@ -152,11 +152,11 @@ class World:
         for name, original in used.items():
             setattr(LocalFiles, name, self._watched(name, original))
         unwatch = watch(self._step)
-        few, stored_frames._FEW = stored_frames._FEW, 0
+        few, checkpoint_files._FEW = checkpoint_files._FEW, 0
         try:
             yield self
         finally:
-            stored_frames._FEW = few
+            checkpoint_files._FEW = few
             unwatch()
             for name, original in originals.items():
                 setattr(LocalFiles, name, original)

@@ -13,7 +13,7 @@ from pyflink_on_spark._runtime.checkpoints.slot_state import (
     SlotState,
     TaskStateSnapshot,
 )
-from pyflink_on_spark._runtime.state.disk.store import DiskSettings
+from pyflink_on_spark._runtime.state.disk import DiskSettings
 from pyflink_on_spark._runtime.state.operator_state import OperatorSnapshot
 from pyflink_on_spark.common import Configuration
 from pyflink_on_spark.datastream import JobManagerCheckpointStorage, StreamExecutionEnvironment

@@ -7,9 +7,8 @@ import shutil
 
 import pytest
 
-from pyflink_on_spark._runtime.checkpoints.checkpoint_files import folder
-from pyflink_on_spark._runtime.checkpoints.stored_frames import StoredFrames, in_folder
-from pyflink_on_spark.testing.local_hosts import LocalHosts
+from pyflink_on_spark._runtime.checkpoints.checkpoint_files import StoredFrames, folder, in_folder
+from pyflink_on_spark.testing.local_engine import LocalHosts
 from tests.job.simulated_driver import Driver, after_a_checkpoint, run_to_the_end
 from tests.job.simulated_world import World, expected_lines
 from tests.runtime.harness import FakeClock

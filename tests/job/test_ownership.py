@@ -24,7 +24,7 @@ from pyflink_on_spark._job.checkpoints.ownership import (
     this_program,
 )
 from pyflink_on_spark._runtime.checkpoints.checkpoint import restored_positions
-from pyflink_on_spark._runtime.checkpoints.stored_frames import watch
+from pyflink_on_spark._runtime.checkpoints.checkpoint_files import watch
 from pyflink_on_spark._runtime.contract.plan import OperatorPlan
 from pyflink_on_spark._runtime.operators.stateless import SinkOperator
 from tests.job.simulated_driver import Driver, after_a_checkpoint, run_to_the_end

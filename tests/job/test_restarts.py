@@ -5,12 +5,12 @@ from __future__ import annotations
 import pytest
 
 from pyflink_on_spark._compat.errors import JobExecutionError
-from pyflink_on_spark._job.attempts.restarts import (
+from pyflink_on_spark._job.job import Job
+from pyflink_on_spark._job.restarts import (
     check_may_restart,
     names_restart_strategy,
     restart_strategy,
 )
-from pyflink_on_spark._job.submission.job import Job
 from pyflink_on_spark._runtime.contract.plan import JobSettings
 
 PREFIX = "restart-strategy"

@@ -7,7 +7,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from pyflink_on_spark._job.attempts.restarts import SplitDistribution
+from pyflink_on_spark._job.restarts import SplitDistribution
 from pyflink_on_spark._runtime.contract.connector import SplitEnumerator
 from tests.runtime.harness import FakeClock
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pyflink_on_spark._job.submission.job import watermark_rhythm
+from pyflink_on_spark._job.job import watermark_rhythm
 
 INTERVAL = "pipeline.auto-watermark-interval"
 ELEMENTS = "pyflink-on-spark.watermark-interval-elements"

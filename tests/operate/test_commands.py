@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from pyflink_on_spark._job.submission.job import CheckpointRecord
+from pyflink_on_spark._job.job import CheckpointRecord
 from pyflink_on_spark._operate.view.job_records import JobRecord
 from pyflink_on_spark._operate.view.jobs import OperatedJob, checkpoint_of_lost
 from pyflink_on_spark._runtime.checkpoints.checkpoint import complete

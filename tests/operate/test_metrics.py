@@ -21,7 +21,7 @@ from pyflink_on_spark._operate.metrics.reporters import Reporters
 from pyflink_on_spark._operate.metrics.samples import ReporterSettings, reporters_of, samples_of
 from pyflink_on_spark._operate.view.jobs import OperatedJob, OperatedJobs, tasks_of
 from pyflink_on_spark._operate.view.server_record import port_range
-from pyflink_on_spark._runtime.metrics.group import Measurement, MetricReport
+from pyflink_on_spark._runtime.metrics import Measurement, MetricReport
 from pyflink_on_spark._runtime.task.subtask_threads import TaskProgress
 from pyflink_on_spark.common import JobStatus
 from tests.operate.operated import Handle

@@ -12,10 +12,10 @@ from typing import Any
 from pyflink_on_spark._compat.errors import CheckpointError
 from pyflink_on_spark._job.checkpoints.checkpoint_settings import CheckpointSettings
 from pyflink_on_spark._job.checkpoints.coordinator import CheckpointCoordinator
-from pyflink_on_spark._job.submission.job import Job
+from pyflink_on_spark._job.job import Job
 from pyflink_on_spark._runtime.elements.immutability import deserialize
-from pyflink_on_spark._runtime.metrics.group import METRICS
-from pyflink_on_spark._runtime.state.disk.store import StateSettings
+from pyflink_on_spark._runtime.metrics import METRICS
+from pyflink_on_spark._runtime.state.disk import StateSettings
 from pyflink_on_spark._runtime.task.subtask_builder import DriverChannels
 from tests.runtime.harness import FakeClock
 from tests.runtime.many_hosts import HostGone, ManyHosts

@@ -10,19 +10,19 @@ from dataclasses import dataclass, field, replace
 from itertools import chain
 from typing import Any
 
-from pyflink_on_spark._job.submission.job import Job, install_engine
+from pyflink_on_spark._job.job import Job, install_engine
 from pyflink_on_spark._runtime.checkpoints.checkpoint import Restore
 from pyflink_on_spark._runtime.contract.connector import Source
 from pyflink_on_spark._runtime.elements.bundle import Bundle
 from pyflink_on_spark._runtime.elements.immutability import deserialize
-from pyflink_on_spark._runtime.metrics.group import METRICS
-from pyflink_on_spark._runtime.state.disk.store import DiskSettings, StateSettings
+from pyflink_on_spark._runtime.metrics import METRICS
+from pyflink_on_spark._runtime.state.disk import DiskSettings, StateSettings
 from pyflink_on_spark._runtime.task.exchange_writer import ChannelRow, EventBatch
 from pyflink_on_spark._runtime.task.schedule import RunQueueEntry, Schedule
 from pyflink_on_spark._runtime.task.subtask import NEVER, Subtask
 from pyflink_on_spark.common import Configuration
 from pyflink_on_spark.datastream import DataStream, StreamExecutionEnvironment
-from pyflink_on_spark.testing.local_hosts import LocalHosts
+from pyflink_on_spark.testing.local_engine import LocalHosts
 from tests.runtime.harness import FakeClock
 
 Build = Callable[[DataStream], DataStream]

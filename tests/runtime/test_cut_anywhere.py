@@ -6,7 +6,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from pyflink_on_spark._runtime.state.disk import store
+from pyflink_on_spark._runtime.state import disk
 from pyflink_on_spark._runtime.task import exchange_writer, schedule
 from pyflink_on_spark._runtime.task import watermarks as watermark_output
 from pyflink_on_spark.common import Duration, Types, WatermarkStrategy
@@ -54,7 +54,7 @@ def bundle_size(request):
     with pytest.MonkeyPatch.context() as patch:
         for module in (exchange_writer, schedule, watermark_output):
             patch.setattr(module, "BUNDLE_SIZE", request.param)
-        patch.setattr(store, "_SMALLEST_GENERATION", 16)
+        patch.setattr(disk, "_SMALLEST_GENERATION", 16)
         yield
 
 

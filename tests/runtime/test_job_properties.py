@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pyflink_on_spark._job.submission.job import install_engine
+from pyflink_on_spark._job.job import install_engine
 from pyflink_on_spark._runtime.elements.bundle import MIN_TIMESTAMP
 from pyflink_on_spark.common import Configuration, WatermarkStrategy
 from pyflink_on_spark.common.watermark_strategy import TimestampAssigner

@@ -14,7 +14,7 @@ from pyflink_on_spark._runtime.task.schedule import (
     Schedule,
 )
 from pyflink_on_spark.datastream import MapFunction
-from pyflink_on_spark.testing.local_hosts import LocalHosts
+from pyflink_on_spark.testing.local_engine import LocalHosts
 from tests.runtime.harness import FakeClock
 from tests.runtime.rounds import CutSource, job_of
 

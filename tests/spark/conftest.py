@@ -21,7 +21,7 @@ def spark():
 @pytest.fixture(autouse=True)
 def on_spark():
     """No test of this folder runs jobs in its own process."""
-    from pyflink_on_spark._job.submission.job import install_engine, installed_engine
+    from pyflink_on_spark._job.job import install_engine, installed_engine
     from pyflink_on_spark._spark.engine import SparkEngine
 
     if not isinstance(installed_engine(), SparkEngine):
@@ -31,7 +31,7 @@ def on_spark():
 @pytest.fixture
 def env(spark):
     """An environment whose jobs run on Spark, one subtask at a time."""
-    from pyflink_on_spark._job.submission.job import install_engine, installed_engine
+    from pyflink_on_spark._job.job import install_engine, installed_engine
     from pyflink_on_spark._spark.engine import SparkEngine
     from pyflink_on_spark.datastream import StreamExecutionEnvironment
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pyflink_on_spark._job.submission.job import installed_engine
+from pyflink_on_spark._job.job import installed_engine
 from pyflink_on_spark._operate.server.job_registry import DRIVER
 from pyflink_on_spark.tools.serve.rehearsal import rehearse
 

@@ -12,7 +12,7 @@ from pyflink_on_spark._connectors.spark_rows.sink import StagedSink, StagingPlac
 from pyflink_on_spark._connectors.spark_rows.source import BatchFolder
 from pyflink_on_spark._job.checkpoints.checkpoint_settings import CheckpointSettings
 from pyflink_on_spark._job.checkpoints.coordinator import CheckpointCoordinator
-from pyflink_on_spark._job.submission.job import Job
+from pyflink_on_spark._job.job import Job
 from pyflink_on_spark._runtime.contract.plan import JobSettings, OperatorPlan
 from pyflink_on_spark._runtime.elements.clock import SystemClock
 from pyflink_on_spark._runtime.operators.stateless import SinkOperator

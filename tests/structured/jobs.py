@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 from typing import Any
 
-from pyflink_on_spark._job.submission.job import Engine, Job, install_engine, installed_engine
+from pyflink_on_spark._job.job import Engine, Job, install_engine, installed_engine
 
 
 class _Noting:

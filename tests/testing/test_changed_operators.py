@@ -11,7 +11,7 @@ import pytest
 
 from pyflink_on_spark._compat.errors import CheckpointError
 from pyflink_on_spark._job.checkpoints.checkpoint_settings import layout_of
-from pyflink_on_spark._job.submission.job import install_engine, installed_engine
+from pyflink_on_spark._job.job import install_engine, installed_engine
 from pyflink_on_spark._runtime.contract.state_meaning import heirs_of
 from pyflink_on_spark.common import Configuration, Duration, Time, Types, WatermarkStrategy
 from pyflink_on_spark.common.watermark_strategy import TimestampAssigner

@@ -10,7 +10,7 @@ import traceback
 import pytest
 
 from pyflink_on_spark._compat.errors import CheckpointError, JobCancelledError, JobExecutionError
-from pyflink_on_spark._job.submission.job import installed_engine
+from pyflink_on_spark._job.job import installed_engine
 from pyflink_on_spark._runtime.contract.connector import Source, SourceReader
 from pyflink_on_spark._runtime.elements.bundle import Bundle
 from pyflink_on_spark.common import Configuration, Encoder, JobStatus, Types
@@ -25,7 +25,7 @@ from pyflink_on_spark.datastream.functions import KeyedProcessFunction, MapFunct
 from pyflink_on_spark.datastream.state import ValueStateDescriptor
 from pyflink_on_spark.extensions import CheckpointListener
 from pyflink_on_spark.testing import ManualClock, local_engine
-from pyflink_on_spark.testing.local_hosts import SameProcess
+from pyflink_on_spark.testing.local_engine import SameProcess
 
 
 class Log(SameProcess):

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from pyflink_on_spark.__main__ import main
-from pyflink_on_spark._job.submission.job import (
+from pyflink_on_spark._job.job import (
     base_configuration,
     set_base_configuration,
 )

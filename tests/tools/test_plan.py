@@ -10,7 +10,7 @@ import xml.etree.ElementTree as ET
 
 import pytest
 
-from pyflink_on_spark._job.submission.job import current_engine, install_engine
+from pyflink_on_spark._job.job import current_engine, install_engine
 from pyflink_on_spark.common import Types
 from pyflink_on_spark.datastream import OutputTag, ProcessFunction, StreamExecutionEnvironment
 from pyflink_on_spark.testing import LocalEngine

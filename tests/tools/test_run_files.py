@@ -7,7 +7,7 @@ import zipfile
 
 import pytest
 
-from pyflink_on_spark._job.submission.job import set_base_configuration
+from pyflink_on_spark._job.job import set_base_configuration
 from pyflink_on_spark.tools.operate.run import job_files, run_script
 from pyflink_on_spark.tools.operate.run_options import UsageError, parse
 

@@ -27,8 +27,8 @@ from pyflink_on_spark._cluster.transport.handshake import (
 )
 from pyflink_on_spark._cluster.transport.message_connection import MessageConnection
 from pyflink_on_spark._compat.errors import CheckpointError
-from pyflink_on_spark._job.attempts.restarts import SplitDistribution
 from pyflink_on_spark._job.checkpoints.checkpoint_writer import HostSnapshot, SlowCheckpoint
+from pyflink_on_spark._job.restarts import SplitDistribution
 from pyflink_on_spark._runtime.checkpoints.snapshot_writer import WHOLE
 from pyflink_on_spark._runtime.diagnosis.failure import SubtaskFailure
 from pyflink_on_spark._runtime.task.stacks import Samples

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from pyflink_on_spark._compat.unsupported import Gap, raise_unsupported
-from pyflink_on_spark._runtime.types.stream import bounded_repr
+from pyflink_on_spark._runtime.types.converters import bounded_repr
 
 if TYPE_CHECKING:
     from pyflink_on_spark._runtime.user_code.user_function import UserFunction

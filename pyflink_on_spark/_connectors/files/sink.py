@@ -21,9 +21,9 @@ from pyflink_on_spark._connectors.files.part_file import (
 from pyflink_on_spark._connectors.files.writer import BucketWriter, BulkBucketWriter, FileSinkWriter
 from pyflink_on_spark._connectors.formats.file_format import LineEncoder
 from pyflink_on_spark._filesystem.location import absolute, locate
+from pyflink_on_spark._runtime.coders import DataInput
 from pyflink_on_spark._runtime.contract.connector import Sink, Versioned
-from pyflink_on_spark._runtime.moved_in.coders import DataInput
-from pyflink_on_spark._runtime.types import java_text
+from pyflink_on_spark._runtime.types.converters import java_text
 from pyflink_on_spark.common._charset import find_charset
 from pyflink_on_spark.common.typeinfo import PickledBytesTypeInfo, TypeInformation
 

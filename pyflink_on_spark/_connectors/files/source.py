@@ -21,6 +21,7 @@ from pyflink_on_spark._connectors.formats.file_format import FileSplit
 from pyflink_on_spark._filesystem.file_system import is_pattern
 from pyflink_on_spark._filesystem.location import Location, is_remote, locate
 from pyflink_on_spark._options.own import MAX_RECORD_SIZE
+from pyflink_on_spark._runtime.coders import DataInput, integers, longs, string, utf
 from pyflink_on_spark._runtime.contract.connector import (
     AskingReader,
     FlinkSplits,
@@ -30,7 +31,6 @@ from pyflink_on_spark._runtime.contract.connector import (
     SplitEnumerator,
     Versioned,
 )
-from pyflink_on_spark._runtime.moved_in.coders import DataInput, integers, longs, string, utf
 
 if TYPE_CHECKING:
     from pyflink_on_spark._runtime.contract.operator import OperatorContext

@@ -35,8 +35,8 @@ from pyflink_on_spark._connectors.formats.file_format import (
 )
 from pyflink_on_spark._connectors.formats.row_types import row_type_info, to_arrow, type_info_of
 from pyflink_on_spark._runtime.elements.bundle import BUNDLE_SIZE, Bundle
-from pyflink_on_spark._runtime.types.codecs import codec_of
 from pyflink_on_spark._runtime.types.composite import new_row
+from pyflink_on_spark._runtime.types.converters import codec_of
 from pyflink_on_spark.common.data_types import ArrayType, DataType, DecimalType, RowType
 from pyflink_on_spark.common.types import Row, RowKind
 

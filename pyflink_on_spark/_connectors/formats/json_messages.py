@@ -20,8 +20,8 @@ from pyflink_on_spark._connectors.formats.row_types import (
     whole_number_text,
 )
 from pyflink_on_spark._runtime.types.codec import double_text
-from pyflink_on_spark._runtime.types.codecs import codec_of
 from pyflink_on_spark._runtime.types.composite import new_row
+from pyflink_on_spark._runtime.types.converters import codec_of
 from pyflink_on_spark.common.time import Instant
 from pyflink_on_spark.common.typeinfo import (
     BasicArrayTypeInfo,

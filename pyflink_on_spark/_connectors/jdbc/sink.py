@@ -17,8 +17,13 @@ from pyflink_on_spark._connectors.jdbc.client import (
 )
 from pyflink_on_spark._connectors.jdbc.database import JdbcError, translate
 from pyflink_on_spark._connectors.jdbc.find_database import find_database
-from pyflink_on_spark._runtime.contract.connector import LargeCommittable, Sink, SinkWriter
-from pyflink_on_spark._runtime.contract.connector.sink import pack, unpack
+from pyflink_on_spark._runtime.contract.connector import (
+    LargeCommittable,
+    Sink,
+    SinkWriter,
+    pack,
+    unpack,
+)
 from pyflink_on_spark.common.typeinfo import RowTypeInfo, TypeInformation
 
 if TYPE_CHECKING:

@@ -16,7 +16,7 @@ from pyflink_on_spark._connectors.kafka.config import (
     Partition,
     Subscription,
 )
-from pyflink_on_spark._runtime.moved_in.coders import DataInput
+from pyflink_on_spark._runtime.coders import DataInput
 
 _FLINKS_VERSION = 0
 FUNCTION_STATE = "topic-partition-offset-states"

@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
 from pyflink_on_spark._connectors.formats.row_types import check_written
-from pyflink_on_spark._runtime.contract.connector import LargeCommittable
-from pyflink_on_spark._runtime.contract.connector.sink import unpack
+from pyflink_on_spark._runtime.contract.connector import LargeCommittable, unpack
 from pyflink_on_spark._runtime.user_code.user_function import UserFunction
 
 if TYPE_CHECKING:

@@ -18,8 +18,7 @@ from pyflink_on_spark._connectors.kafka.producer import (
     shutdown_budget_of,
 )
 from pyflink_on_spark._connectors.kafka.records import Record, RecordMaker, TransactionBatch
-from pyflink_on_spark._runtime.contract.connector import Sink, SinkWriter
-from pyflink_on_spark._runtime.contract.connector.sink import pack
+from pyflink_on_spark._runtime.contract.connector import Sink, SinkWriter, pack
 from pyflink_on_spark._runtime.elements.bundle import BUNDLE_SIZE
 
 if TYPE_CHECKING:

@@ -16,7 +16,7 @@ from pyflink_on_spark._runtime.checkpoints.checkpoint import JobLayout
 from pyflink_on_spark._runtime.contract.plan import OperatorPlan, StagePlan
 from pyflink_on_spark._runtime.contract.state_meaning import Meanings
 from pyflink_on_spark._runtime.operators.stateless import SinkOperator
-from pyflink_on_spark._runtime.state.disk.store import DiskSettings, StateSettings
+from pyflink_on_spark._runtime.state.disk import DiskSettings, StateSettings
 
 JOB_MANAGER = "jobmanager"
 FILE_SYSTEM = "filesystem"

@@ -12,16 +12,22 @@ from typing import Any, Protocol
 
 from pyflink_on_spark._compat.errors import CheckpointError
 from pyflink_on_spark._job.checkpoints.checkpoint_settings import CheckpointSettings
-from pyflink_on_spark._job.submission.job import CheckpointRecord, JobHistory
+from pyflink_on_spark._job.job import CheckpointRecord, JobHistory
 from pyflink_on_spark._runtime.checkpoints.checkpoint import (
     METADATA,
     Metadata,
     check_visible,
     complete,
 )
-from pyflink_on_spark._runtime.checkpoints.checkpoint_files import Folder, StateFile, folder
+from pyflink_on_spark._runtime.checkpoints.checkpoint_files import (
+    Folder,
+    StateFile,
+    files_of_frames,
+    folder,
+    in_folder,
+    step,
+)
 from pyflink_on_spark._runtime.checkpoints.snapshot_writer import WHOLE, Changelog, remove_unneeded
-from pyflink_on_spark._runtime.checkpoints.stored_frames import files_of_frames, in_folder, step
 from pyflink_on_spark._runtime.contract.state_meaning import Meanings
 from pyflink_on_spark._runtime.diagnosis.failure import SubtaskFailure
 from pyflink_on_spark._runtime.elements.clock import Clock

@@ -30,8 +30,8 @@ from pyflink_on_spark._job.checkpoints.ownership import (
     Program,
     this_program,
 )
+from pyflink_on_spark._job.job import Job, JobHistory
 from pyflink_on_spark._job.moving_in import move_in
-from pyflink_on_spark._job.submission.job import Job, JobHistory
 from pyflink_on_spark._options.own import CHECKPOINT_KEY, COMMIT_TIMEOUT, DROP
 from pyflink_on_spark._runtime.checkpoints.checkpoint import (
     Found,
@@ -46,10 +46,9 @@ from pyflink_on_spark._runtime.checkpoints.checkpoint import (
     unclaimed,
     verify,
 )
-from pyflink_on_spark._runtime.checkpoints.checkpoint_files import Folder, folder, signer_of
+from pyflink_on_spark._runtime.checkpoints.checkpoint_files import Folder, folder, signer_of, step
 from pyflink_on_spark._runtime.checkpoints.contents import CheckpointContents, Opaque
 from pyflink_on_spark._runtime.checkpoints.slot_state import SlotState, stateful_operators
-from pyflink_on_spark._runtime.checkpoints.stored_frames import step
 from pyflink_on_spark._runtime.contract.connector import Sink
 from pyflink_on_spark._runtime.contract.plan import OperatorPlan, source_meanings, source_names
 from pyflink_on_spark._runtime.contract.state_meaning import Heirs, Meanings

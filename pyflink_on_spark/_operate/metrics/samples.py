@@ -12,12 +12,12 @@ from typing import Any
 
 from pyflink_on_spark._compat.recorded import note_recorded
 from pyflink_on_spark._compat.unsupported import Gap, raise_unsupported
-from pyflink_on_spark._job.submission.job import CheckpointRecord
+from pyflink_on_spark._job.job import CheckpointRecord
 from pyflink_on_spark._operate.view.jobs import TASK_MANAGER, JobTask, OperatedJob
 from pyflink_on_spark._options.flink import REPORTER, REPORTERS
 from pyflink_on_spark._options.option_text import parse_duration_ms
 from pyflink_on_spark._runtime.elements.bundle import MAX_WATERMARK, MIN_TIMESTAMP
-from pyflink_on_spark._runtime.metrics.group import Measurement
+from pyflink_on_spark._runtime.metrics import Measurement
 from pyflink_on_spark._runtime.task.subtask_threads import TaskProgress
 from pyflink_on_spark.common import JobStatus
 

@@ -13,7 +13,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pyflink_on_spark._job.submission.job import (
+from pyflink_on_spark._job.job import (
     CheckpointRecord,
     FailureRecord,
     Job,

@@ -11,7 +11,7 @@ from collections import deque
 from collections.abc import Callable
 
 from pyflink_on_spark._job.display import line_of
-from pyflink_on_spark._job.submission.job import (
+from pyflink_on_spark._job.job import (
     COMPLETED,
     CheckpointRecord,
     JobHistory,

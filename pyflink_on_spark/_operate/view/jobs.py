@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from pyflink_on_spark._compat.errors import PyFlinkOnSparkError
-from pyflink_on_spark._job.submission.job import Job, JobHistory
+from pyflink_on_spark._job.job import Job, JobHistory
 from pyflink_on_spark._operate.view.job_records import LOST, JobRecord
 from pyflink_on_spark._options.checkpointing import DIRECTORY
 from pyflink_on_spark._runtime.checkpoints.checkpoint import latest_checkpoint

@@ -18,7 +18,10 @@ from pyflink_on_spark._runtime.checkpoints.checkpoint_files import (
     SHARED,
     Folder,
     StateFile,
+    files_of_frames,
     folder,
+    in_folder,
+    step,
     write_whole,
 )
 from pyflink_on_spark._runtime.checkpoints.slot_state import (
@@ -29,7 +32,6 @@ from pyflink_on_spark._runtime.checkpoints.slot_state import (
     stateful_operators,
 )
 from pyflink_on_spark._runtime.checkpoints.state_file import same_digest, stored_records
-from pyflink_on_spark._runtime.checkpoints.stored_frames import files_of_frames, in_folder, step
 from pyflink_on_spark._runtime.contract.plan import StagePlan
 from pyflink_on_spark._runtime.contract.state_meaning import Heirs, Meanings, StateMeaning, heirs_of
 from pyflink_on_spark._runtime.elements.immutability import deserialize, serialize

@@ -22,8 +22,8 @@ from pyflink_on_spark._runtime.checkpoints.checkpoint import (
 )
 from pyflink_on_spark._runtime.checkpoints.slot_state import OperatorPart, SlotState
 from pyflink_on_spark._runtime.checkpoints.state_file import Content, read_in_turn
+from pyflink_on_spark._runtime.coders import own_module
 from pyflink_on_spark._runtime.elements.immutability import Key, deserialize, unwrap_key
-from pyflink_on_spark._runtime.moved_in.coders import own_module
 from pyflink_on_spark._runtime.state.moved_in import MAP, PIECES
 from pyflink_on_spark._runtime.state.operator_state import OperatorSnapshot
 from pyflink_on_spark._runtime.state.snapshot import KeyGroupState, Piece, StateMeta, Tables, Timer

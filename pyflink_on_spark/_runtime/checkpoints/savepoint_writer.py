@@ -16,10 +16,12 @@ from pyflink_on_spark._runtime.checkpoints.checkpoint import (
     read_committables,
 )
 from pyflink_on_spark._runtime.checkpoints.checkpoint_files import (
+    Committables,
     Folder,
     StateFile,
     StateFileWriter,
     state_file,
+    store_frames,
 )
 from pyflink_on_spark._runtime.checkpoints.contents import (
     TIMERS,
@@ -40,7 +42,6 @@ from pyflink_on_spark._runtime.checkpoints.state_file import (
     RecordHead,
     read_in_turn,
 )
-from pyflink_on_spark._runtime.checkpoints.stored_frames import Committables, store_frames
 from pyflink_on_spark._runtime.contract.state_meaning import Meanings
 from pyflink_on_spark._runtime.elements.clock import SystemClock
 from pyflink_on_spark._runtime.elements.immutability import (
@@ -52,7 +53,7 @@ from pyflink_on_spark._runtime.elements.immutability import (
 from pyflink_on_spark._runtime.state.backend import KeyedStateBackend
 from pyflink_on_spark._runtime.state.operator_state import OperatorSnapshot
 from pyflink_on_spark._runtime.state.snapshot import KeyGroupState, StateMeta
-from pyflink_on_spark._runtime.types import key_converter
+from pyflink_on_spark._runtime.types.converters import key_converter
 
 if TYPE_CHECKING:
     from pyflink_on_spark.common.typeinfo import TypeInformation

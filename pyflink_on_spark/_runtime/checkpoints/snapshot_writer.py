@@ -12,11 +12,14 @@ from typing import Any
 from pyflink_on_spark._runtime.checkpoints.checkpoint import Metadata
 from pyflink_on_spark._runtime.checkpoints.checkpoint_files import (
     SHARED,
+    Committables,
     Folder,
     StateFile,
     StateFileWriter,
     folder,
     state_file,
+    step,
+    store_frames,
 )
 from pyflink_on_spark._runtime.checkpoints.forked_records import (
     CopyUnusable,
@@ -29,7 +32,6 @@ from pyflink_on_spark._runtime.checkpoints.slot_state import (
     records_of,
 )
 from pyflink_on_spark._runtime.checkpoints.state_file import Record
-from pyflink_on_spark._runtime.checkpoints.stored_frames import Committables, step, store_frames
 from pyflink_on_spark._runtime.elements.clock import Clock
 from pyflink_on_spark._runtime.state.backend import KeyedStateBackend
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from pyflink_on_spark._runtime.elements.bundle import MIN_TIMESTAMP
 from pyflink_on_spark._runtime.elements.clock import Clock, SystemClock
-from pyflink_on_spark._runtime.metrics.group import OperatorMetrics
+from pyflink_on_spark._runtime.metrics import OperatorMetrics
 from pyflink_on_spark._runtime.state.operator_state import OperatorState
 from pyflink_on_spark.metrics import MetricGroup
 

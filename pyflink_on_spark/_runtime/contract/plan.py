@@ -11,7 +11,7 @@ from pyflink_on_spark._compat.own_frames import CallSite
 from pyflink_on_spark._runtime.contract.connector import Source
 from pyflink_on_spark._runtime.contract.operator import Operator
 from pyflink_on_spark._runtime.contract.state_meaning import StateMeaning
-from pyflink_on_spark._runtime.state.disk.store import StateSettings
+from pyflink_on_spark._runtime.state.disk import StateSettings
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,7 @@ from pyflink_on_spark._runtime.elements.bundle import Cursor
 from pyflink_on_spark._runtime.elements.immutability import unwrap_key, wrap_key
 from pyflink_on_spark._runtime.operators.function_loop import FusableOperator, LoopCode
 from pyflink_on_spark._runtime.state.operator_state import OperatorSnapshot
-from pyflink_on_spark._runtime.types import (
+from pyflink_on_spark._runtime.types.converters import (
     StreamConverter,
     boundary_converter,
     collect_converter,

@@ -10,7 +10,7 @@ from pyflink_on_spark._compat.errors import CheckpointError
 from pyflink_on_spark._options.own import CHANGED_STATE, DROP, REFUSE, TAKE
 from pyflink_on_spark._runtime.elements.clock import Clock
 from pyflink_on_spark._runtime.key_groups import KeyGroups
-from pyflink_on_spark._runtime.state.disk.store import DiskStore
+from pyflink_on_spark._runtime.state.disk import DiskStore
 from pyflink_on_spark._runtime.state.expiring_states import (
     Expiring,
     ExpiringAggregatingState,
@@ -19,9 +19,9 @@ from pyflink_on_spark._runtime.state.expiring_states import (
     ExpiringReducingState,
     ExpiringValueState,
 )
-from pyflink_on_spark._runtime.state.keyed_rows import KeyedRows
 from pyflink_on_spark._runtime.state.keyed_state import (
     AggregatingState,
+    KeyedRows,
     KeyedState,
     ListState,
     NoKeyYetError,

@@ -18,7 +18,7 @@ from pyflink_on_spark._runtime.contract.plan import chain_name
 from pyflink_on_spark._runtime.diagnosis.failure import Explained, SubtaskFailure, describe_failure
 from pyflink_on_spark._runtime.diagnosis.function_log import LogPlace
 from pyflink_on_spark._runtime.elements.bundle import Barrier, Bundle, Event
-from pyflink_on_spark._runtime.metrics.group import METRICS, MetricReport
+from pyflink_on_spark._runtime.metrics import METRICS, MetricReport
 from pyflink_on_spark._runtime.state.backend import KeyedStateBackend
 from pyflink_on_spark._runtime.task.exchange_writer import (
     ChannelRow,

@@ -28,7 +28,7 @@ from pyflink_on_spark._runtime.key_groups import KeyGroups
 from pyflink_on_spark._runtime.operators.function_loop import FusableOperator
 from pyflink_on_spark._runtime.operators.timestamps import AssignTimestamps
 from pyflink_on_spark._runtime.state.backend import KeyedStateBackend
-from pyflink_on_spark._runtime.state.disk.store import DiskStore
+from pyflink_on_spark._runtime.state.disk import DiskStore
 from pyflink_on_spark._runtime.state.operator_state import OperatorState
 from pyflink_on_spark._runtime.task.exchange_writer import (
     ChannelRow,

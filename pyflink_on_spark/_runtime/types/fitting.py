@@ -14,7 +14,7 @@ import ast
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from pyflink_on_spark._runtime.types.codecs import codec_of
+from pyflink_on_spark._runtime.types.converters import codec_of
 from pyflink_on_spark.common.typeinfo import (
     BasicType,
     BasicTypeInfo,

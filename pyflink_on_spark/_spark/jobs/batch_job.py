@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from pyflink_on_spark._job.attempts.restarts import check_may_be_saved
-from pyflink_on_spark._job.submission.job import Job
+from pyflink_on_spark._job.job import Job
+from pyflink_on_spark._job.restarts import check_may_be_saved
 from pyflink_on_spark._runtime.task.stage import DRIVER
 from pyflink_on_spark._spark.jobs.running_job import GivesServer, RunningJob, description_of
 from pyflink_on_spark._spark.jobs.stage_function import PREPARED, PreparedCommits, run_stages

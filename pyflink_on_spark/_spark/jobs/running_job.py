@@ -17,9 +17,9 @@ from pyspark.sql import SparkSession
 from pyflink_on_spark._cluster.transport.handshake import HostLost, NetworkSettings
 from pyflink_on_spark._cluster.transport.result_channel import Channel, ResultServer
 from pyflink_on_spark._compat.errors import CheckpointError, JobCancelledError, JobExecutionError
-from pyflink_on_spark._job.attempts.restarts import check_may_restart, restart_strategy
 from pyflink_on_spark._job.checkpoints.commits import CommitTimeoutError
-from pyflink_on_spark._job.submission.job import Job
+from pyflink_on_spark._job.job import Job
+from pyflink_on_spark._job.restarts import check_may_restart, restart_strategy
 from pyflink_on_spark._options.secrets import masked_text
 from pyflink_on_spark._runtime.diagnosis.failure import SubtaskFailure
 from pyflink_on_spark._runtime.elements.clock import SteadyClock

@@ -22,7 +22,7 @@ from pyflink_on_spark._cluster.transport.result_channel import (
 )
 from pyflink_on_spark._compat.import_hook import install, is_installed
 from pyflink_on_spark._job.checkpoints.commits import Commits, CommitTimeoutError
-from pyflink_on_spark._job.submission.job import Job
+from pyflink_on_spark._job.job import Job
 from pyflink_on_spark._options.own import COMMIT_TIMEOUT
 from pyflink_on_spark._runtime.contract.connector import Sink
 from pyflink_on_spark._runtime.contract.plan import StagePlan

@@ -8,13 +8,13 @@ from collections.abc import Sequence
 from concurrent.futures import wait
 
 from pyflink_on_spark._compat.errors import CheckpointError, JobExecutionError
-from pyflink_on_spark._job.attempts.restarts import (
+from pyflink_on_spark._job.display import Progress, display_for
+from pyflink_on_spark._job.job import Job
+from pyflink_on_spark._job.restarts import (
     SavepointRequest,
     SavepointRequests,
     nothing_to_save,
 )
-from pyflink_on_spark._job.display import Progress, display_for
-from pyflink_on_spark._job.submission.job import Job
 from pyflink_on_spark._options import own
 from pyflink_on_spark._runtime.diagnosis.failure import gist_of
 from pyflink_on_spark._runtime.task.subtask_threads import JobProgress, TaskProgress

@@ -24,13 +24,13 @@ from pyflink_on_spark._cluster.transport.handshake import (
     connect,
 )
 from pyflink_on_spark._compat.errors import CheckpointError, JobCancelledError
-from pyflink_on_spark._job.attempts.restarts import (
+from pyflink_on_spark._job.checkpoints.coordinator import CheckpointCoordinator
+from pyflink_on_spark._job.job import Job
+from pyflink_on_spark._job.restarts import (
     AttemptControl,
     SavepointRequest,
     SplitDistribution,
 )
-from pyflink_on_spark._job.checkpoints.coordinator import CheckpointCoordinator
-from pyflink_on_spark._job.submission.job import Job
 from pyflink_on_spark._runtime.task.operator_chain import with_key_groups
 from pyflink_on_spark._runtime.task.stacks import Samples
 from pyflink_on_spark._spark.jobs.running_job import GivesServer, description_of, job_error

@@ -6,8 +6,8 @@ import functools
 
 import cloudpickle
 
-from pyflink_on_spark._job.attempts.restarts import check_may_be_saved
 from pyflink_on_spark._job.checkpoints.commits import CommitTimeoutError
+from pyflink_on_spark._job.restarts import check_may_be_saved
 from pyflink_on_spark._spark.jobs.stage_function import PreparedCommits
 from pyflink_on_spark._spark.structured.connect_job import ConnectJob
 from pyflink_on_spark._spark.structured.server_batches import CommitsRecipe, recipe_of

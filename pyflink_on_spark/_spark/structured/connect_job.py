@@ -19,9 +19,9 @@ from pyspark.sql.streaming import StreamingQuery
 from pyspark.sql.streaming.stateful_processor import StatefulProcessor
 
 from pyflink_on_spark._compat.errors import CheckpointError, EnvironmentSetupError
-from pyflink_on_spark._job.attempts.restarts import SavepointRequest
 from pyflink_on_spark._job.checkpoints.checkpoint_writer import HostSnapshot
-from pyflink_on_spark._job.submission.job import Job
+from pyflink_on_spark._job.job import Job
+from pyflink_on_spark._job.restarts import SavepointRequest
 from pyflink_on_spark._runtime.checkpoints.checkpoint_files import Folder, StateFile, folder
 from pyflink_on_spark._runtime.user_code.dependencies import PythonDependencies, lay_out
 from pyflink_on_spark._spark.jobs.stage_function import WorkerEnvironment, channel_names

@@ -20,9 +20,9 @@ from pyflink_on_spark._compat.errors import (
     EnvironmentSetupError,
     JobCancelledError,
 )
-from pyflink_on_spark._job.attempts.restarts import SavepointRequest
 from pyflink_on_spark._job.checkpoints.checkpoint_settings import CheckpointSettings
-from pyflink_on_spark._job.submission.job import Job
+from pyflink_on_spark._job.job import Job
+from pyflink_on_spark._job.restarts import SavepointRequest
 from pyflink_on_spark._runtime.checkpoints.checkpoint_files import Folder, folder
 from pyflink_on_spark._runtime.elements.bundle import MIN_TIMESTAMP
 from pyflink_on_spark._runtime.task.operator_chain import with_key_groups

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from pyflink_on_spark._compat.errors import CheckpointError, EnvironmentSetupError
 from pyflink_on_spark._job.checkpoints.checkpoint_writer import HostSnapshot
-from pyflink_on_spark._job.submission.job import Job
+from pyflink_on_spark._job.job import Job
 from pyflink_on_spark._options import checkpointing
 from pyflink_on_spark._options.own import CHECKPOINT_KEY
 from pyflink_on_spark._runtime.checkpoints.checkpoint import complete

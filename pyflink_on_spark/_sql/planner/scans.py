@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from pyflink_on_spark._connectors.builtin.collection import CollectionSource
+from pyflink_on_spark._connectors.builtin import CollectionSource
 from pyflink_on_spark._graph.stream_graph import Edge
 from pyflink_on_spark._runtime.contract.state_meaning import Counterpart
 from pyflink_on_spark._sql.plan.nodes import ChangeKinds, ExternalRows, Schema

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from pyflink_on_spark._runtime.elements.bundle import MIN_TIMESTAMP
 from pyflink_on_spark._runtime.operators.timestamps import LateRows
-from pyflink_on_spark._runtime.state.keyed_rows import note_nothing
+from pyflink_on_spark._runtime.state.keyed_state import note_nothing
 from pyflink_on_spark._runtime.state.timers import millisecond_from
 from pyflink_on_spark._sql.codegen.program import Program
 from pyflink_on_spark._sql.functions.python.aggregates import AggregateBinding

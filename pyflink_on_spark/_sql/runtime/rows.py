@@ -22,7 +22,7 @@ from pyflink_on_spark.common.types import Row, RowKind
 
 if TYPE_CHECKING:
     from pyflink_on_spark._runtime.contract.operator import OperatorContext
-    from pyflink_on_spark._runtime.state.keyed_rows import KeyedRows
+    from pyflink_on_spark._runtime.state.keyed_state import KeyedRows
     from pyflink_on_spark.common.typeinfo import TypeInformation
 
 

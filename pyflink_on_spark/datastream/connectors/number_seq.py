@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pyflink_on_spark._compat.missing_names import missing_name
-from pyflink_on_spark._connectors.builtin.collection import NumberSequence
+from pyflink_on_spark._connectors.builtin import NumberSequence
 from pyflink_on_spark.datastream.connectors.base import Source
 
 __all__ = ["NumberSequenceSource"]

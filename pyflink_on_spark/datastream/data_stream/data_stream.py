@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from pyflink_on_spark._compat.recorded import note_recorded
 from pyflink_on_spark._compat.renamed_parameters import renamed
-from pyflink_on_spark._connectors.builtin.driver_sinks import CollectSink, PrintSink
+from pyflink_on_spark._connectors.builtin import CollectSink, PrintSink
 from pyflink_on_spark._graph.stream_graph import Aligned, Edge, Transformation
 from pyflink_on_spark._runtime.contract.plan import Partitioner as RuntimePartitioner
 from pyflink_on_spark._runtime.operators.async_wait import AsyncWaitOperator

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from pyflink_on_spark._connectors.builtin.driver_sinks import CollectSink
+from pyflink_on_spark._connectors.builtin import CollectSink
 from pyflink_on_spark._graph.stream_graph import Aligned, Transformation
 from pyflink_on_spark._sql.plan.nodes import INSERT, ChangeKinds, ExternalSink, Node, Schema, Sink
 from pyflink_on_spark._sql.planner.physical import GraphBuilder

@@ -19,8 +19,8 @@ from pyflink_on_spark._job.checkpoints.coordinator import (
     savepoint_check,
     with_conversion,
 )
+from pyflink_on_spark._job.job import Job
 from pyflink_on_spark._job.moving_in import moved_in
-from pyflink_on_spark._job.submission.job import Job
 from pyflink_on_spark._runtime.checkpoints.checkpoint_files import folder
 from pyflink_on_spark.flink_state import is_of_flink
 from pyflink_on_spark.state import CheckpointContents

@@ -24,7 +24,7 @@ from urllib.parse import quote, urlsplit
 
 from pyflink_on_spark._compat.errors import CheckpointError
 from pyflink_on_spark._graph.physical_graph import execution_plan_json
-from pyflink_on_spark._job.submission.job import Job, base_configuration, set_base_configuration
+from pyflink_on_spark._job.job import Job, base_configuration, set_base_configuration
 from pyflink_on_spark._operate.client import (
     Door,
     OperationError,

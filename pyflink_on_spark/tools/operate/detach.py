@@ -11,7 +11,7 @@ import threading
 import time
 from pathlib import Path
 
-from pyflink_on_spark._job.submission.job import base_configuration
+from pyflink_on_spark._job.job import base_configuration
 from pyflink_on_spark._operate.client import RemoteJob
 from pyflink_on_spark._operate.server.job_registry import DRIVER
 from pyflink_on_spark._operate.view.job_records import (

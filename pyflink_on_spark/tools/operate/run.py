@@ -16,7 +16,7 @@ from typing import Any
 
 from pyflink_on_spark._compat.errors import JobCancelledError, UnsupportedFlinkFeature
 from pyflink_on_spark._compat.import_hook import install
-from pyflink_on_spark._job.submission.job import (
+from pyflink_on_spark._job.job import (
     UNEXECUTED,
     base_configuration,
     set_base_configuration,

@@ -11,7 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from pyflink_on_spark._graph.physical_graph import execution_plan_json
-from pyflink_on_spark._job.submission.job import Job
+from pyflink_on_spark._job.job import Job
 from pyflink_on_spark._runtime.contract.plan import JobSettings, VertexPlan
 from pyflink_on_spark._runtime.elements.clock import SystemClock
 from pyflink_on_spark._runtime.operators.function_loop import FusableOperator, loop_texts

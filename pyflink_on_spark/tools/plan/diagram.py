@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pyflink_on_spark._compat.own_frames import CallSite
 from pyflink_on_spark._graph.physical_graph import PhysicalEdge, PhysicalNode, build_physical_graph
 from pyflink_on_spark._graph.stream_graph import Transformation
-from pyflink_on_spark._job.submission.job import Job
+from pyflink_on_spark._job.job import Job
 from pyflink_on_spark._runtime.elements.clock import WatermarkRhythm
 
 _PLAIN_NAMES = {

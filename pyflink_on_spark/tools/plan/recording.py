@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from pyflink_on_spark._compat.import_hook import install
-from pyflink_on_spark._job.submission.job import Job, install_engine, installed_engine
+from pyflink_on_spark._job.job import Job, install_engine, installed_engine
 from pyflink_on_spark.common import JobExecutionResult, JobStatus
 from pyflink_on_spark.common.job_execution_result import JobOutcome
 from pyflink_on_spark.tools.script_errors import tell_error

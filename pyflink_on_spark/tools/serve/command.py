@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from pyflink_on_spark._compat.errors import EnvironmentSetupError
-from pyflink_on_spark._job.submission.job import (
+from pyflink_on_spark._job.job import (
     base_configuration,
     set_base_configuration,
 )

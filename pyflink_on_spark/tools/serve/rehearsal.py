@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from pyflink_on_spark._job.submission.job import Job, install_engine, installed_engine
+from pyflink_on_spark._job.job import Job, install_engine, installed_engine
 from pyflink_on_spark._spark.engine import SparkEngine
 from pyflink_on_spark._spark.jobs.streaming_job import StreamingJob
 from pyflink_on_spark.common import Configuration, Types, WatermarkStrategy

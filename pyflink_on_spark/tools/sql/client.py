@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from pyflink_on_spark._compat.errors import JobCancelledError
-from pyflink_on_spark._job.submission.job import base_configuration
+from pyflink_on_spark._job.job import base_configuration
 from pyflink_on_spark._options.checkpointing import SAVEPOINT_DIRECTORY
 from pyflink_on_spark._options.flink import BATCH, RUNTIME_MODE
 from pyflink_on_spark._options.secrets import masked

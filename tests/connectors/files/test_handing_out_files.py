@@ -8,7 +8,7 @@ from pyflink_on_spark._connectors.files.config import FileSourceConfig
 from pyflink_on_spark._connectors.files.source import FilesDone, SplitFileSource
 from pyflink_on_spark._connectors.formats.file_format import FileSplit, TextLines
 from pyflink_on_spark._connectors.hybrid import SourceChain
-from pyflink_on_spark._runtime.contract.connector.enumerator import MOST_AHEAD, AskingReader
+from pyflink_on_spark._runtime.contract.connector import MOST_AHEAD, AskingReader
 from tests.connectors.reading import checkpoint, context_of, readers_of, take
 from tests.runtime.harness import FakeClock
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pyflink_on_spark._connectors.builtin.collection import CollectionSource, NumberSequence
+from pyflink_on_spark._connectors.builtin import CollectionSource, NumberSequence
 from pyflink_on_spark._runtime.elements.bundle import BUNDLE_SIZE
 from pyflink_on_spark.common.typeinfo import Types
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pyflink_on_spark._connectors.builtin.collection import NumberSequence
+from pyflink_on_spark._connectors.builtin import NumberSequence
 from pyflink_on_spark._connectors.hybrid import SourceChain
 from pyflink_on_spark._runtime.contract.connector import SourceReader, WatermarkRule
 from pyflink_on_spark._runtime.elements.bundle import Bundle, ChannelStatus, Watermark

@@ -99,7 +99,7 @@ def test_an_earlier_snapshot_is_read(folders, table):
 
 @pytest.mark.parametrize("restarts", [False, True])
 def test_a_streaming_job_writes_each_row_once(folders, table, restarts):
-    from pyflink_on_spark._job.submission.job import install_engine
+    from pyflink_on_spark._job.job import install_engine
 
     install_engine(LocalEngine(checkpoint_each_turn=True, restart_each_checkpoint=restarts))
     options = {

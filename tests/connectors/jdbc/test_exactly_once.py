@@ -12,7 +12,7 @@ import pytest
 
 from pyflink_on_spark._connectors.jdbc.database import JdbcError
 from pyflink_on_spark._connectors.jdbc.sink import RowsOfCheckpoint
-from pyflink_on_spark._runtime.contract.connector.sink import pack
+from pyflink_on_spark._runtime.contract.connector import pack
 from pyflink_on_spark.common import Row, Types
 from pyflink_on_spark.datastream import StreamExecutionEnvironment
 from pyflink_on_spark.extensions import jdbc_exactly_once_sink

@@ -10,7 +10,7 @@ import pytest
 
 from pyflink_on_spark._connectors.kafka.producer import Transactions, _defaults
 from pyflink_on_spark._connectors.kafka.records import TransactionBatch
-from pyflink_on_spark._runtime.contract.connector.sink import pack
+from pyflink_on_spark._runtime.contract.connector import pack
 
 PRODUCE, ADD_OFFSETS, COMMIT_OFFSETS, END = 0, 25, 28, 26
 

@@ -10,7 +10,7 @@ from pyarrow import parquet
 
 from pyflink_on_spark._connectors.hybrid import SourceChain
 from pyflink_on_spark._connectors.spark_rows.source import BatchFolder, StagedRows
-from pyflink_on_spark._job.submission.job import Job
+from pyflink_on_spark._job.job import Job
 from pyflink_on_spark._runtime.contract.plan import (
     JobSettings,
     OperatorChainPlan,

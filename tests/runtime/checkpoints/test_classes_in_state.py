@@ -63,10 +63,10 @@ HOST = textwrap.dedent("""
     stages, settings = pickle.loads(plan)
     from pyflink_on_spark._runtime.elements.clock import SystemClock
     from pyflink_on_spark._runtime.elements.immutability import deserialize
-    from pyflink_on_spark._runtime.state.disk.store import DiskSettings
-    from pyflink_on_spark._runtime.state.disk.store import StateSettings
+    from pyflink_on_spark._runtime.state.disk import DiskSettings
+    from pyflink_on_spark._runtime.state.disk import StateSettings
     from pyflink_on_spark._runtime.checkpoints.checkpoint import Restore
-    from pyflink_on_spark.testing.local_hosts import LocalHosts
+    from pyflink_on_spark.testing.local_engine import LocalHosts
 
     collected = []
     driver = lambda channel: lambda things: collected.extend(map(deserialize, things))

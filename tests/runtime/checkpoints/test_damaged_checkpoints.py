@@ -17,13 +17,12 @@ from pyflink_on_spark._runtime.checkpoints.checkpoint import (
     read_states,
     verify,
 )
-from pyflink_on_spark._runtime.checkpoints.checkpoint_files import folder
+from pyflink_on_spark._runtime.checkpoints.checkpoint_files import folder, store_frames
 from pyflink_on_spark._runtime.checkpoints.slot_state import (
     OperatorSubtaskState,
     TaskStateSnapshot,
     records_of,
 )
-from pyflink_on_spark._runtime.checkpoints.stored_frames import store_frames
 from pyflink_on_spark._runtime.contract.connector import LargeCommittable
 from pyflink_on_spark._runtime.state.operator_state import OperatorSnapshot
 from tests.runtime.checkpoints.checkpointed import write_file

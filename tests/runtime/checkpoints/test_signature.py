@@ -19,12 +19,11 @@ from pyflink_on_spark._runtime.checkpoints.checkpoint import (
     read_metadata,
     restored_states,
 )
-from pyflink_on_spark._runtime.checkpoints.checkpoint_files import folder
+from pyflink_on_spark._runtime.checkpoints.checkpoint_files import folder, store_frames
 from pyflink_on_spark._runtime.checkpoints.forked_records import ForkedRecords
 from pyflink_on_spark._runtime.checkpoints.slot_state import records_of
 from pyflink_on_spark._runtime.checkpoints.snapshot_writer import BASE, DELTA, WHOLE
 from pyflink_on_spark._runtime.checkpoints.state_file import HeadsDigest
-from pyflink_on_spark._runtime.checkpoints.stored_frames import store_frames
 from pyflink_on_spark.state import CheckpointContents, SavepointWriter
 from tests.hostile.test_forged_checkpoints import forge, records
 from tests.runtime.checkpoints.checkpointed import (

@@ -17,14 +17,13 @@ from pyflink_on_spark._runtime.checkpoints.checkpoint import (
     read_committables,
     read_metadata,
 )
-from pyflink_on_spark._runtime.checkpoints.checkpoint_files import folder
-from pyflink_on_spark._runtime.checkpoints.stored_frames import (
+from pyflink_on_spark._runtime.checkpoints.checkpoint_files import (
     files_of_frames,
+    folder,
     in_folder,
     store_frames,
 )
-from pyflink_on_spark._runtime.contract.connector import LargeCommittable
-from pyflink_on_spark._runtime.contract.connector.sink import pack, unpack
+from pyflink_on_spark._runtime.contract.connector import LargeCommittable, pack, unpack
 from pyflink_on_spark.state import CheckpointContents, SavepointWriter
 
 MEGABYTE = 1024 * 1024
@@ -110,7 +109,7 @@ def test_a_savepoint_from_another_one_has_its_own_content(place, tmp_path, size)
 
 
 def test_stored_content_that_is_little_is_copied_with_its_file(place, tmp_path, monkeypatch):
-    monkeypatch.setattr("pyflink_on_spark._runtime.checkpoints.stored_frames._FEW", 0)
+    monkeypatch.setattr("pyflink_on_spark._runtime.checkpoints.checkpoint_files._FEW", 0)
     finish(place, store_frames([("a", rows(1, 10))], place, 3))
     monkeypatch.undo()
     there = folder(str(tmp_path / "new"))

@@ -8,7 +8,7 @@ from compat_tests.key_cases import PLANS, key_cases, recorded
 from pyflink_on_spark import common
 from pyflink_on_spark._runtime.elements.immutability import wrap_key
 from pyflink_on_spark._runtime.key_groups import KeyGroups, subtask_of_key_group
-from pyflink_on_spark._runtime.types import key_converter
+from pyflink_on_spark._runtime.types.converters import key_converter
 from pyflink_on_spark.common.typeinfo import PickledBytesTypeInfo
 
 CASES = key_cases(common)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pyflink_on_spark._runtime.metrics.group import Accumulators, Measurement, MetricReport
+from pyflink_on_spark._runtime.metrics import Accumulators, Measurement, MetricReport
 
 
 def merged(*reports):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pyflink_on_spark._runtime.metrics.group import Measurement, OperatorMetrics
+from pyflink_on_spark._runtime.metrics import Measurement, OperatorMetrics
 
 
 class Clock:

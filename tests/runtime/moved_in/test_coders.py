@@ -10,7 +10,7 @@ import struct
 import pytest
 
 from pyflink_on_spark._compat.errors import CheckpointError
-from pyflink_on_spark._runtime.moved_in.coders import DataInput, load, own_module, reader_of
+from pyflink_on_spark._runtime.coders import DataInput, load, own_module, reader_of
 from pyflink_on_spark.common import Row, Types
 from pyflink_on_spark.common.time import Instant
 from pyflink_on_spark.common.typeinfo import LocalTimeTypeInfo

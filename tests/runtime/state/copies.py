@@ -15,7 +15,7 @@ from pyflink_on_spark._runtime.checkpoints.state_file import (
     StoredFile,
     stored_records,
 )
-from pyflink_on_spark._runtime.state.disk.store import DiskStore
+from pyflink_on_spark._runtime.state.disk import DiskStore
 from pyflink_on_spark._runtime.state.time_to_live import StateTable
 
 

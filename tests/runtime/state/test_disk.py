@@ -8,7 +8,7 @@ import pytest
 
 from pyflink_on_spark._runtime.elements.immutability import wrap_key
 from pyflink_on_spark._runtime.state.backend import KeyedStateBackend
-from pyflink_on_spark._runtime.state.disk.store import (
+from pyflink_on_spark._runtime.state.disk import (
     DiskSettings,
     DiskStore,
     decode_key,

@@ -20,10 +20,9 @@ from pyflink_on_spark._runtime.checkpoints.slot_state import (
 )
 from pyflink_on_spark._runtime.checkpoints.snapshot_writer import DELTA, WHOLE, SnapshotWriter
 from pyflink_on_spark._runtime.checkpoints.state_file import KEYED, StoredFile, stored_records
+from pyflink_on_spark._runtime.state import disk as store_module
 from pyflink_on_spark._runtime.state.backend import KeyedStateBackend
-from pyflink_on_spark._runtime.state.disk import store as store_module
-from pyflink_on_spark._runtime.state.disk.database import EntryDatabase
-from pyflink_on_spark._runtime.state.disk.store import DiskSettings, DiskStore
+from pyflink_on_spark._runtime.state.disk import DiskSettings, DiskStore, EntryDatabase
 from tests.effort import share
 from tests.runtime.harness import FakeClock
 from tests.runtime.state.copies import WaitingCopy

@@ -7,8 +7,8 @@ from typing import NamedTuple
 import pytest
 
 from pyflink_on_spark._compat.errors import PyFlinkOnSparkError
-from pyflink_on_spark._runtime.types import boundary_converter, key_converter
 from pyflink_on_spark._runtime.types.codec import NullValueError
+from pyflink_on_spark._runtime.types.converters import boundary_converter, key_converter
 from pyflink_on_spark.common.typeinfo import Types
 from pyflink_on_spark.common.types import Row
 

@@ -10,7 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pyflink_on_spark._runtime.types import boundary_converter, collect_converter, stream
+from pyflink_on_spark._runtime.types import converters
+from pyflink_on_spark._runtime.types.converters import boundary_converter, collect_converter
 from pyflink_on_spark.common.typeinfo import Types
 from pyflink_on_spark.common.types import Row, RowKind
 
@@ -78,7 +79,7 @@ def test_chunks_do_not_matter(typed_stream, size):
     for make in (boundary_converter, collect_converter):
         at_once = exact(make(type_info)(iter(values)))
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(stream, "_CHUNK", size)
+            patch.setattr(converters, "_CHUNK", size)
             assert exact(make(type_info)(iter(values))) == at_once
         assert exact(one for value in values for one in make(type_info)(iter([value]))) == at_once
 

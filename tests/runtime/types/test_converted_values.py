@@ -7,8 +7,12 @@ from decimal import Decimal
 
 import pytest
 
-from pyflink_on_spark._runtime.types import boundary_converter, collect_converter, java_text
 from pyflink_on_spark._runtime.types.codec import NullValueError
+from pyflink_on_spark._runtime.types.converters import (
+    boundary_converter,
+    collect_converter,
+    java_text,
+)
 from pyflink_on_spark.common.time import Instant
 from pyflink_on_spark.common.typeinfo import ExternalTypeInfo, LocalTimeTypeInfo, Types
 from pyflink_on_spark.common.types import Row, RowKind

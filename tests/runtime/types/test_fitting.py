@@ -8,10 +8,13 @@ from hypothesis import strategies as st
 
 from pyflink_on_spark._runtime.operators.function_loop import processes
 from pyflink_on_spark._runtime.operators.stateless import ConvertOperator
-from pyflink_on_spark._runtime.types import ConversionError, boundary_converter
-from pyflink_on_spark._runtime.types.codecs import codec_of
+from pyflink_on_spark._runtime.types.converters import (
+    ConversionError,
+    boundary_converter,
+    codec_of,
+    one_by_one,
+)
 from pyflink_on_spark._runtime.types.fitting import named_in, stored_test, unchanged_test
-from pyflink_on_spark._runtime.types.stream import one_by_one
 from pyflink_on_spark.common import Row, Types
 from tests.runtime.harness import Harness
 

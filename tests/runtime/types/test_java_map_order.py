@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pyflink_on_spark._runtime.types import java_text
+from pyflink_on_spark._runtime.types.converters import java_text
 from pyflink_on_spark.common.typeinfo import Types
 
 OBSERVED = [

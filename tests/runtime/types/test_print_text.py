@@ -6,7 +6,7 @@ import datetime as dt
 
 import pytest
 
-from pyflink_on_spark._runtime.types import java_text, print_text
+from pyflink_on_spark._runtime.types.converters import java_text, print_text
 from pyflink_on_spark.common.typeinfo import Types
 from pyflink_on_spark.common.types import Row, RowKind
 

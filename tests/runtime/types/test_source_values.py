@@ -8,8 +8,8 @@ from types import SimpleNamespace
 
 import pytest
 
-from pyflink_on_spark._runtime.types import source_converter
 from pyflink_on_spark._runtime.types.codec import NullValueError
+from pyflink_on_spark._runtime.types.converters import source_converter
 from pyflink_on_spark.common.time import Instant
 from pyflink_on_spark.common.typeinfo import Types
 from pyflink_on_spark.common.types import Row, RowKind

@@ -9,7 +9,7 @@ from typing import Any
 
 from pyflink_on_spark._compat.errors import CheckpointError
 from pyflink_on_spark._job.checkpoints.checkpoint_settings import CheckpointSettings
-from pyflink_on_spark._job.submission.job import COMPLETED, FAILED, CheckpointRecord
+from pyflink_on_spark._job.job import COMPLETED, FAILED, CheckpointRecord
 from pyflink_on_spark._operate.server.rest.overview import subtasks_of
 from pyflink_on_spark._operate.server.rest.routing import (
     BAD_REQUEST,

@@ -9,7 +9,7 @@ from dataclasses import asdict
 from typing import Any
 
 from pyflink_on_spark._compat.errors import CheckpointError
-from pyflink_on_spark._job.submission.job import FailureRecord, Job
+from pyflink_on_spark._job.job import FailureRecord, Job
 from pyflink_on_spark._operate.metrics.samples import records_out
 from pyflink_on_spark._operate.server.rest.overview import task_counts, task_state
 from pyflink_on_spark._operate.server.rest.routing import (

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from pyflink_on_spark._connectors.builtin.collection import NumberSequence
+from pyflink_on_spark._connectors.builtin import NumberSequence
 from pyflink_on_spark._connectors.generator import PerSecond
 from pyflink_on_spark._runtime.contract.connector import Source, SourceReader, share_of
 from pyflink_on_spark._runtime.elements.bundle import BUNDLE_SIZE, Bundle

@@ -7,7 +7,7 @@ from collections import deque
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
-from pyflink_on_spark._connectors.builtin.driver_sinks import PrintSink
+from pyflink_on_spark._connectors.builtin import PrintSink
 from pyflink_on_spark._runtime.contract.connector import Sink, SinkWriter
 from pyflink_on_spark._runtime.contract.operator import Operator
 from pyflink_on_spark._sql.plan.nodes import ChangeKinds

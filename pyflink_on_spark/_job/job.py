@@ -44,7 +44,7 @@ from pyflink_on_spark._runtime.contract.plan import (
 from pyflink_on_spark._runtime.diagnosis.failure import gist_of
 from pyflink_on_spark._runtime.diagnosis.function_log import LOGS, DriverLog
 from pyflink_on_spark._runtime.elements.clock import Clock, SystemClock, WatermarkRhythm
-from pyflink_on_spark._runtime.metrics.group import METRICS, Accumulators
+from pyflink_on_spark._runtime.metrics import METRICS, Accumulators
 from pyflink_on_spark._runtime.operators.stateless import SinkOperator
 from pyflink_on_spark._runtime.task.subtask_threads import JobProgress
 from pyflink_on_spark._runtime.user_code.user_function import capture_classes

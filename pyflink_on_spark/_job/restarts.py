@@ -18,12 +18,11 @@ from pyflink_on_spark._compat.unsupported import Gap, raise_unsupported
 from pyflink_on_spark._job.checkpoints.checkpoint_settings import CheckpointSettings
 from pyflink_on_spark._job.checkpoints.checkpoint_writer import Hosts
 from pyflink_on_spark._job.checkpoints.coordinator import CheckpointCoordinator
-from pyflink_on_spark._job.submission.job import Job
+from pyflink_on_spark._job.job import Job
 from pyflink_on_spark._options import checkpointing as options
 from pyflink_on_spark._options.secrets import masked_text
 from pyflink_on_spark._runtime.checkpoints.checkpoint import Restore, restored_positions
-from pyflink_on_spark._runtime.checkpoints.checkpoint_files import Folder
-from pyflink_on_spark._runtime.checkpoints.stored_frames import step
+from pyflink_on_spark._runtime.checkpoints.checkpoint_files import Folder, step
 from pyflink_on_spark._runtime.contract.connector import SplitEnumerator, UnreadSplit
 from pyflink_on_spark._runtime.contract.plan import JobSettings, StagePlan
 from pyflink_on_spark._runtime.elements.clock import Clock

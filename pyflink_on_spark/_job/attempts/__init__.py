@@ -1,1 +1,0 @@
-"""Attempts of a job: splits, orders from outside, and restarts."""

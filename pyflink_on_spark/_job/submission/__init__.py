@@ -1,1 +1,0 @@
-"""A job as an engine receives it: its translation, its configuration and its history."""
