@@ -67,11 +67,9 @@ CIRCLES_OF_PYFLINK = [
     {
         f"pyflink_on_spark.datastream.data_stream.{name}"
         for name in (
-            "cached_data_stream",
             "connected_streams",
             "data_stream",
             "keyed_stream",
-            "partitioned_stream",
             "windowed_stream",
         )
     },
@@ -83,7 +81,6 @@ CIRCLES_OF_PYFLINK = [
             "functions._virtual_subclasses",
             "functions.async_functions",
             "state",
-            "state.descriptors",
         )
     },
 ]

@@ -120,15 +120,14 @@ _ORIGINS = {
         "ProcessAllWindowFunction ProcessFunction ProcessWindowFunction ReduceFunction "
         "RuntimeContext SinkFunction SourceFunction WindowFunction"
     ),
-    ".datastream.functions.broadcast_functions": "IN1 IN2",
+    ".datastream.functions.process_functions": "IN1 IN2",
     ".datastream.functions.window_functions": "IN KEY OUT W W2",
     ".datastream.output_tag": "OutputTag",
     ".datastream.slot_sharing_group": "SlotSharingGroup",
     ".datastream.state": (
-        "AggregatingStateDescriptor ListStateDescriptor MapStateDescriptor ReducingState "
-        "ReducingStateDescriptor StateDescriptor"
+        "AggregatingStateDescriptor K ListStateDescriptor MapStateDescriptor ReducingState "
+        "ReducingStateDescriptor StateDescriptor T V"
     ),
-    ".datastream.state.kinds": "K T V",
     ".datastream.utils": (
         "ResultTypeQueryable convert_to_python_obj create_hadoop_configuration "
         "create_java_properties"

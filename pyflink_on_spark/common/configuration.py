@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import Any, ClassVar, Self, TypeVar
 
 from pyflink_on_spark._compat.missing_names import missing_name
-from pyflink_on_spark._options.option import parsed
+from pyflink_on_spark._options.option import Option, parsed
 from pyflink_on_spark._options.option_text import (
     double_text,
     option_text,
@@ -16,6 +16,7 @@ from pyflink_on_spark._options.option_text import (
     parse_long,
     parse_python_yaml,
 )
+from pyflink_on_spark._options.registry import note_option
 from pyflink_on_spark._options.secrets import HIDDEN, is_secret
 from pyflink_on_spark.common._java_handles import own_handle
 
@@ -233,3 +234,30 @@ def _shown(key: str, value: object) -> str:
 
 
 __getattr__ = missing_name(__name__)
+
+
+class OptionsView:
+    """Reads and writes options of a configuration.
+
+    Args:
+        configuration: where the values are.
+    """
+
+    _checked: ClassVar[tuple[Option[Any], ...]]
+    """The options that ``configure`` looks at."""
+
+    def __init__(self, configuration: Configuration) -> None:
+        self._configuration = configuration
+
+    def _check(self) -> None:
+        """Raise ValueError if an option that ``configure`` looks at has an impossible value."""
+        for option in self._checked:
+            self._read(option)
+
+    def _read(self, option: Option[Any]) -> Any:
+        return option.read(values_of(self._configuration))
+
+    def _write(self, option: Option[Any], value: object) -> Self:
+        option.write(values_of(self._configuration), value)
+        note_option(values_of(self._configuration), option)
+        return self

@@ -10,8 +10,7 @@ from pyflink_on_spark._options import checkpointing as options
 from pyflink_on_spark._options import flink
 from pyflink_on_spark._options.option import Option
 from pyflink_on_spark.common._java_handles import own_handle
-from pyflink_on_spark.common._options_view import OptionsView
-from pyflink_on_spark.common.configuration import Configuration
+from pyflink_on_spark.common.configuration import Configuration, OptionsView
 from pyflink_on_spark.common.time import Duration
 from pyflink_on_spark.datastream.checkpoint_storage import (
     CheckpointStorage,

@@ -54,7 +54,7 @@ from pyflink_on_spark.datastream.checkpointing_mode import CheckpointingMode
 from pyflink_on_spark.datastream.connectors.file_system import FileSource, StreamFormat
 from pyflink_on_spark.datastream.data_stream import DataStream
 from pyflink_on_spark.datastream.data_stream.flow import add_operator
-from pyflink_on_spark.datastream.data_stream.parallelism import checked_max_parallelism
+from pyflink_on_spark.datastream.data_stream.operator_settings import checked_max_parallelism
 from pyflink_on_spark.datastream.execution_mode import RuntimeExecutionMode
 from pyflink_on_spark.datastream.slot_sharing_group import SlotSharingGroup
 from pyflink_on_spark.datastream.state_backend import read_state_backend, write_state_backend

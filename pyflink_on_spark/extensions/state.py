@@ -11,8 +11,7 @@ from pyflink_on_spark._runtime.state import map_state as sorted_map_state
 from pyflink_on_spark._runtime.user_code.user_function import PlainFunction
 from pyflink_on_spark.common.typeinfo import TypeInformation, Types
 from pyflink_on_spark.datastream.functions import Function, RuntimeContext
-from pyflink_on_spark.datastream.state import AppendingState, MapState
-from pyflink_on_spark.datastream.state.descriptors import StateDescriptor
+from pyflink_on_spark.datastream.state import AppendingState, MapState, StateDescriptor
 
 K = TypeVar("K")
 V = TypeVar("V")

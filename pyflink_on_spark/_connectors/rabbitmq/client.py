@@ -8,7 +8,7 @@ import math
 import ssl
 from collections.abc import Callable
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from pyflink_on_spark._compat.errors import PyFlinkOnSparkError
 from pyflink_on_spark._compat.optional_package import optional_package
@@ -17,10 +17,6 @@ from pyflink_on_spark._connectors.rabbitmq.config import (
     RMQConnection,
 )
 from pyflink_on_spark._connectors.reachability import Reachability
-
-if TYPE_CHECKING:
-    pass
-
 
 _pika_log = logging.getLogger("pika")
 _RECOVERY_INTERVAL = 5000

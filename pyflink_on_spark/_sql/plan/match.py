@@ -4,12 +4,8 @@ from __future__ import annotations
 
 import enum
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from pyflink_on_spark._sql.plan.expressions import AggregateInvocation, InputRef, Typed
-
-if TYPE_CHECKING:
-    pass
 from pyflink_on_spark._sql.plan.nodes import SortKey, Unary
 
 ALL_ROWS = "*"

@@ -10,21 +10,28 @@ from pyflink_on_spark.common.data_types.atomic import (
     CharType,
     DataType,
     DateType,
+    DayTimeIntervalType,
     DecimalType,
     DoubleType,
     FloatType,
     FractionalType,
     IntegralType,
     IntType,
+    ListViewType,
     LocalZonedTimestampType,
+    MapViewType,
     NullType,
     NumericType,
+    RawType,
+    Resolution,
     SmallIntType,
     TimestampType,
     TimeType,
     TinyIntType,
+    UserDefinedType,
     VarBinaryType,
     VarCharType,
+    YearMonthIntervalType,
     ZonedTimestampType,
 )
 from pyflink_on_spark.common.data_types.composite import (
@@ -35,17 +42,6 @@ from pyflink_on_spark.common.data_types.composite import (
     RowType,
 )
 from pyflink_on_spark.common.data_types.factory import DataTypes
-from pyflink_on_spark.common.data_types.intervals import (
-    DayTimeIntervalType,
-    Resolution,
-    YearMonthIntervalType,
-)
-from pyflink_on_spark.common.data_types.special import (
-    ListViewType,
-    MapViewType,
-    RawType,
-    UserDefinedType,
-)
 
 __all__ = [
     "ArrayType",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from pyflink_on_spark.common.data_types.atomic import DataType
+from pyflink_on_spark.common.data_types.atomic import DataType, expect_type
 from pyflink_on_spark.common.types import Row, RowKind, _create_row
 
 
@@ -18,7 +18,7 @@ class _ElementsType(DataType):
     """
 
     def __init__(self, element_type, nullable=True):
-        _expect_type(element_type, "element_type")
+        expect_type(element_type, "element_type")
         super().__init__(nullable)
         self.element_type = element_type
 
@@ -57,8 +57,8 @@ class MapType(DataType):
     """
 
     def __init__(self, key_type, value_type, nullable=True):
-        _expect_type(key_type, "key_type")
-        _expect_type(value_type, "value_type")
+        expect_type(key_type, "key_type")
+        expect_type(value_type, "value_type")
         super().__init__(nullable)
         self.key_type = key_type
         self.value_type = value_type
@@ -100,7 +100,7 @@ class RowField:
     """
 
     def __init__(self, name, data_type, description=None):
-        _expect_type(data_type, "data_type")
+        expect_type(data_type, "data_type")
         assert isinstance(name, str), f"field name {name} should be string"
         self.name = name
         self.data_type = data_type
@@ -218,7 +218,3 @@ class RowType(DataType):
         if hasattr(obj, "__dict__"):
             return map(vars(obj).get, self.names)
         raise ValueError(f"Unexpected tuple {obj!r} with RowType")
-
-
-def _expect_type(value: object, name: str) -> None:
-    assert isinstance(value, DataType), f"{name} {value} should be an instance of {DataType}"

@@ -9,18 +9,24 @@ from pyflink_on_spark.common.data_types.atomic import (
     CharType,
     DataType,
     DateType,
+    DayTimeIntervalType,
     DecimalType,
     DoubleType,
     FloatType,
     IntType,
+    ListViewType,
     LocalZonedTimestampType,
+    MapViewType,
     NullType,
+    Resolution,
     SmallIntType,
     TimestampType,
     TimeType,
     TinyIntType,
     VarBinaryType,
     VarCharType,
+    YearMonthIntervalType,
+    interval,
 )
 from pyflink_on_spark.common.data_types.composite import (
     ArrayType,
@@ -29,13 +35,6 @@ from pyflink_on_spark.common.data_types.composite import (
     RowField,
     RowType,
 )
-from pyflink_on_spark.common.data_types.intervals import (
-    DayTimeIntervalType,
-    Resolution,
-    YearMonthIntervalType,
-    interval,
-)
-from pyflink_on_spark.common.data_types.special import ListViewType, MapViewType
 
 _LONGEST = 0x7FFFFFFF
 

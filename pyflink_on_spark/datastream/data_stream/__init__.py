@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from pyflink_on_spark._compat.missing_names import missing_name
-from pyflink_on_spark.datastream.data_stream.cached_data_stream import CachedDataStream
-from pyflink_on_spark.datastream.data_stream.closeable_iterator import CloseableIterator
 from pyflink_on_spark.datastream.data_stream.connected_streams import (
     BroadcastConnectedStream,
     BroadcastStream,
     ConnectedStreams,
 )
-from pyflink_on_spark.datastream.data_stream.data_stream import DataStream, DataStreamSink
+from pyflink_on_spark.datastream.data_stream.data_stream import (
+    CachedDataStream,
+    CloseableIterator,
+    DataStream,
+    DataStreamSink,
+)
 from pyflink_on_spark.datastream.data_stream.keyed_stream import KeyedStream
 from pyflink_on_spark.datastream.data_stream.windowed_stream import (
     WINDOW_STATE_NAME as WINDOW_STATE_NAME,

@@ -2,30 +2,41 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from operator import attrgetter, itemgetter
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn, Self
 
 from pyflink_on_spark._compat.recorded import note_recorded
 from pyflink_on_spark._compat.renamed_parameters import renamed
 from pyflink_on_spark._connectors.builtin import CollectSink, PrintSink
-from pyflink_on_spark._graph.stream_graph import Aligned, Edge, Transformation
+from pyflink_on_spark._graph.stream_graph import Aligned, Chaining, Edge, Transformation
+from pyflink_on_spark._runtime.contract.plan import (
+    BroadcastPartitioner,
+    CustomPartitioner,
+    ForwardPartitioner,
+    RebalancePartitioner,
+    RescalePartitioner,
+    ShufflePartitioner,
+)
 from pyflink_on_spark._runtime.contract.plan import Partitioner as RuntimePartitioner
 from pyflink_on_spark._runtime.operators.async_wait import AsyncWaitOperator
 from pyflink_on_spark._runtime.operators.process import ProcessOperator
 from pyflink_on_spark._runtime.operators.stateless import (
+    DropKeyOperator,
     FilterOperator,
     FlatMapOperator,
     IdentityOperator,
     MapOperator,
+    PartitionOperator,
     ProjectOperator,
     SelectKeyOperator,
     TextOperator,
 )
 from pyflink_on_spark._runtime.operators.timestamps import AssignTimestamps
 from pyflink_on_spark._runtime.user_code.user_function import UserFunction
-from pyflink_on_spark.common import WatermarkStrategy
+from pyflink_on_spark.common import ExecutionConfig, WatermarkStrategy
 from pyflink_on_spark.common.typeinfo import (
     BasicArrayTypeInfo,
     ObjectArrayTypeInfo,
@@ -37,29 +48,192 @@ from pyflink_on_spark.common.typeinfo import (
     Types,
 )
 from pyflink_on_spark.datastream._inner import flow_of
-from pyflink_on_spark.datastream.data_stream.closeable_iterator import CloseableIterator
 from pyflink_on_spark.datastream.data_stream.flow import (
     Flow,
     add_operator,
     declared_type,
     user_function,
 )
-from pyflink_on_spark.datastream.data_stream.operator_settings import OperatorSettings
-from pyflink_on_spark.datastream.data_stream.partitioned_stream import (
-    BAD_KEY_SELECTOR,
-    PartitionedStream,
+from pyflink_on_spark.datastream.data_stream.operator_settings import (
+    OperatorSettings,
+    WithoutOperator,
+    checked_max_parallelism,
 )
 from pyflink_on_spark.datastream.functions import (
     FilterFunction,
     FlatMapFunction,
     KeySelector,
     MapFunction,
+    Partitioner,
     ProcessFunction,
 )
 from pyflink_on_spark.datastream.output_tag import OutputTag
+from pyflink_on_spark.datastream.state import MapStateDescriptor
 
 if TYPE_CHECKING:
     from pyflink_on_spark.datastream.functions import AsyncFunction, AsyncRetryStrategy
+
+_NO_BUFFER_TIMEOUT = -1
+
+
+class EmittedStream(OperatorSettings):
+    """A stream as its operator emits it: the operator's settings, and the elements' type."""
+
+    _flow: Flow
+
+    @property
+    def _transformation(self) -> Transformation:
+        return self._flow.transformation
+
+    def get_name(self) -> str:
+        """Return the operator's name."""
+        return self._transformation.name
+
+    def set_max_parallelism(self, max_parallelism: int) -> Self:
+        """Set the operator's number of key groups, above which its parallelism cannot grow.
+
+        Raises:
+            TypeError: it is no int.
+            ValueError: it is not from 1 to 32768.
+        """
+        self._transformation.max_parallelism = checked_max_parallelism(max_parallelism)
+        return self
+
+    def get_type(self) -> TypeInformation:
+        """Return the type of the elements."""
+        type_info = self._flow.type_info
+        if isinstance(type_info, RowTypeInfo):
+            types = type_info.get_field_types()
+            names = type_info._field_names or [f"f{index}" for index in range(len(types))]
+            return RowTypeInfo(types, list(names))
+        return type_info
+
+    def get_execution_environment(self):
+        """Return the environment that the stream belongs to."""
+        return self._flow.environment
+
+    def get_execution_config(self) -> ExecutionConfig:
+        """Return the environment's execution config."""
+        return self._flow.environment.get_config()
+
+    def force_non_parallel(self) -> Self:
+        """Make the operator one that can have only one subtask."""
+        self._transformation.parallel = False
+        return self
+
+    def set_buffer_timeout(self, timeout_millis: int) -> Self:
+        """Set how long the operator may hold back elements.
+
+        Args:
+            timeout_millis: in ms; -1 until a buffer is full.
+
+        Raises:
+            ValueError: the timeout is less than -1.
+
+        On Spark: recorded; a buffer is sent when it is full or its subtask is idle, or after
+        about 100 ms.
+        """
+        if timeout_millis < _NO_BUFFER_TIMEOUT:
+            raise ValueError("timeout must be >= -1")
+        return self
+
+    def start_new_chain(self) -> Self:
+        """Let a new task begin with the operator.
+
+        On Spark: only the names of tasks change; operators that need no exchange still run
+        together.
+        """
+        self._transformation.chaining = Chaining.HEAD
+        return self
+
+
+PARTITION_NAME = "_partition_custom_map_operator"
+VALUES_NAME = "_keyed_stream_values_operator"
+BAD_KEY_SELECTOR = "Parameter key_selector should be type of KeySelector or a callable function."
+
+
+class PartitionedStream(EmittedStream):
+    """A stream whose partitioning can be chosen."""
+
+    @abstractmethod
+    def _partitioned(self, partitioner: RuntimePartitioner) -> DataStream:
+        """Return a stream whose elements are distributed by a partitioner."""
+
+    @abstractmethod
+    def _then(
+        self, name: str, operator: Any, type_info: TypeInformation, **settings: Any
+    ) -> DataStream:
+        """Add an operator, and return the stream of its results."""
+
+    def rebalance(self) -> DataStream:
+        """Spread the elements evenly over all subtasks of the next operator."""
+        return self._partitioned(RebalancePartitioner())
+
+    def rescale(self) -> DataStream:
+        """Spread the elements evenly over a subtask's own share of the next operator's subtasks."""
+        return self._partitioned(RescalePartitioner())
+
+    def shuffle(self) -> DataStream:
+        """Spread the elements at random."""
+        return self._partitioned(ShufflePartitioner())
+
+    def forward(self) -> DataStream:
+        """Send what subtask i emits to subtask i of the next operator."""
+        return self._partitioned(ForwardPartitioner())
+
+    def broadcast(
+        self,
+        broadcast_state_descriptor: MapStateDescriptor | None = None,
+        *other_broadcast_state_descriptors: MapStateDescriptor,
+    ):
+        """Send every element to every subtask of the next operator.
+
+        Args:
+            broadcast_state_descriptor: makes it a BroadcastStream, to be connected with another
+                stream, with this broadcast state.
+            other_broadcast_state_descriptors: further broadcast states.
+        """
+        from pyflink_on_spark.datastream.data_stream.connected_streams import BroadcastStream
+
+        stream = self._partitioned(BroadcastPartitioner())
+        if broadcast_state_descriptor is None:
+            return stream
+        descriptors = [broadcast_state_descriptor, *other_broadcast_state_descriptors]
+        for descriptor in descriptors:
+            if not isinstance(descriptor, MapStateDescriptor):
+                raise TypeError("broadcast_state_descriptor must be MapStateDescriptor")
+        return BroadcastStream(stream, descriptors)
+
+    def partition_custom(
+        self,
+        partitioner: Callable | Partitioner,
+        key_selector: Callable | KeySelector,
+    ) -> DataStream:
+        """Choose the next operator's subtask for each element.
+
+        Args:
+            partitioner: gets the key and the number of subtasks, returns the index of one.
+            key_selector: finds the key of an element.
+
+        Raises:
+            TypeError: if one of them is not callable, or cannot be pickled.
+        """
+        chooser = user_function(
+            partitioner,
+            Partitioner,
+            "partition",
+            "Parameter partitioner should be type of Partitioner or a callable function.",
+        )
+        selector = user_function(key_selector, KeySelector, "get_key", BAD_KEY_SELECTOR)
+        operator = PartitionOperator(chooser, selector)
+        placed = self._beside_input(PARTITION_NAME, operator)
+        spread = placed._partitioned(CustomPartitioner())
+        return spread._then(VALUES_NAME, DropKeyOperator(), self.get_type(), aligned=Aligned.READER)
+
+    def _beside_input(self, name: str, operator: object) -> DataStream:
+        """Add an operator in the subtasks of its input, whatever partitioning was asked for."""
+        forwarded = self._partitioned(ForwardPartitioner())
+        return forwarded._then(name, operator, self.get_type(), aligned=Aligned.INPUT)
 
 
 KEY_BY_NAME = "_stream_key_by_map_operator"
@@ -339,7 +513,6 @@ class DataStream(PartitionedStream):
         On Spark: each job computes the elements again.
         """
         note_recorded("DataStream.cache()", "each job computes the elements again")
-        from pyflink_on_spark.datastream.data_stream.cached_data_stream import CachedDataStream
 
         return CachedDataStream(self._flow)
 
@@ -489,3 +662,61 @@ class DataStreamSink(OperatorSettings):
     @property
     def _transformation(self) -> Transformation:
         return self._j_data_stream_sink
+
+
+class CloseableIterator:
+    """The elements of a running job, as they come. Closing it ends the job.
+
+    Args:
+        j_closeable_iterator: a generator of the elements.
+        type_info: their type.
+    """
+
+    def __init__(self, j_closeable_iterator, type_info: TypeInformation | None = None):
+        self._elements = j_closeable_iterator
+        self._type_info = type_info
+
+    def __iter__(self):
+        return self
+
+    def __next__(self):
+        return self.next()
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, exc_type, exc_val, exc_tb):
+        self.close()
+
+    def next(self) -> Any:
+        """Return the next element.
+
+        Raises:
+            StopIteration: when the job has ended.
+            JobExecutionError: when it has failed.
+        """
+        return next(self._elements)
+
+    def close(self) -> None:
+        """End the job, if it still runs."""
+        self._elements.close()
+
+
+class CachedDataStream(WithoutOperator, DataStream):
+    """A stream that later jobs of the environment use again; made by ``cache()``.
+
+    On Spark: each job computes the elements again, as PyFlink does where jobs share no cluster. For
+    elements that are dear to compute write them to files once, and read those.
+    """
+
+    _class_name = "CachedDataStream"
+
+    def invalidate(self) -> None:
+        """Drop the cached elements, so that the next job computes them again.
+
+        On Spark: nothing is kept.
+        """
+
+    def set_description(self, description: str) -> NoReturn:
+        """Raise: a cached stream has no operator of its own."""
+        raise Exception("Set description for CachedDataStream is not supported.")

@@ -25,12 +25,12 @@ from pyflink_on_spark._runtime.user_code.user_function import UserFunction
 from pyflink_on_spark.common.typeinfo import TypeInformation, Types
 from pyflink_on_spark.datastream.data_stream.data_stream import (
     PAIRS_NAME,
+    VALUES_NAME,
     DataStream,
     DataStreamSink,
 )
 from pyflink_on_spark.datastream.data_stream.flow import declared_type, user_function
-from pyflink_on_spark.datastream.data_stream.partitioned_stream import VALUES_NAME
-from pyflink_on_spark.datastream.data_stream.without_operator import WithoutOperator
+from pyflink_on_spark.datastream.data_stream.operator_settings import WithoutOperator
 from pyflink_on_spark.datastream.functions import (
     KeyedProcessFunction,
     KeySelector,

@@ -10,29 +10,36 @@ from pyflink_on_spark.datastream.functions.async_functions import (
     AsyncRetryPredicate,
     AsyncRetryStrategy,
 )
-from pyflink_on_spark.datastream.functions.base import (
-    Function,
-    FunctionWrapper,
-    ReduceFunctionWrapper,
-)
-from pyflink_on_spark.datastream.functions.broadcast_functions import (
-    BaseBroadcastProcessFunction,
-    BroadcastProcessFunction,
-    KeyedBroadcastProcessFunction,
-)
 from pyflink_on_spark.datastream.functions.element_functions import (
     AggregateFunction,
     CoFlatMapFunction,
     CoMapFunction,
     FilterFunction,
     FlatMapFunction,
+    Function,
+    FunctionWrapper,
+    JavaFunctionWrapper,
     KeySelector,
     MapFunction,
     NullByteKeySelector,
     Partitioner,
     ReduceFunction,
+    ReduceFunctionWrapper,
+    SinkFunction,
+    SourceFunction,
 )
-from pyflink_on_spark.datastream.functions.internal_window_functions import (
+from pyflink_on_spark.datastream.functions.process_functions import (
+    BaseBroadcastProcessFunction,
+    BroadcastProcessFunction,
+    CoProcessFunction,
+    KeyedBroadcastProcessFunction,
+    KeyedCoProcessFunction,
+    KeyedProcessFunction,
+    ProcessFunction,
+)
+from pyflink_on_spark.datastream.functions.runtime_context import KeyedStateStore, RuntimeContext
+from pyflink_on_spark.datastream.functions.window_functions import (
+    AllWindowFunction,
     InternalIterableAllWindowFunction,
     InternalIterableProcessAllWindowFunction,
     InternalIterableProcessWindowFunction,
@@ -44,21 +51,6 @@ from pyflink_on_spark.datastream.functions.internal_window_functions import (
     InternalSingleValueProcessWindowFunction,
     InternalSingleValueWindowFunction,
     InternalWindowFunction,
-)
-from pyflink_on_spark.datastream.functions.process_functions import (
-    CoProcessFunction,
-    KeyedCoProcessFunction,
-    KeyedProcessFunction,
-    ProcessFunction,
-)
-from pyflink_on_spark.datastream.functions.runtime_context import KeyedStateStore, RuntimeContext
-from pyflink_on_spark.datastream.functions.source_and_sink import (
-    JavaFunctionWrapper,
-    SinkFunction,
-    SourceFunction,
-)
-from pyflink_on_spark.datastream.functions.window_functions import (
-    AllWindowFunction,
     PassThroughAllWindowFunction,
     PassThroughWindowFunction,
     ProcessAllWindowFunction,

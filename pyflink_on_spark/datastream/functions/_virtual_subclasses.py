@@ -13,7 +13,7 @@ from pyflink_on_spark._runtime.state import keyed_state as value_state
 from pyflink_on_spark._runtime.state import map_state, operator_state, timers
 from pyflink_on_spark._runtime.windows.operation import StateOfNamespace
 from pyflink_on_spark.datastream import state
-from pyflink_on_spark.datastream.functions import broadcast_functions as broadcast
+from pyflink_on_spark.datastream.functions import process_functions as broadcast
 from pyflink_on_spark.datastream.functions.process_functions import (
     CoProcessFunction,
     KeyedCoProcessFunction,

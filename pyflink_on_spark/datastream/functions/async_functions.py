@@ -7,7 +7,7 @@ from collections.abc import Callable
 from enum import Enum
 from typing import Generic, TypeVar
 
-from pyflink_on_spark.datastream.functions.base import Function
+from pyflink_on_spark.datastream.functions.element_functions import Function
 
 IN = TypeVar("IN")
 OUT = TypeVar("OUT")

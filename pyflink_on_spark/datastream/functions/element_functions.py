@@ -1,11 +1,61 @@
-"""Functions that see one element at a time, or two to make one of them."""
+"""Functions without a context, such as map, filter and reduce, and the base of all functions."""
 
 from __future__ import annotations
 
-from abc import abstractmethod
-from typing import Any
+from abc import ABC, abstractmethod
+from typing import TYPE_CHECKING, Any
 
-from pyflink_on_spark.datastream.functions.base import Function
+from pyflink_on_spark._compat.unsupported import refuse_java
+from pyflink_on_spark.common._java_handles import refuse_java_object
+
+if TYPE_CHECKING:
+    from pyflink_on_spark.datastream.functions.runtime_context import RuntimeContext
+
+
+class Function(ABC):  # noqa: B024 - as in PyFlink
+    """The root of all user functions.
+
+    An object is pickled when it is added to a stream; each parallel instance works on a copy.
+    """
+
+    def open(self, runtime_context: RuntimeContext):
+        """Prepare this instance; called once, before its first element.
+
+        Args:
+            runtime_context: where the function runs, and its state.
+        """
+
+    def close(self):
+        """Release what ``open`` acquired; called once, after the last element.
+
+        An error in it is logged, and the job succeeds: so write what must not get lost before.
+        """
+
+
+class FunctionWrapper(Function):
+    """Makes a function object of a plain callable.
+
+    Args:
+        func: the callable.
+    """
+
+    def __init__(self, func):
+        self._func = func
+
+
+class ReduceFunctionWrapper(FunctionWrapper):
+    """A reduce function made of a callable of two values.
+
+    Args:
+        func: takes two values and returns one.
+    """
+
+    def __init__(self, func):
+        super().__init__(func)
+
+    def reduce(self, value1, value2):
+        """Combine two values with the callable."""
+        return self._func(value1, value2)
 
 
 class MapFunction(Function):
@@ -205,3 +255,52 @@ class Partitioner(Function):
             key: the element's key.
             num_partitions: how many instances the next operator has.
         """
+
+
+class JavaFunctionWrapper:
+    """Carries a source or a sink to the engine.
+
+    Args:
+        j_function: this package's source or sink.
+
+    Raises:
+        UnsupportedFlinkFeature: it is a Java object, or the name of a Java class.
+
+    On Spark: a class of Flink's JVM cannot be used; the connectors of this package are Python.
+    """
+
+    def __init__(self, j_function: Any):
+        call = f"{type(self).__name__}({j_function!r})"
+        if isinstance(j_function, str):
+            refuse_java(
+                call,
+                instead="Use a connector of pyflink.datastream.connectors.",
+            )
+        refuse_java_object(j_function, call)
+        self._j_function = j_function
+
+    def get_java_function(self):
+        """Return the constructor's argument."""
+        return self._j_function
+
+
+class SourceFunction(JavaFunctionWrapper):
+    """A source for ``add_source``.
+
+    Args:
+        source_func: this package's source.
+    """
+
+    def __init__(self, source_func: Any):
+        super().__init__(source_func)
+
+
+class SinkFunction(JavaFunctionWrapper):
+    """A sink for ``add_sink``.
+
+    Args:
+        sink_func: this package's sink.
+    """
+
+    def __init__(self, sink_func: Any):
+        super().__init__(sink_func)

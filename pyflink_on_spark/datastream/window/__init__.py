@@ -19,27 +19,23 @@ from pyflink_on_spark.datastream.state import (
     StateDescriptor,
     ValueStateDescriptor,
 )
-from pyflink_on_spark.datastream.window.assigner import (
-    MergingWindowAssigner,
-    SessionWindowTimeGapExtractor,
-    WindowAssigner,
-)
-from pyflink_on_spark.datastream.window.operation import WindowOperationDescriptor
-from pyflink_on_spark.datastream.window.session_assigners import (
+from pyflink_on_spark.datastream.window.assigners import (
+    CountSlidingWindowAssigner,
+    CountTumblingWindowAssigner,
     DynamicEventTimeSessionWindows,
     DynamicProcessingTimeSessionWindows,
     EventTimeSessionWindows,
-    ProcessingTimeSessionWindows,
-)
-from pyflink_on_spark.datastream.window.time_assigners import (
-    CountSlidingWindowAssigner,
-    CountTumblingWindowAssigner,
     GlobalWindows,
+    MergingWindowAssigner,
+    ProcessingTimeSessionWindows,
+    SessionWindowTimeGapExtractor,
     SlidingEventTimeWindows,
     SlidingProcessingTimeWindows,
     TumblingEventTimeWindows,
     TumblingProcessingTimeWindows,
+    WindowAssigner,
 )
+from pyflink_on_spark.datastream.window.operation import WindowOperationDescriptor
 from pyflink_on_spark.datastream.window.triggers import (
     ContinuousEventTimeTrigger,
     ContinuousProcessingTimeTrigger,

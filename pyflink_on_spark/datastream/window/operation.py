@@ -6,7 +6,7 @@ from pyflink_on_spark.common.serializer import TypeSerializer
 from pyflink_on_spark.datastream.functions import InternalWindowFunction
 from pyflink_on_spark.datastream.output_tag import OutputTag
 from pyflink_on_spark.datastream.state import StateDescriptor
-from pyflink_on_spark.datastream.window.assigner import WindowAssigner
+from pyflink_on_spark.datastream.window.assigners import WindowAssigner
 from pyflink_on_spark.datastream.window.triggers import Trigger
 
 

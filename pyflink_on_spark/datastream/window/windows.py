@@ -12,7 +12,7 @@ from pyflink_on_spark.common.constants import MAX_LONG_VALUE
 from pyflink_on_spark.common.serializer import TypeSerializer
 
 if TYPE_CHECKING:
-    from pyflink_on_spark.datastream.window.assigner import MergingWindowAssigner
+    from pyflink_on_spark.datastream.window.assigners import MergingWindowAssigner
 
 
 _MIXERS = ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB))

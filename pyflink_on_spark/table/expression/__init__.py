@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from pyflink_on_spark._compat.missing_names import missing_name
 from pyflink_on_spark.table.expression.expression import Expression
-from pyflink_on_spark.table.expression.json_methods import (
+from pyflink_on_spark.table.expression.methods import (
     JsonExistsOnError,
     JsonOnNull,
     JsonQueryOnEmptyOrError,
     JsonQueryWrapper,
     JsonType,
     JsonValueOnEmptyOrError,
+    TimeIntervalUnit,
+    TimePointUnit,
 )
-from pyflink_on_spark.table.expression.time_methods import TimeIntervalUnit, TimePointUnit
 
 __all__ = [
     "Expression",

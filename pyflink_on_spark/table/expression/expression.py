@@ -8,10 +8,9 @@ from pyflink_on_spark._compat.unsupported import Gap, unsupported_class
 from pyflink_on_spark._sql.syntax import expressions as syntax
 from pyflink_on_spark.common.data_types import DataType
 from pyflink_on_spark.table._inner import syntax_of
-from pyflink_on_spark.table.expression.json_methods import JsonMethods
+from pyflink_on_spark.table.expression.methods import JsonMethods, TimeMethods
 from pyflink_on_spark.table.expression.parts import Operand, function, logical_type, written_operand
 from pyflink_on_spark.table.expression.texts import expression_text
-from pyflink_on_spark.table.expression.time_methods import TimeMethods
 
 
 class TextMethods(Operand):

@@ -15,18 +15,20 @@ from pyflink_on_spark.datastream.connectors.kafka.legacy import (
 from pyflink_on_spark.datastream.connectors.kafka.legacy import (
     FlinkKafkaProducerBase as FlinkKafkaProducerBase,
 )
-from pyflink_on_spark.datastream.connectors.kafka.offsets import (
-    KafkaOffsetResetStrategy,
-    KafkaOffsetsInitializer,
-    KafkaTopicPartition,
-)
-from pyflink_on_spark.datastream.connectors.kafka.record_serialization import (
+from pyflink_on_spark.datastream.connectors.kafka.sink import (
     KafkaRecordSerializationSchema,
     KafkaRecordSerializationSchemaBuilder,
+    KafkaSink,
+    KafkaSinkBuilder,
     KafkaTopicSelector,
 )
-from pyflink_on_spark.datastream.connectors.kafka.sink import KafkaSink, KafkaSinkBuilder
-from pyflink_on_spark.datastream.connectors.kafka.source import KafkaSource, KafkaSourceBuilder
+from pyflink_on_spark.datastream.connectors.kafka.source import (
+    KafkaOffsetResetStrategy,
+    KafkaOffsetsInitializer,
+    KafkaSource,
+    KafkaSourceBuilder,
+    KafkaTopicPartition,
+)
 
 __all__ = [
     "FlinkKafkaConsumer",

@@ -1,17 +1,17 @@
-"""Windows with a start and an end; those of a fixed length, consecutive or overlapping."""
+"""Assigners of windows: sessions, time windows, counts and all elements."""
 
 from __future__ import annotations
 
-from abc import abstractmethod
-from collections.abc import Collection
-from typing import TypeVar
+from abc import ABC, abstractmethod
+from collections.abc import Collection, Iterable
+from typing import Generic, TypeVar
 
 from pyflink_on_spark.common.constants import MIN_LONG_VALUE
 from pyflink_on_spark.common.serializer import TypeSerializer
 from pyflink_on_spark.common.time import Time
 from pyflink_on_spark.common.typeinfo import Types
+from pyflink_on_spark.datastream.functions import RuntimeContext
 from pyflink_on_spark.datastream.state import ValueStateDescriptor
-from pyflink_on_spark.datastream.window.assigner import WindowAssigner
 from pyflink_on_spark.datastream.window.triggers import (
     CountTrigger,
     EventTimeTrigger,
@@ -29,6 +29,50 @@ from pyflink_on_spark.datastream.window.windows import (
 )
 
 T = TypeVar("T")
+W = TypeVar("W")
+
+
+class WindowAssigner(ABC, Generic[T, W]):
+    """Says which windows an element belongs to."""
+
+    class WindowAssignerContext(ABC):
+        """The context of an assigner."""
+
+        @abstractmethod
+        def get_current_processing_time(self) -> int:
+            """Return the machine's time, in milliseconds since the epoch."""
+
+        @abstractmethod
+        def get_runtime_context(self) -> RuntimeContext:
+            """Return where the assigner runs, and the state of the current key."""
+
+    @abstractmethod
+    def assign_windows(
+        self, element: T, timestamp: int, context: WindowAssigner.WindowAssignerContext
+    ) -> Collection[W]:
+        """Return the windows of an element.
+
+        Args:
+            element: the element.
+            timestamp: its timestamp in milliseconds; -2**63 when it has none.
+            context: valid during this call only.
+        """
+
+    @abstractmethod
+    def get_default_trigger(self, env) -> Trigger[T, W]:
+        """Return the trigger for those who set none.
+
+        Args:
+            env: the execution environment.
+        """
+
+    @abstractmethod
+    def get_window_serializer(self) -> TypeSerializer[W]:
+        """Return the serializer of the windows."""
+
+    @abstractmethod
+    def is_event_time(self) -> bool:
+        """True if the watermark ends the windows, False if the machine's clock does."""
 
 
 class _Counting(WindowAssigner[T, CountWindow]):
@@ -318,3 +362,165 @@ def _require_timestamp(timestamp: int) -> None:
             "Is the time characteristic set to 'ProcessingTime', or did you forget to call "
             "'data_stream.assign_timestamps_and_watermarks(...)'?"
         )
+
+
+W2 = TypeVar("W2")
+
+
+class MergingWindowAssigner(WindowAssigner[T, W]):
+    """Assigns windows that grow together.
+
+    On Spark: the elements of windows that became one come in the order of the windows' age. In
+    PyFlink the order of a hash table says whose come first.
+    """
+
+    class MergeCallback(ABC, Generic[W2]):
+        """Called with the windows that become one."""
+
+        @abstractmethod
+        def merge(self, to_be_merged: Iterable[W2], merge_result: W2) -> None:
+            """Make several windows one.
+
+            Args:
+                to_be_merged: the windows.
+                merge_result: the window that takes their place.
+            """
+
+    @abstractmethod
+    def merge_windows(
+        self, windows: Iterable[W], callback: MergingWindowAssigner.MergeCallback[W]
+    ) -> None:
+        """Find out which windows are to become one.
+
+        Args:
+            windows: the windows of the current key.
+            callback: called with each group of them.
+        """
+
+
+class _Sessions(TimeWindowAssigner[T], MergingWindowAssigner[T, TimeWindow]):
+    """Windows that merge when they overlap or touch."""
+
+    _session_gap: int
+
+    def merge_windows(
+        self,
+        windows: Iterable[TimeWindow],
+        callback: MergingWindowAssigner.MergeCallback[TimeWindow],
+    ) -> None:
+        """Find the windows that overlap or touch."""
+        TimeWindow.merge_windows(windows, callback)
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self._session_gap})"
+
+
+class _FixedGap(_Sessions[T]):
+    """Sessions with the same gap after every element."""
+
+    def __init__(self, session_gap: int):
+        if session_gap <= 0:
+            raise Exception(f"{type(self).__name__} parameters must satisfy 0 < size")
+        self._session_gap = session_gap
+
+    def _windows_of(self, element: T, time: int) -> list[TimeWindow]:
+        return [TimeWindow(time, time + self._session_gap)]
+
+
+class _DynamicGap(_Sessions[T]):
+    """Sessions whose gap depends on the element."""
+
+    def __init__(self, session_window_time_gap_extractor: SessionWindowTimeGapExtractor):
+        self._session_gap = 0
+        self._session_window_time_gap_extractor = session_window_time_gap_extractor
+
+    def _windows_of(self, element: T, time: int) -> list[TimeWindow]:
+        gap = self._session_window_time_gap_extractor.extract(element)
+        if gap <= 0:
+            raise Exception("Dynamic session time gap must satisfy 0 < gap")
+        self._session_gap = gap
+        return [TimeWindow(time, time + gap)]
+
+
+class ProcessingTimeSessionWindows(InProcessingTime[T], _FixedGap[T]):
+    """Sessions of the machine's time.
+
+    Args:
+        session_gap: how long a session waits for another element, in milliseconds.
+
+    Raises:
+        Exception: the gap is not more than 0.
+    """
+
+    @staticmethod
+    def with_gap(size: Time) -> ProcessingTimeSessionWindows:
+        """Make sessions that end when nothing came for a time."""
+        return ProcessingTimeSessionWindows(size.to_milliseconds())
+
+    @staticmethod
+    def with_dynamic_gap(
+        extractor: SessionWindowTimeGapExtractor,
+    ) -> DynamicProcessingTimeSessionWindows:
+        """Make sessions whose gap depends on the element."""
+        return DynamicProcessingTimeSessionWindows(extractor)
+
+
+class EventTimeSessionWindows(InEventTime[T], _FixedGap[T]):
+    """Sessions of event time.
+
+    Args:
+        session_gap: how long a session waits for another element, in milliseconds.
+
+    Raises:
+        Exception: the gap is not more than 0.
+    """
+
+    @staticmethod
+    def with_gap(size: Time) -> EventTimeSessionWindows:
+        """Make sessions that end when nothing came for a time."""
+        return EventTimeSessionWindows(size.to_milliseconds())
+
+    @staticmethod
+    def with_dynamic_gap(
+        extractor: SessionWindowTimeGapExtractor,
+    ) -> DynamicEventTimeSessionWindows:
+        """Make sessions whose gap depends on the element."""
+        return DynamicEventTimeSessionWindows(extractor)
+
+
+class DynamicProcessingTimeSessionWindows(InProcessingTime[T], _DynamicGap[T]):
+    """Sessions of the machine's time whose gap depends on the element.
+
+    Args:
+        session_window_time_gap_extractor: returns the length of the gap after an element.
+    """
+
+    @staticmethod
+    def with_dynamic_gap(
+        extractor: SessionWindowTimeGapExtractor,
+    ) -> DynamicProcessingTimeSessionWindows:
+        """Make sessions whose gap depends on the element."""
+        return DynamicProcessingTimeSessionWindows(extractor)
+
+
+class DynamicEventTimeSessionWindows(InEventTime[T], _DynamicGap[T]):
+    """Sessions of event time whose gap depends on the element.
+
+    Args:
+        session_window_time_gap_extractor: returns the length of the gap after an element.
+    """
+
+    @staticmethod
+    def with_dynamic_gap(
+        extractor: SessionWindowTimeGapExtractor,
+    ) -> DynamicEventTimeSessionWindows:
+        """Make sessions whose gap depends on the element."""
+        return DynamicEventTimeSessionWindows(extractor)
+
+
+class SessionWindowTimeGapExtractor(ABC):
+    """Returns for each element how long its session waits for another element."""
+
+    @abstractmethod
+    def extract(self, element: object) -> int:
+        """Return the gap after an element, in milliseconds, more than 0."""

@@ -1,12 +1,318 @@
-"""The time to live of state."""
+"""State: the kinds there are, their descriptors, and how long they live."""
 
 from __future__ import annotations
 
-from abc import ABC
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Iterator
 from enum import Enum
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Generic, TypeVar
 
+from pyflink_on_spark._compat.missing_names import missing_name
 from pyflink_on_spark.common.time import Duration, Time
+from pyflink_on_spark.common.typeinfo import TypeInformation, Types
+
+__all__ = [
+    "ValueStateDescriptor",
+    "ValueState",
+    "ListStateDescriptor",
+    "ListState",
+    "MapStateDescriptor",
+    "MapState",
+    "ReducingStateDescriptor",
+    "ReducingState",
+    "AggregatingStateDescriptor",
+    "AggregatingState",
+    "ReadOnlyBroadcastState",
+    "BroadcastState",
+    "StateTtlConfig",
+    "OperatorStateStore",
+]
+
+T = TypeVar("T")
+K = TypeVar("K")
+V = TypeVar("V")
+IN = TypeVar("IN")
+OUT = TypeVar("OUT")
+
+
+class OperatorStateStore(ABC):
+    """Gives access to state that belongs to no key."""
+
+    @abstractmethod
+    def get_broadcast_state(self, state_descriptor: MapStateDescriptor) -> BroadcastState:
+        """Return a map that every parallel instance has a copy of.
+
+        Args:
+            state_descriptor: its name and types.
+        """
+
+
+class State(ABC):
+    """The root of all kinds of state; keyed state is always that of the current key."""
+
+    @abstractmethod
+    def clear(self) -> None:
+        """Remove the current key's content."""
+
+
+class ValueState(State, Generic[T]):
+    """Holds one value."""
+
+    @abstractmethod
+    def value(self) -> T:
+        """Return the value; None when there is none."""
+
+    @abstractmethod
+    def update(self, value: T) -> None:
+        """Replace the value; None removes it."""
+
+
+class AppendingState(State, Generic[IN, OUT]):
+    """Holds what becomes of all that is added."""
+
+    @abstractmethod
+    def get(self) -> OUT:
+        """Return the result of the aggregation."""
+
+    @abstractmethod
+    def add(self, value: IN) -> None:
+        """Add one more value."""
+
+
+class MergingState(AppendingState[IN, OUT]):
+    """An appending state, two of which can be made one."""
+
+
+class ReducingState(MergingState[T, T]):
+    """Holds one value that all added values are reduced to; ``get()`` is None at first."""
+
+
+class AggregatingState(MergingState[IN, OUT]):
+    """Holds an accumulator of all that is added; ``get()`` is its result, None at first."""
+
+
+class ListState(MergingState[T, Iterable[T]]):
+    """Holds a list; ``get()`` is an iterable of its elements, empty at first."""
+
+    @abstractmethod
+    def update(self, values: list[T]) -> None:
+        """Replace the whole list."""
+
+    @abstractmethod
+    def add_all(self, values: list[T]) -> None:
+        """Add several values at the end."""
+
+    def __iter__(self) -> Iterator[T]:
+        return iter(self.get())
+
+
+class _ReadableMap(State, Generic[K, V]):
+    """Has the entries of a map."""
+
+    @abstractmethod
+    def get(self, key: K) -> V:
+        """Return the value of a key; None when there is none."""
+
+    @abstractmethod
+    def contains(self, key: K) -> bool:
+        """True if the key has a value."""
+
+    @abstractmethod
+    def items(self) -> Iterable[tuple[K, V]]:
+        """Return the pairs of key and value."""
+
+    @abstractmethod
+    def keys(self) -> Iterable[K]:
+        """Return the keys."""
+
+    @abstractmethod
+    def values(self) -> Iterable[V]:
+        """Return the values."""
+
+    @abstractmethod
+    def is_empty(self) -> bool:
+        """True if the map has no entry."""
+
+    def __getitem__(self, key: K) -> V:
+        return self.get(key)
+
+    def __contains__(self, key: K) -> bool:
+        return self.contains(key)
+
+    def __iter__(self) -> Iterator[K]:
+        return iter(self.keys())
+
+
+class _WritableMap(_ReadableMap[K, V]):
+    """Changes the entries of a map."""
+
+    @abstractmethod
+    def put(self, key: K, value: V) -> None:
+        """Set the value of a key."""
+
+    @abstractmethod
+    def put_all(self, dict_value: dict[K, V]) -> None:
+        """Set the values of several keys.
+
+        Args:
+            dict_value: pairs of key and value, such as ``a_dict.items()``.
+        """
+
+    @abstractmethod
+    def remove(self, key: K) -> None:
+        """Remove a key; one that is not there is fine."""
+
+    def __setitem__(self, key: K, value: V) -> None:
+        self.put(key, value)
+
+    def __delitem__(self, key: K) -> None:
+        self.remove(key)
+
+
+class MapState(_WritableMap[K, V]):
+    """Holds a map; it must not be changed while it is iterated."""
+
+    def get_internal_state(self) -> MapState[K, V]:
+        """Return the current key's map: the same methods, as in PyFlink."""
+        return self
+
+
+class ReadOnlyBroadcastState(_ReadableMap[K, V]):
+    """A broadcast map as the side that is not broadcast sees it."""
+
+
+class BroadcastState(_WritableMap[K, V], ReadOnlyBroadcastState[K, V]):
+    """A broadcast map; every parallel instance has to change it in the same way."""
+
+
+class StateDescriptor(ABC):
+    """Names a state of an operator.
+
+    Args:
+        name: its name, one per operator.
+        type_info: the type of what it holds.
+    """
+
+    _kind: ClassVar[str]
+
+    def __init__(self, name: str, type_info: TypeInformation):
+        self.name = name
+        self.type_info = type_info
+        self._ttl_config: StateTtlConfig | None = None
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.name!r}, {self.type_info})"
+
+    def get_name(self) -> str:
+        """Return the name."""
+        return self.name
+
+    def enable_time_to_live(self, ttl_config: StateTtlConfig):
+        """Give the state a time to live.
+
+        Args:
+            ttl_config: when it expires, and what is seen of it then.
+        """
+        self._ttl_config = ttl_config
+
+
+class ValueStateDescriptor(StateDescriptor):
+    """Names a state of one value.
+
+    Args:
+        name: its name.
+        value_type_info: the type of the value.
+    """
+
+    _kind = "value"
+
+    def __init__(self, name: str, value_type_info: TypeInformation):
+        super().__init__(name, value_type_info)
+
+
+class ListStateDescriptor(StateDescriptor):
+    """Names a state of a list.
+
+    Args:
+        name: its name.
+        elem_type_info: the type of one element.
+    """
+
+    _kind = "list"
+
+    def __init__(self, name: str, elem_type_info: TypeInformation):
+        super().__init__(name, Types.LIST(elem_type_info))
+
+
+class MapStateDescriptor(StateDescriptor):
+    """Names a state of a map, keyed or broadcast.
+
+    Args:
+        name: its name.
+        key_type_info: the type of the keys.
+        value_type_info: the type of the values.
+    """
+
+    _kind = "map"
+
+    def __init__(self, name: str, key_type_info: TypeInformation, value_type_info: TypeInformation):
+        super().__init__(name, Types.MAP(key_type_info, value_type_info))
+
+
+class ReducingStateDescriptor(StateDescriptor):
+    """Names a state of one value that all added values are reduced to.
+
+    Args:
+        name: its name.
+        reduce_function: a ``ReduceFunction``, or a callable of two values.
+        type_info: the type of the value.
+
+    Raises:
+        TypeError: ``reduce_function`` is neither.
+    """
+
+    _kind = "reducing"
+
+    def __init__(self, name: str, reduce_function, type_info: TypeInformation):
+        from pyflink_on_spark.datastream.functions import ReduceFunction, ReduceFunctionWrapper
+
+        super().__init__(name, type_info)
+        if not isinstance(reduce_function, ReduceFunction):
+            if not callable(reduce_function):
+                raise TypeError("The input must be a ReduceFunction or a callable function!")
+            reduce_function = ReduceFunctionWrapper(reduce_function)
+        self._reduce_function = reduce_function
+
+    def get_reduce_function(self):
+        """Return the function, as an object with a method ``reduce``."""
+        return self._reduce_function
+
+
+class AggregatingStateDescriptor(StateDescriptor):
+    """Names a state of an accumulator of all that is added.
+
+    Args:
+        name: its name.
+        agg_function: an ``AggregateFunction``.
+        state_type_info: the type of the accumulator.
+
+    Raises:
+        TypeError: ``agg_function`` is something else.
+    """
+
+    _kind = "aggregating"
+
+    def __init__(self, name: str, agg_function, state_type_info):
+        from pyflink_on_spark.datastream.functions import AggregateFunction
+
+        super().__init__(name, state_type_info)
+        if not isinstance(agg_function, AggregateFunction):
+            raise TypeError("The input must be a pyflink.datastream.functions.AggregateFunction!")
+        self._agg_function = agg_function
+
+    def get_agg_function(self):
+        """Return the aggregate function."""
+        return self._agg_function
 
 
 class StateTtlConfig:
@@ -330,3 +636,6 @@ class StateTtlConfig:
             return self._strategies.get(
                 strategy, default if self._is_cleanup_in_background else None
             )
+
+
+__getattr__ = missing_name(__name__)
