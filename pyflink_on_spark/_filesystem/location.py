@@ -11,10 +11,9 @@ from typing import Any
 from urllib.parse import unquote
 
 from pyflink_on_spark._compat.unsupported import Gap, raise_unsupported
-from pyflink_on_spark._filesystem.connection import options_of_uri
 from pyflink_on_spark._filesystem.file_system import FileSystem, find_scheme, uses_arrow
 from pyflink_on_spark._filesystem.local_files import LOCAL
-from pyflink_on_spark._filesystem.remote_files import RemoteFiles
+from pyflink_on_spark._filesystem.remote_files import RemoteFiles, options_of_uri
 from pyflink_on_spark._options import flink as options
 
 _SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.\-]*):")

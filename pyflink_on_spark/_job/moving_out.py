@@ -36,18 +36,16 @@ from pyflink_on_spark.flink_state.key_writers import key_serializer
 from pyflink_on_spark.flink_state.metadata import type_of_text
 from pyflink_on_spark.flink_state.savepoint_files import (
     NO_NAMESPACE,
+    PYTHON,
     WINDOWS,
     OperatorFiles,
-    key_groups_file,
-    write_metadata,
-)
-from pyflink_on_spark.flink_state.state_values import (
-    PYTHON,
     Pair,
     StateWriter,
     broadcast_pairs,
+    key_groups_file,
     timer_pair,
     timers_text,
+    write_metadata,
 )
 
 if TYPE_CHECKING:

@@ -19,26 +19,24 @@ from pyflink_on_spark.extensions.data_generator import (
     GeneratorFunction,
     RateLimiterStrategy,
 )
+from pyflink_on_spark.extensions.functions import (
+    ParallelSourceFunction,
+    RichParallelSourceFunction,
+    RichSinkFunction,
+    RichSourceFunction,
+    SinkContext,
+    SinkFunction,
+    SourceContext,
+    SourceFunction,
+    add_sink,
+    add_source,
+)
 from pyflink_on_spark.extensions.jdbc import jdbc_exactly_once_sink
 from pyflink_on_spark.extensions.progress import (
     JobProgress,
     TaskProgress,
     job_progress,
     on_progress,
-)
-from pyflink_on_spark.extensions.sink_function import (
-    RichSinkFunction,
-    SinkContext,
-    SinkFunction,
-    add_sink,
-)
-from pyflink_on_spark.extensions.source_function import (
-    ParallelSourceFunction,
-    RichParallelSourceFunction,
-    RichSourceFunction,
-    SourceContext,
-    SourceFunction,
-    add_source,
 )
 from pyflink_on_spark.extensions.spark_frames import from_spark, to_spark
 from pyflink_on_spark.extensions.state import (

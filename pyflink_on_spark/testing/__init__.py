@@ -8,8 +8,7 @@ from __future__ import annotations
 from pyflink_on_spark._runtime.elements.bundle import Watermark
 from pyflink_on_spark.testing.function_harness import harness_for
 from pyflink_on_spark.testing.local_engine import LocalEngine, install_local_engine, local_engine
-from pyflink_on_spark.testing.output import Record
-from pyflink_on_spark.testing.stream_harness import ManualClock, StreamHarness
+from pyflink_on_spark.testing.stream_harness import ManualClock, Record, StreamHarness
 
 __all__ = [
     "LocalEngine",

@@ -3,22 +3,30 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any, Self
+from dataclasses import dataclass
+from typing import Any, NamedTuple, Self
 
 from pyflink_on_spark._graph.stream_graph import Aligned
 from pyflink_on_spark._job.job import Job, install_engine, installed_engine
 from pyflink_on_spark._runtime.checkpoints.checkpoint import Restore
 from pyflink_on_spark._runtime.checkpoints.slot_state import SlotState, stateful_operators
 from pyflink_on_spark._runtime.contract.connector import Source, SourceReader
-from pyflink_on_spark._runtime.contract.operator import OperatorContext
+from pyflink_on_spark._runtime.contract.operator import Operator, OperatorContext
 from pyflink_on_spark._runtime.diagnosis.failure import SubtaskFailure
-from pyflink_on_spark._runtime.elements.bundle import Bundle, ChannelStatus, Watermark
+from pyflink_on_spark._runtime.elements.bundle import (
+    Bundle,
+    ChannelStatus,
+    Cursor,
+    Watermark,
+    noting,
+)
 from pyflink_on_spark._runtime.elements.immutability import deserialize, serialize, unwrap_key
 from pyflink_on_spark._runtime.state.snapshot import KeyGroupState
 from pyflink_on_spark._runtime.task.subtask import Subtask
 from pyflink_on_spark._runtime.task.subtask_builder import SubtaskBuilder
+from pyflink_on_spark._runtime.task.watermarks import WatermarkValve
 from pyflink_on_spark._runtime.types.converters import boundary_converter, source_converter
 from pyflink_on_spark.common import Configuration
 from pyflink_on_spark.common.typeinfo import TypeInformation, Types
@@ -29,14 +37,87 @@ from pyflink_on_spark.datastream import (
     StreamExecutionEnvironment,
 )
 from pyflink_on_spark.testing.local_engine import LocalHosts, SameProcess, with_state
-from pyflink_on_spark.testing.output import (
-    MAIN_CHANNEL,
-    SIDE_CHANNEL,
-    CaptureOperator,
-    Outputs,
-    Record,
-    SideRecord,
-)
+
+MAIN_CHANNEL = "main output"
+SIDE_CHANNEL = "side outputs"
+
+
+@dataclass(frozen=True)
+class Record:
+    """An element that came out.
+
+    Args:
+        value: the element.
+        timestamp: its event timestamp in ms, or None.
+    """
+
+    value: Any
+    timestamp: int | None = None
+
+
+class SideRecord(NamedTuple):
+    """An element, pickled, that went to a side output."""
+
+    tag_id: str
+    value: bytes
+    timestamp: int | None
+
+
+class CaptureOperator(Operator):
+    """The last operator: tells the test of elements and watermarks."""
+
+    def open(self, context: OperatorContext) -> None:
+        """Get ready."""
+        self._cursor: Cursor = context.cursor
+        self._subtask = context.task.subtask_index
+        self._send: Callable[[list[Any]], None] = context.driver(MAIN_CHANNEL)
+
+    def process(self, elements: Iterator[Any]) -> Iterator[Any]:
+        """Send all elements; nothing comes out."""
+        timestamps: list[int | None] = []
+        values = map(serialize, noting(elements, self._cursor, timestamps))
+        for value in values:
+            self._send([(value, timestamps.pop())])
+        return iter(())
+
+    def advance_watermark(self, watermark: int) -> Iterable[Any]:
+        """Send the watermark."""
+        self._send([(self._subtask, Watermark(watermark))])
+        return ()
+
+
+class Outputs:
+    """Collects the output of all subtasks.
+
+    Args:
+        parallelism: how many subtasks tell of watermarks.
+    """
+
+    def __init__(self, parallelism: int) -> None:
+        self.main: list[Record | Watermark] = []
+        self.side: dict[str, list[Record]] = {}
+        self._valve = WatermarkValve(range(parallelism))
+
+    def take_main(self, things: list[Any]) -> None:
+        """Take elements with their timestamps, and watermarks of single subtasks."""
+        for thing, more in things:
+            if not isinstance(more, Watermark):
+                self.main.append(Record(deserialize(thing), more))
+                continue
+            combined = self._valve.watermark(thing, more.timestamp)
+            if combined is not None:
+                self.main.append(Watermark(combined))
+
+    def take_side(self, records: list[SideRecord]) -> None:
+        """Take elements of side outputs."""
+        for record in records:
+            values = self.side.setdefault(record.tag_id, [])
+            values.append(Record(deserialize(record.value), record.timestamp))
+
+    def clear(self) -> None:
+        """Forget the output so far."""
+        self.main.clear()
+        self.side.clear()
 
 
 class _ObservedBuilder(SubtaskBuilder):

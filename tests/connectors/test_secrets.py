@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from pyflink_on_spark._compat.unsupported import UnsupportedFlinkFeature
-from pyflink_on_spark._connectors.jdbc.database import without_secrets
+from pyflink_on_spark._connectors.jdbc.databases import without_secrets
 from pyflink_on_spark._connectors.kafka.config import client_properties
 from pyflink_on_spark._connectors.kinesis.client import make_client
 from pyflink_on_spark._graph.physical_graph import execution_plan_json
@@ -40,9 +40,8 @@ from pyflink_on_spark.datastream.connectors.rabbitmq import (
 )
 from pyflink_on_spark.extensions import jdbc_exactly_once_sink
 from pyflink_on_spark.tools.plan.command import text_of
-from pyflink_on_spark.tools.plan.diagram import diagram_of
+from pyflink_on_spark.tools.plan.diagram import diagram_of, svg_of
 from pyflink_on_spark.tools.plan.recording import recording
-from pyflink_on_spark.tools.plan.svg import svg_of
 from tests.connectors.kafka.jobs import reading, writing
 from tests.connectors.kinesis.moto_server import moto
 from tests.connectors.servers import free_port

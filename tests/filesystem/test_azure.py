@@ -12,9 +12,9 @@ from urllib.parse import parse_qsl, urlsplit
 import pytest
 
 from pyflink_on_spark._filesystem import file_system
-from pyflink_on_spark._filesystem.connection import connection
 from pyflink_on_spark._filesystem.file_system import Scheme
 from pyflink_on_spark._filesystem.location import locate
+from pyflink_on_spark._filesystem.remote_files import connection
 
 KEY = base64.b64encode(b"the secret").decode()
 URI = "abfss://box@acc.dfs.core.windows.net/in"

@@ -10,8 +10,8 @@ import pytest
 
 pytest.importorskip("fsspec", reason="fsspec is not installed")
 
-from pyflink_on_spark._filesystem import connection as module
 from pyflink_on_spark._filesystem import file_system
+from pyflink_on_spark._filesystem import remote_files as module
 from tests.filesystem.place import Place
 from tests.filesystem.ssh_file_system import SshFileSystem
 

@@ -7,8 +7,8 @@ import socket
 
 import pytest
 
-from pyflink_on_spark._filesystem import connection as module
 from pyflink_on_spark._filesystem import remote_files
+from pyflink_on_spark._filesystem import remote_files as module
 from tests.filesystem.place import Place
 
 _NUMBERS = itertools.count()

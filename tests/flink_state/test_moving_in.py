@@ -18,7 +18,7 @@ from pyflink_on_spark.datastream.state import (
 )
 from pyflink_on_spark.state import CheckpointContents, MovedInContents, open_checkpoint, to_pandas
 from pyflink_on_spark.tools.check.command import check_savepoint
-from pyflink_on_spark.tools.state.command import main as state_command
+from pyflink_on_spark.tools.state import main as state_command
 from tests.flink_state.samples import (
     SCRIPT,
     all_results,

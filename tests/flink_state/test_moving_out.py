@@ -29,7 +29,7 @@ from pyflink_on_spark.flink_state.metadata import type_of_text
 from pyflink_on_spark.flink_state.serializers import read_snapshot
 from pyflink_on_spark.flink_state.value_writers import writer_of
 from pyflink_on_spark.state import CheckpointContents, SavepointWriter
-from pyflink_on_spark.tools.state.command import main as state_command
+from pyflink_on_spark.tools.state import main as state_command
 from tests.flink_state.samples import (
     HOME,
     SCRIPT,

@@ -19,7 +19,7 @@ from pyflink_on_spark._runtime.checkpoints.contents import load_safely
 from pyflink_on_spark.flink_state import FlinkCheckpoint
 from pyflink_on_spark.flink_state.conversion import convert, heirs_without_job
 from pyflink_on_spark.state import CheckpointContents
-from pyflink_on_spark.tools.state.command import main as state_command
+from pyflink_on_spark.tools.state import main as state_command
 from tests.effort import TRIES_ALL
 from tests.flink_state.samples import SAVEPOINTS, metadata_of, recorded, unpacked
 from tests.flink_state.test_moving_out import everything

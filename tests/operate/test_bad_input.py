@@ -16,7 +16,7 @@ from pyflink_on_spark.datastream.state import ValueStateDescriptor
 from pyflink_on_spark.state import SavepointWriter
 from pyflink_on_spark.tools.check.command import main as check
 from pyflink_on_spark.tools.operate.commands import run_operation
-from pyflink_on_spark.tools.state.command import main as state
+from pyflink_on_spark.tools.state import main as state
 
 
 @pytest.fixture

@@ -16,7 +16,7 @@ from prometheus_client import CollectorRegistry, generate_latest
 from prometheus_client.parser import text_string_to_metric_families
 
 from pyflink_on_spark._compat.errors import EnvironmentSetupError, UnsupportedFlinkFeature
-from pyflink_on_spark._operate.metrics import opentelemetry, prometheus, reporters
+from pyflink_on_spark._operate.metrics import reporters
 from pyflink_on_spark._operate.metrics.reporters import Reporters
 from pyflink_on_spark._operate.metrics.samples import ReporterSettings, reporters_of, samples_of
 from pyflink_on_spark._operate.view.jobs import OperatedJob, OperatedJobs, tasks_of
@@ -171,7 +171,7 @@ def free_port():
 def test_prometheus_reads_the_page(operated):
     port = free_port()
     settings = ReporterSettings("mine", "prometheus", 10, {"port": str(port)})
-    prometheus.serve(settings, lambda: samples_of(operated))
+    reporters.serve(settings, lambda: samples_of(operated))
     with urllib.request.urlopen(f"http://localhost:{port}/metrics") as answer:
         families = {f.name: f for f in text_string_to_metric_families(answer.read().decode())}
     family = families["flink_taskmanager_job_task_numRecordsIn"]
@@ -189,7 +189,7 @@ def test_a_port_that_is_taken():
         port = taken.getsockname()[1]
         settings = ReporterSettings("mine", "prometheus", 10, {"port": f"{port}"})
         with pytest.raises(EnvironmentSetupError, match=f"no free port in {port}: set {KEY}.port"):
-            prometheus.serve(settings, list)
+            reporters.serve(settings, list)
 
 
 @pytest.mark.parametrize(
@@ -227,7 +227,7 @@ def test_one_metric_of_a_user_does_not_hide_the_others(operated, caplog, monkeyp
     jobs.add(operated)
     all_of_them = Reporters(jobs)
     registry = CollectorRegistry()
-    registry.register(prometheus.Families(all_of_them.collect))
+    registry.register(reporters.Families(all_of_them.collect))
     page = generate_latest(registry).decode()
     assert "_mine_seen" in page
     assert "_user___seen" in page
@@ -266,11 +266,11 @@ def test_the_push_gateway(operated, monkeypatch):
     options = {"hostUrl": "http://gateway:9091", "jobName": "mine", "groupingKey": "a=b;c=d"}
     options["randomJobNameSuffix"] = "false"
     settings = ReporterSettings("mine", "push gateway", 10, options)
-    prometheus.push(settings, lambda: samples_of(operated))()
+    reporters.push(settings, lambda: samples_of(operated))()
     ((url, job, _, grouping),) = pushed
     assert (url, job, grouping) == ("http://gateway:9091", "mine", {"a": "b", "c": "d"})
     with pytest.raises(ValueError, match="hostUrl"):
-        prometheus.push(ReporterSettings("mine", "push gateway", 10), list)
+        reporters.push(ReporterSettings("mine", "push gateway", 10), list)
 
 
 @pytest.fixture
@@ -298,11 +298,11 @@ def collector():
 
 
 def test_opentelemetry(operated, collector):
-    messages = pytest.importorskip("opentelemetry.proto.collector.metrics.v1.metrics_service_pb2")
+    messages = pytest.importorskip("reporters.proto.collector.metrics.v1.metrics_service_pb2")
     url, received = collector
     options = {"exporter.endpoint": url, "exporter.protocol": "http", "service.name": "mine"}
     settings = ReporterSettings("mine", "OpenTelemetry", 10, options)
-    opentelemetry.otlp(settings, lambda: samples_of(operated))()
+    reporters.otlp(settings, lambda: samples_of(operated))()
     (resource,) = messages.ExportMetricsServiceRequest.FromString(received[0]).resource_metrics
     assert {a.key: a.value.string_value for a in resource.resource.attributes} == {
         "service.name": "mine"
@@ -323,14 +323,14 @@ def test_opentelemetry(operated, collector):
 )
 def test_options_of_opentelemetry(options, told):
     with pytest.raises(ValueError, match=told):
-        opentelemetry.otlp(ReporterSettings("mine", "OpenTelemetry", 10, options), list)
+        reporters.otlp(ReporterSettings("mine", "OpenTelemetry", 10, options), list)
 
 
 def test_a_library_that_is_missing(monkeypatch):
-    monkeypatch.setitem(sys.modules, "opentelemetry.exporter.otlp.proto.grpc.metric_exporter", None)
+    monkeypatch.setitem(sys.modules, "reporters.exporter.otlp.proto.grpc.metric_exporter", None)
     settings = ReporterSettings("mine", "OpenTelemetry", 10, {"exporter.endpoint": "x"})
     with pytest.raises(EnvironmentSetupError, match=r"\[opentelemetry-grpc\]"):
-        opentelemetry.otlp(settings, list)
+        reporters.otlp(settings, list)
 
 
 def test_reporters_of_a_configuration():
@@ -369,7 +369,7 @@ def test_a_reporter_without_a_factory():
 def test_each_reporter_starts_once_and_collects_of_jobs_that_run(driver, start, caplog):
     reporters = Reporters(driver.jobs)
     configuration = {
-        f"{KEY}.factory.class": f"{FACTORY}prometheus.PrometheusReporterFactory",
+        f"{KEY}.factory.class": f"{FACTORY}reporters.PrometheusReporterFactory",
         f"{KEY}.port": str(free_port()),
     }
     reporters.start(configuration)

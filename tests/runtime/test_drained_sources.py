@@ -8,8 +8,7 @@ import threading
 
 import pytest
 
-from pyflink_on_spark._connectors.functions.context import CAPACITY, LIMIT
-from pyflink_on_spark._connectors.functions.source import FunctionSource
+from pyflink_on_spark._connectors.functions import CAPACITY, LIMIT, FunctionSource
 from pyflink_on_spark._runtime.checkpoints.slot_state import SlotState
 from pyflink_on_spark._runtime.user_code.user_function import UserFunction
 from tests.runtime.harness import FakeClock

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pyflink_on_spark._connectors.functions.sink import FunctionSink
+from pyflink_on_spark._connectors.functions import FunctionSink
 from pyflink_on_spark._runtime.operators.stateless import SinkOperator
 from pyflink_on_spark._runtime.state.operator_state import OperatorState
 from pyflink_on_spark._runtime.user_code.user_function import UserFunction

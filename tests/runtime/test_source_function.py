@@ -8,13 +8,15 @@ import traceback
 
 import pytest
 
-from pyflink_on_spark._connectors.functions.context import (
+from pyflink_on_spark._connectors.functions import (
     CAPACITY,
     LIMIT,
     CheckpointLock,
     EventQueue,
+    FunctionPosition,
+    FunctionSource,
+    share_of,
 )
-from pyflink_on_spark._connectors.functions.source import FunctionPosition, FunctionSource, share_of
 from pyflink_on_spark._runtime.contract.operator import OperatorContext, RuntimeContext, TaskInfo
 from pyflink_on_spark._runtime.elements.bundle import Bundle, ChannelStatus, Cursor, Watermark
 from pyflink_on_spark._runtime.state.operator_state import OperatorSnapshot

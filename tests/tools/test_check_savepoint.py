@@ -14,7 +14,7 @@ from pyflink_on_spark.common import Types
 from pyflink_on_spark.datastream.state import ValueStateDescriptor
 from pyflink_on_spark.state import SavepointWriter
 from pyflink_on_spark.tools.check.command import main
-from pyflink_on_spark.tools.state.command import main as state
+from pyflink_on_spark.tools.state import main as state
 from tests.hostile.test_forged_checkpoints import sign
 
 SCRIPT = """

@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from pyflink_on_spark.tools.compare.command import Comparison, Reading, Run, difference, main, run
+from pyflink_on_spark.tools.compare import Comparison, Reading, Run, difference, main, run
 
 
 def runs(first, second, status=0):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import subprocess
 
-from pyflink_on_spark.tools.flink_command.command import main
+from pyflink_on_spark.tools.flink_command import main
 
 
 def test_the_command_runs_what_flink_run_runs(tmp_path, capsys):

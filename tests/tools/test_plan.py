@@ -15,9 +15,8 @@ from pyflink_on_spark.common import Types
 from pyflink_on_spark.datastream import OutputTag, ProcessFunction, StreamExecutionEnvironment
 from pyflink_on_spark.testing import LocalEngine
 from pyflink_on_spark.tools.plan.command import main, text_of
-from pyflink_on_spark.tools.plan.diagram import Role, diagram_of
+from pyflink_on_spark.tools.plan.diagram import Role, diagram_of, lay_out
 from pyflink_on_spark.tools.plan.recording import recording
-from pyflink_on_spark.tools.plan.svg import lay_out
 
 SCRIPT = """
 import sys

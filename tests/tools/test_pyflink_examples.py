@@ -12,7 +12,7 @@ import sys
 import pytest
 
 from pyflink_on_spark.tools.check.command import main as check
-from pyflink_on_spark.tools.compare.command import main as compare
+from pyflink_on_spark.tools.compare import main as compare
 from tests.tools.pyflink_examples.examples import STREAMS, TABLES
 from tests.tools.pyflink_examples.running import folder_of, printed, recorded
 

@@ -7,7 +7,7 @@ import importlib
 
 import pytest
 
-from pyflink_on_spark.tools.stubs.command import main
+from pyflink_on_spark.tools.stubs import main
 
 
 @pytest.fixture

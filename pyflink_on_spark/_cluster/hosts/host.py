@@ -26,7 +26,6 @@ from pyflink_on_spark._cluster.transport.handshake import (
     RpcConnection,
     dial,
 )
-from pyflink_on_spark._cluster.transport.message_connection import MessageConnection
 from pyflink_on_spark._cluster.transport.result_channel import (
     ChannelAddress,
     ChannelClosed,
@@ -34,6 +33,7 @@ from pyflink_on_spark._cluster.transport.result_channel import (
     Sender,
     connect,
 )
+from pyflink_on_spark._cluster.transport.stream import MessageConnection
 from pyflink_on_spark._compat.errors import CheckpointError
 from pyflink_on_spark._job.checkpoints.checkpoint_settings import keyed_operators, state_settings
 from pyflink_on_spark._job.checkpoints.checkpoint_writer import HostSnapshot

@@ -25,7 +25,7 @@ from pyflink_on_spark._cluster.transport.handshake import (
     NetworkSettings,
     RpcConnection,
 )
-from pyflink_on_spark._cluster.transport.message_connection import MessageConnection
+from pyflink_on_spark._cluster.transport.stream import MessageConnection
 from pyflink_on_spark._compat.errors import CheckpointError
 from pyflink_on_spark._job.checkpoints.checkpoint_writer import HostSnapshot, SlowCheckpoint
 from pyflink_on_spark._job.restarts import SplitDistribution

@@ -9,8 +9,12 @@ import struct
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping
 
-from pyflink_on_spark._cluster.transport.message_connection import MessageConnection
-from pyflink_on_spark._cluster.transport.stream import TAG_BYTES, BadSeal, Silence
+from pyflink_on_spark._cluster.transport.stream import (
+    TAG_BYTES,
+    BadSeal,
+    MessageConnection,
+    Silence,
+)
 from pyflink_on_spark._compat.errors import PyFlinkOnSparkError
 from pyflink_on_spark._runtime.task.exchange_writer import ChannelRow
 

@@ -24,8 +24,7 @@ from functools import lru_cache
 from multiprocessing import AuthenticationError
 from typing import Any
 
-from pyflink_on_spark._cluster.transport.message_connection import MessageConnection
-from pyflink_on_spark._cluster.transport.stream import Seal, stream_of
+from pyflink_on_spark._cluster.transport.stream import MessageConnection, Seal, stream_of
 from pyflink_on_spark._compat.errors import PyFlinkOnSparkError
 from pyflink_on_spark._options import flink, own
 from pyflink_on_spark._options.option_text import parse_ports

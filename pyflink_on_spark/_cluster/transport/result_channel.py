@@ -20,7 +20,7 @@ import cloudpickle
 
 from pyflink_on_spark._cluster.transport import handshake
 from pyflink_on_spark._cluster.transport.handshake import Address, Endpoint, Listener, dial
-from pyflink_on_spark._cluster.transport.message_connection import MessageConnection
+from pyflink_on_spark._cluster.transport.stream import MessageConnection
 from pyflink_on_spark._compat.errors import PyFlinkOnSparkError
 
 # What the driver answers: one byte, and for a failure the text after it.

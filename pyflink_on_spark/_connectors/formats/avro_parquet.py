@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 import pyarrow as pa
 
 from pyflink_on_spark._compat.unsupported import Gap, raise_unsupported
-from pyflink_on_spark._connectors.formats.avro_files import AvroInput, AvroOutput
+from pyflink_on_spark._connectors.formats.avro import AvroInput, AvroOutput
 from pyflink_on_spark._connectors.formats.file_format import OutputFileWriter
 from pyflink_on_spark._connectors.formats.parquet import ParquetFileWriter, ParquetOptions, batches
 from pyflink_on_spark._connectors.formats.row_types import (

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from itertools import chain, islice
 from typing import Any
 
-from pyflink_on_spark._connectors.jdbc.database import Database, JdbcError, one_line
+from pyflink_on_spark._connectors.jdbc.databases import Database, JdbcError, one_line
 from pyflink_on_spark._connectors.reachability import Reachability
 
 Parameters = tuple[Any, ...]

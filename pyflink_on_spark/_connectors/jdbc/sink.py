@@ -15,8 +15,7 @@ from pyflink_on_spark._connectors.jdbc.client import (
     ParameterMaker,
     Parameters,
 )
-from pyflink_on_spark._connectors.jdbc.database import JdbcError, translate
-from pyflink_on_spark._connectors.jdbc.find_database import find_database
+from pyflink_on_spark._connectors.jdbc.databases import JdbcError, find_database, translate
 from pyflink_on_spark._runtime.contract.connector import (
     LargeCommittable,
     Sink,

@@ -13,8 +13,7 @@ from pyflink_on_spark._compat.errors import UnsupportedFlinkFeature
 from pyflink_on_spark._compat.own_frames import capture_call_site
 from pyflink_on_spark._compat.unsupported import Gap, raise_unsupported
 from pyflink_on_spark._connectors.jdbc.client import JdbcConnection
-from pyflink_on_spark._connectors.jdbc.database import JdbcError, one_line
-from pyflink_on_spark._connectors.jdbc.find_database import find_database
+from pyflink_on_spark._connectors.jdbc.databases import JdbcError, find_database, one_line
 from pyflink_on_spark._sql.catalog import Catalog, Database, Relation
 from pyflink_on_spark._sql.errors import ValidationError
 from pyflink_on_spark._sql.plan.options import CatalogTable, Column, ResolvedSchema

@@ -8,13 +8,14 @@ from enum import Enum
 from typing import Any, Self
 
 from pyflink_on_spark._compat.missing_names import missing_name
-from pyflink_on_spark._connectors.elasticsearch.client import SearchCluster, SearchHost
-from pyflink_on_spark._connectors.elasticsearch.sink import (
+from pyflink_on_spark._connectors.elasticsearch import (
     Backoff,
     DocumentSink,
     DocumentSinkConfig,
     Growth,
     MapEmitter,
+    SearchCluster,
+    SearchHost,
 )
 from pyflink_on_spark.common._java_handles import own_handle
 from pyflink_on_spark.datastream._java_gaps import without_java_object

@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import replace
 
 from pyflink_on_spark._compat.missing_names import missing_name
-from pyflink_on_spark._connectors.rabbitmq.config import (
+from pyflink_on_spark._connectors.rabbitmq import (
+    QueueSink,
+    QueueSource,
     RMQConnection,
     RMQSinkConfig,
     RMQSourceConfig,
 )
-from pyflink_on_spark._connectors.rabbitmq.sink import QueueSink
-from pyflink_on_spark._connectors.rabbitmq.source import QueueSource
 from pyflink_on_spark.common import DeserializationSchema, SerializationSchema
 from pyflink_on_spark.common._java_handles import own_handle
 from pyflink_on_spark.datastream.connectors._arguments import argument, require

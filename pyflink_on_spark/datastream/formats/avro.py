@@ -11,8 +11,9 @@ from pyflink_on_spark._compat.missing_names import missing_name
 from pyflink_on_spark._compat.unsupported import refuse_java
 from pyflink_on_spark._connectors.files.config import FileSourceConfig
 from pyflink_on_spark._connectors.files.source import SplitFileSource
-from pyflink_on_spark._connectors.formats.avro_files import AvroFileInput, AvroFileOutput
-from pyflink_on_spark._connectors.formats.avro_messages import (
+from pyflink_on_spark._connectors.formats.avro import (
+    AvroFileInput,
+    AvroFileOutput,
     avro_row_reader,
     avro_row_type,
     avro_row_writer,

@@ -17,9 +17,8 @@ from pyflink_on_spark._runtime.elements.clock import SystemClock
 from pyflink_on_spark._runtime.operators.function_loop import FusableOperator, loop_texts
 from pyflink_on_spark._runtime.task.subtask_builder import SubtaskBuilder, SubtaskContext
 from pyflink_on_spark.tools.commands import parser_of, split_at_dashes
-from pyflink_on_spark.tools.plan.diagram import Arrow, Box, Diagram, Role, diagram_of
+from pyflink_on_spark.tools.plan.diagram import Arrow, Box, Diagram, Role, diagram_of, svg_of
 from pyflink_on_spark.tools.plan.recording import recorded_jobs
-from pyflink_on_spark.tools.plan.svg import svg_of
 
 _NAME = 44
 

@@ -9,19 +9,17 @@ from decimal import Decimal
 
 import pytest
 
-from pyflink_on_spark._connectors.elasticsearch import client as client_module
-from pyflink_on_spark._connectors.elasticsearch.client import (
-    BulkClient,
-    ElasticsearchError,
-    SearchCluster,
-    SearchHost,
-)
-from pyflink_on_spark._connectors.elasticsearch.sink import (
+from pyflink_on_spark._connectors import elasticsearch as client_module
+from pyflink_on_spark._connectors.elasticsearch import (
     Action,
     Backoff,
+    BulkClient,
     DocumentSinkConfig,
     DocumentWriter,
+    ElasticsearchError,
     Growth,
+    SearchCluster,
+    SearchHost,
     document_of,
 )
 from pyflink_on_spark.common import Types

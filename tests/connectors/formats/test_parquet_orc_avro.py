@@ -14,7 +14,7 @@ import pyarrow.parquet as pq
 import pytest
 from pyarrow import orc
 
-from pyflink_on_spark._connectors.formats.avro_files import AvroFileInput
+from pyflink_on_spark._connectors.formats.avro import AvroFileInput
 from pyflink_on_spark._connectors.formats.file_format import (
     CorruptRecordError,
     FileSplit,

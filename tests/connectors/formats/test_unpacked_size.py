@@ -11,7 +11,7 @@ import pyarrow.parquet as pq
 import pytest
 from pyarrow import orc
 
-from pyflink_on_spark._connectors.formats.avro_files import AvroFileInput
+from pyflink_on_spark._connectors.formats.avro import AvroFileInput
 from pyflink_on_spark._connectors.formats.compression import TooLargeError, check_avro_blocks
 from pyflink_on_spark._connectors.formats.file_format import CorruptRecordError, FileSplit
 from pyflink_on_spark._connectors.formats.orc import orc_batches

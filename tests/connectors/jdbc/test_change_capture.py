@@ -9,17 +9,19 @@ from itertools import islice
 
 import pytest
 
-from pyflink_on_spark._connectors.change_capture.config import (
+from pyflink_on_spark._connectors.change_capture import (
     AFTER,
     BEFORE,
     DELETED,
     INSERTED,
     CaptureConfig,
     CaptureError,
+    CaptureReader,
+    Decoder,
     Kind,
+    WalPlace,
+    open_client,
 )
-from pyflink_on_spark._connectors.change_capture.postgresql_client import Decoder, WalPlace
-from pyflink_on_spark._connectors.change_capture.reader import CaptureReader, open_client
 from pyflink_on_spark.table import EnvironmentSettings, TableEnvironment
 from pyflink_on_spark.testing import local_engine
 

@@ -10,7 +10,7 @@ from dataclasses import replace
 
 import pytest
 
-from pyflink_on_spark._connectors.jdbc.database import JdbcError
+from pyflink_on_spark._connectors.jdbc.databases import JdbcError
 from pyflink_on_spark._connectors.jdbc.sink import RowsOfCheckpoint
 from pyflink_on_spark._runtime.contract.connector import pack
 from pyflink_on_spark.common import Row, Types

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pyflink_on_spark._connectors.jdbc.database import (
+from pyflink_on_spark._connectors.jdbc.databases import (
     MYSQL,
     POSTGRESQL,
     SQLITE,

@@ -12,7 +12,7 @@ from pyflink_on_spark._connectors.jdbc.client import (
     JdbcExecution,
     JdbcSinkConfig,
 )
-from pyflink_on_spark._connectors.jdbc.database import JdbcError
+from pyflink_on_spark._connectors.jdbc.databases import JdbcError
 from pyflink_on_spark._connectors.jdbc.sink import JdbcWriter
 from pyflink_on_spark.common import Instant, Row, Types
 from pyflink_on_spark.datastream import StreamExecutionEnvironment

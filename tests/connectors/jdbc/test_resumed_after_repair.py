@@ -12,8 +12,7 @@ from pyflink_on_spark._connectors.jdbc.client import (
     JdbcExecution,
     JdbcSinkConfig,
 )
-from pyflink_on_spark._connectors.jdbc.database import JdbcError
-from pyflink_on_spark._connectors.jdbc.find_database import Sqlite
+from pyflink_on_spark._connectors.jdbc.databases import JdbcError, Sqlite
 from pyflink_on_spark._connectors.jdbc.sink import JdbcWriter
 from pyflink_on_spark.common import Row
 from tests.connectors.jdbc.jobs import PAIR

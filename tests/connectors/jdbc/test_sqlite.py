@@ -14,7 +14,7 @@ from pyflink_on_spark._connectors.jdbc.client import (
     JdbcExecution,
     JdbcSinkConfig,
 )
-from pyflink_on_spark._connectors.jdbc.database import JdbcError
+from pyflink_on_spark._connectors.jdbc.databases import JdbcError
 from pyflink_on_spark._connectors.jdbc.sink import JdbcWriter
 from pyflink_on_spark.common import Instant, Row, Types
 from pyflink_on_spark.datastream import StreamExecutionEnvironment
@@ -143,7 +143,7 @@ def test_a_row_is_taken_when_it_comes(url, file):
 
 
 def test_a_locked_database_is_tried_again(url, file, monkeypatch):
-    monkeypatch.setattr("pyflink_on_spark._connectors.jdbc.find_database._SECONDS_TO_WAIT", 0)
+    monkeypatch.setattr("pyflink_on_spark._connectors.jdbc.databases._SECONDS_TO_WAIT", 0)
     blocker = sqlite3.connect(file, isolation_level=None)
     blocker.execute("BEGIN IMMEDIATE")
     pauses = []

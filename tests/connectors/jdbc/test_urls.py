@@ -8,8 +8,7 @@ import sys
 import pytest
 
 from pyflink_on_spark._connectors.jdbc.client import JdbcConnection
-from pyflink_on_spark._connectors.jdbc.find_database import find_database
-from pyflink_on_spark._connectors.jdbc.mysql import Tls
+from pyflink_on_spark._connectors.jdbc.databases import Tls, find_database
 
 
 def found(url, **options):

@@ -10,7 +10,7 @@ import pytest
 
 from pyflink_on_spark._compat.errors import JobTranslationError
 from pyflink_on_spark._connectors.kafka import sink as sink_module
-from pyflink_on_spark._connectors.kafka.producer import Transactions
+from pyflink_on_spark._connectors.kafka.sink import Transactions
 from pyflink_on_spark.common import SimpleStringSchema, Types, WatermarkStrategy
 from pyflink_on_spark.datastream import StreamExecutionEnvironment
 from pyflink_on_spark.datastream.connectors import DeliveryGuarantee

@@ -8,7 +8,7 @@ import time
 
 import pytest
 
-from pyflink_on_spark._connectors.kafka import producer as shutdown_budget
+from pyflink_on_spark._connectors.kafka import sink as shutdown_budget
 from pyflink_on_spark.common import SimpleStringSchema, Types
 from pyflink_on_spark.datastream import StreamExecutionEnvironment
 from pyflink_on_spark.datastream.connectors import DeliveryGuarantee

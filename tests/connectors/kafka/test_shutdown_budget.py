@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from pyflink_on_spark._connectors.kafka.producer import ShutdownBudget, shutdown_budget_of
+from pyflink_on_spark._connectors.kafka.sink import ShutdownBudget, shutdown_budget_of
 
 
 def test_each_writer_gets_what_the_ones_before_have_left():

@@ -8,8 +8,8 @@ import signal
 
 import pytest
 
-from pyflink_on_spark._connectors.kafka.producer import Transactions, _defaults
 from pyflink_on_spark._connectors.kafka.records import TransactionBatch
+from pyflink_on_spark._connectors.kafka.sink import Transactions, _defaults
 from pyflink_on_spark._runtime.contract.connector import pack
 
 PRODUCE, ADD_OFFSETS, COMMIT_OFFSETS, END = 0, 25, 28, 26

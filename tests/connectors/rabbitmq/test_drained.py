@@ -6,9 +6,8 @@ from types import SimpleNamespace
 
 import pytest
 
-from pyflink_on_spark._connectors.rabbitmq import source as module
-from pyflink_on_spark._connectors.rabbitmq.config import RMQConnection, RMQSourceConfig
-from pyflink_on_spark._connectors.rabbitmq.source import QueueSource
+from pyflink_on_spark._connectors import rabbitmq as module
+from pyflink_on_spark._connectors.rabbitmq import QueueSource, RMQConnection, RMQSourceConfig
 from pyflink_on_spark.common import SimpleStringSchema
 from tests.connectors.reading import context_of
 from tests.runtime.rounds import RunningJob, job_of

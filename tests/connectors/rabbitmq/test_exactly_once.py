@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pyflink_on_spark._connectors.rabbitmq.client import RabbitMqError
-from pyflink_on_spark._connectors.rabbitmq.source import PendingMessages
+from pyflink_on_spark._connectors.rabbitmq import PendingMessages, RabbitMqError
 from tests.connectors.rabbitmq.proxy import Proxy
 from tests.connectors.rabbitmq.test_rabbitmq import left, reader, save, send, take
 

@@ -6,13 +6,13 @@ from unittest.mock import MagicMock
 
 import pytest
 
-from pyflink_on_spark._connectors.rabbitmq.config import (
+from pyflink_on_spark._connectors.rabbitmq import (
+    QueueSource,
+    QueueWriter,
     RMQConnection,
     RMQSinkConfig,
     RMQSourceConfig,
 )
-from pyflink_on_spark._connectors.rabbitmq.sink import QueueWriter
-from pyflink_on_spark._connectors.rabbitmq.source import QueueSource
 from pyflink_on_spark.common import SimpleStringSchema
 from tests.connectors.reading import context_of
 

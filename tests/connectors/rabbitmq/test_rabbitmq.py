@@ -8,14 +8,14 @@ from types import SimpleNamespace
 import pytest
 
 from pyflink_on_spark._connectors.formats.file_format import CorruptRecordError
-from pyflink_on_spark._connectors.rabbitmq.client import RabbitMqError
-from pyflink_on_spark._connectors.rabbitmq.config import (
+from pyflink_on_spark._connectors.rabbitmq import (
+    QueueReader,
+    QueueWriter,
+    RabbitMqError,
     RMQConnection,
     RMQSinkConfig,
     RMQSourceConfig,
 )
-from pyflink_on_spark._connectors.rabbitmq.sink import QueueWriter
-from pyflink_on_spark._connectors.rabbitmq.source import QueueReader
 from pyflink_on_spark._runtime.elements.bundle import BUNDLE_SIZE
 from pyflink_on_spark._runtime.elements.clock import SystemClock
 from pyflink_on_spark.common import SimpleStringSchema, Types

@@ -9,14 +9,14 @@ from dataclasses import replace
 
 import pytest
 
-from pyflink_on_spark._connectors.rabbitmq.client import RabbitMqError
-from pyflink_on_spark._connectors.rabbitmq.config import (
+from pyflink_on_spark._connectors.rabbitmq import (
+    QueueSource,
+    QueueWriter,
+    RabbitMqError,
     RMQConnection,
     RMQSinkConfig,
     RMQSourceConfig,
 )
-from pyflink_on_spark._connectors.rabbitmq.sink import QueueWriter
-from pyflink_on_spark._connectors.rabbitmq.source import QueueSource
 from pyflink_on_spark.common import SimpleStringSchema
 from tests.connectors.rabbitmq.proxy import Proxy
 from tests.connectors.reading import checkpoint, close, context_of, take

@@ -8,9 +8,8 @@ from functools import partial
 
 import pytest
 
-from pyflink_on_spark._connectors.rabbitmq import source as module
-from pyflink_on_spark._connectors.rabbitmq.config import RMQConnection, RMQSourceConfig
-from pyflink_on_spark._connectors.rabbitmq.source import QueueSource
+from pyflink_on_spark._connectors import rabbitmq as module
+from pyflink_on_spark._connectors.rabbitmq import QueueSource, RMQConnection, RMQSourceConfig
 from pyflink_on_spark.common import SimpleStringSchema, Types
 from tests.connectors.rabbitmq.simulated_broker import Broker
 from tests.job.crash_points import chosen, run, undisturbed

@@ -17,7 +17,7 @@ from pyflink_on_spark._runtime.checkpoints.snapshot_writer import BASE, DELTA, W
 from pyflink_on_spark.common import Row
 from pyflink_on_spark.datastream.window import TimeWindow
 from pyflink_on_spark.state import CheckpointContents, to_pandas
-from pyflink_on_spark.tools.state.command import _position, main
+from pyflink_on_spark.tools.state import _position, main
 from tests.runtime.checkpoints.checkpointed import MAXIMUM, finish, slot_of, slots, write
 
 

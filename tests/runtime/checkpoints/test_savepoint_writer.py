@@ -17,7 +17,7 @@ from pyflink_on_spark.datastream.state import (
     ValueStateDescriptor,
 )
 from pyflink_on_spark.state import CheckpointContents, SavepointWriter, StateEntry
-from pyflink_on_spark.tools.state.command import main
+from pyflink_on_spark.tools.state import main
 from tests.runtime.checkpoints.checkpointed import (
     MAXIMUM,
     content,

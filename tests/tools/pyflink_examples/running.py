@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from itertools import islice
 from pathlib import Path
 
-from pyflink_on_spark.tools.compare.command import Reading
+from pyflink_on_spark.tools.compare import Reading
 from tests.tools.pyflink_examples.examples import Example
 
 _DRIVER = Path(__file__).with_name("driver.py")

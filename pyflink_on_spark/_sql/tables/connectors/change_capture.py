@@ -8,8 +8,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from pyflink_on_spark._connectors.change_capture.config import CaptureConfig, Kind
-from pyflink_on_spark._connectors.change_capture.reader import CaptureSource
+from pyflink_on_spark._connectors.change_capture import CaptureConfig, CaptureSource, Kind
 from pyflink_on_spark._runtime.contract.operator import Operator
 from pyflink_on_spark._sql.errors import ValidationError
 from pyflink_on_spark._sql.plan.nodes import ChangeKinds, Schema

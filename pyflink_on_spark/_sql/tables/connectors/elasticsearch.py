@@ -10,13 +10,14 @@ from itertools import repeat, tee
 from typing import TYPE_CHECKING, Any
 
 from pyflink_on_spark._compat.unsupported import Gap, raise_unsupported
-from pyflink_on_spark._connectors.elasticsearch.client import SearchCluster, SearchHost
-from pyflink_on_spark._connectors.elasticsearch.sink import (
+from pyflink_on_spark._connectors.elasticsearch import (
     Action,
     Backoff,
     DocumentSink,
     DocumentSinkConfig,
     Growth,
+    SearchCluster,
+    SearchHost,
 )
 from pyflink_on_spark._runtime.contract.operator import Operator
 from pyflink_on_spark._sql.codegen.program import Program

@@ -17,8 +17,7 @@ from pyflink_on_spark._connectors.jdbc.client import (
     JdbcSinkConfig,
     ParameterMaker,
 )
-from pyflink_on_spark._connectors.jdbc.database import JdbcError, one_line
-from pyflink_on_spark._connectors.jdbc.find_database import find_database
+from pyflink_on_spark._connectors.jdbc.databases import JdbcError, find_database, one_line
 from pyflink_on_spark._connectors.jdbc.sink import BatchedJdbcSink, BatchWriter
 from pyflink_on_spark._runtime.contract.connector import Sink, SinkWriter, Source
 from pyflink_on_spark._runtime.contract.operator import Operator

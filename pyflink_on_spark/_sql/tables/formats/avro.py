@@ -9,7 +9,7 @@ from decimal import Decimal, localcontext
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 from pyflink_on_spark._compat.unsupported import Gap, raise_unsupported
-from pyflink_on_spark._connectors.formats.avro_files import (
+from pyflink_on_spark._connectors.formats.avro import (
     AvroFileInput,
     AvroFileWriter,
     fastavro,

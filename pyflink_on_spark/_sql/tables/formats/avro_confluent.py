@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 from urllib.parse import quote
 
-from pyflink_on_spark._connectors.formats.avro_files import fastavro, parsed, reading
+from pyflink_on_spark._connectors.formats.avro import fastavro, parsed, reading
 from pyflink_on_spark._connectors.formats.file_format import excerpt
 from pyflink_on_spark._sql.errors import ValidationError
 from pyflink_on_spark._sql.plan.nodes import ChangeKinds, Schema

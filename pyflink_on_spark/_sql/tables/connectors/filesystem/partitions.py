@@ -16,8 +16,7 @@ from urllib.parse import quote, unquote
 from pyflink_on_spark._connectors.files.bucket_naming import BasePathBuckets, parse_time_zone
 from pyflink_on_spark._connectors.files.config import FileSinkConfig
 from pyflink_on_spark._connectors.files.part_file import InProgressFile, PendingFile
-from pyflink_on_spark._connectors.files.sink import PartFileSink
-from pyflink_on_spark._connectors.files.writer import BucketWriter, FileSinkWriter
+from pyflink_on_spark._connectors.files.sink import BucketWriter, FileSinkWriter, PartFileSink
 from pyflink_on_spark._connectors.formats.file_format import (
     FileSplit,
     InputFileFormat,

@@ -1,4 +1,4 @@
-"""``python -m pyflink_on_spark state``."""
+"""``state``: the content of a checkpoint or savepoint."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``python -m pyflink_on_spark stubs``."""
+"""Stubs with which editors and type checkers resolve ``pyflink``."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``python -m pyflink_on_spark compare``."""
+"""``compare``: one script on both engines, and the differences of their output."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``python -m pyflink_on_spark flink-command``."""
+"""The command ``flink`` of an environment."""
 
 from __future__ import annotations
 

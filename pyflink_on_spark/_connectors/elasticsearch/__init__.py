@@ -1,1 +1,0 @@
-"""Sinks that write documents to Elasticsearch or OpenSearch."""

@@ -1,1 +1,0 @@
-"""Queues of RabbitMQ as sources and sinks, with pika."""

@@ -1,1 +1,0 @@
-"""``state``: the content of a checkpoint or savepoint."""
