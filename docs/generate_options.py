@@ -15,8 +15,7 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from pyflink_on_spark._options import registry
-from pyflink_on_spark._options.option import Effect, Option, OptionPrefix
-from pyflink_on_spark._options.option_text import option_text
+from pyflink_on_spark._options.option import Effect, Option, OptionPrefix, option_text
 from pyflink_on_spark._options.registry import MODULES, declared
 
 DOCUMENT = Path(__file__).parent / "reference" / "options.md"

@@ -33,7 +33,7 @@ from pyflink_on_spark._runtime.elements.immutability import (
     serialize,
 )
 from pyflink_on_spark._runtime.state.operator_state import OperatorSnapshot, redistribute
-from pyflink_on_spark._runtime.user_code.user_function import (
+from pyflink_on_spark._runtime.user_code import (
     FunctionCheckpoints,
     UserFunction,
     close_function,

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from pyflink_on_spark._connectors.builtin import NumberSequence
 from pyflink_on_spark._runtime.contract.connector import Source, SourceReader, share_of
 from pyflink_on_spark._runtime.elements.bundle import BUNDLE_SIZE, Bundle
-from pyflink_on_spark._runtime.user_code.user_function import (
+from pyflink_on_spark._runtime.user_code import (
     UserFunction,
     close_function,
     open_function,

@@ -29,7 +29,7 @@ from pyflink_on_spark._graph.stream_graph import GraphSettings, StreamGraph, Tra
 from pyflink_on_spark._options import flink
 from pyflink_on_spark._options.checkpointing import INTERVAL
 from pyflink_on_spark._options.flink import AUTO_WATERMARK_INTERVAL
-from pyflink_on_spark._options.option_text import option_text, parse_yaml
+from pyflink_on_spark._options.option import option_text, parse_yaml
 from pyflink_on_spark._options.own import CHECKPOINT_ELEMENTS, WATERMARK_INTERVAL_ELEMENTS
 from pyflink_on_spark._options.python import BUNDLE_SIZE, BUNDLE_TIME
 from pyflink_on_spark._options.registry import family_reason, find_option
@@ -41,13 +41,12 @@ from pyflink_on_spark._runtime.contract.plan import (
     OperatorPlan,
     StagePlan,
 )
-from pyflink_on_spark._runtime.diagnosis.failure import gist_of
-from pyflink_on_spark._runtime.diagnosis.function_log import LOGS, DriverLog
+from pyflink_on_spark._runtime.diagnosis import LOGS, DriverLog, gist_of
 from pyflink_on_spark._runtime.elements.clock import Clock, SystemClock, WatermarkRhythm
 from pyflink_on_spark._runtime.metrics import METRICS, Accumulators
 from pyflink_on_spark._runtime.operators.stateless import SinkOperator
 from pyflink_on_spark._runtime.task.subtask_threads import JobProgress
-from pyflink_on_spark._runtime.user_code.user_function import capture_classes
+from pyflink_on_spark._runtime.user_code import capture_classes
 from pyflink_on_spark.common import JobStatus
 
 if TYPE_CHECKING:

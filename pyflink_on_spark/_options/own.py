@@ -5,6 +5,7 @@ from __future__ import annotations
 from pyflink_on_spark._options.option import (
     at_least,
     boolean,
+    check_ports,
     choice,
     duration,
     integer,
@@ -15,7 +16,6 @@ from pyflink_on_spark._options.option import (
     text_map,
     works,
 )
-from pyflink_on_spark._options.option_text import check_ports
 
 
 def _check_place_of_key(value: str | None) -> None:

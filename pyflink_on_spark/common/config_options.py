@@ -6,8 +6,8 @@ from dataclasses import replace
 from typing import Any, Generic, TypeVar
 
 from pyflink_on_spark._compat.missing_names import missing_name
-from pyflink_on_spark._options.option import Option
-from pyflink_on_spark._options.option_text import (
+from pyflink_on_spark._options.option import (
+    Option,
     option_text,
     parse_boolean,
     parse_double,

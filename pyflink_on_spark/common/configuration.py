@@ -6,8 +6,8 @@ from collections.abc import Callable
 from typing import Any, ClassVar, Self, TypeVar
 
 from pyflink_on_spark._compat.missing_names import missing_name
-from pyflink_on_spark._options.option import Option, parsed
-from pyflink_on_spark._options.option_text import (
+from pyflink_on_spark._options.option import (
+    Option,
     double_text,
     option_text,
     parse_boolean,
@@ -15,6 +15,7 @@ from pyflink_on_spark._options.option_text import (
     parse_double,
     parse_long,
     parse_python_yaml,
+    parsed,
 )
 from pyflink_on_spark._options.registry import note_option
 from pyflink_on_spark._options.secrets import HIDDEN, is_secret

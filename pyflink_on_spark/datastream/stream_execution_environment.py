@@ -37,7 +37,7 @@ from pyflink_on_spark._runtime.types.converters import (
     plain_error,
     source_converter,
 )
-from pyflink_on_spark._runtime.user_code.dependencies import DELIMITER, PARAMETER_DELIMITER, require
+from pyflink_on_spark._runtime.user_code import DELIMITER, PARAMETER_DELIMITER, require
 from pyflink_on_spark.common import (
     Configuration,
     ExecutionConfig,

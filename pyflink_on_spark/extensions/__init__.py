@@ -45,12 +45,10 @@ from pyflink_on_spark.extensions.state import (
     FoldingStateDescriptor,
     SortedMapState,
     SortedMapStateDescriptor,
-    get_folding_state,
-    get_sorted_map_state,
-)
-from pyflink_on_spark.extensions.with_state import (
     filter_with_state,
     flat_map_with_state,
+    get_folding_state,
+    get_sorted_map_state,
     map_with_state,
 )
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from pyflink_on_spark._connectors.files.bucket_naming import ElementBuckets
-from pyflink_on_spark._runtime.user_code.user_function import PlainFunction, UserFunction
+from pyflink_on_spark._runtime.user_code import PlainFunction, UserFunction
 from pyflink_on_spark.datastream.connectors.file_system import BucketAssigner
 
 

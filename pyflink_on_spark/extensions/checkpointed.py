@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from typing import Any, ClassVar
 
-from pyflink_on_spark._runtime.user_code import user_function as engine
+from pyflink_on_spark._runtime import user_code as engine
 from pyflink_on_spark.datastream import state
 from pyflink_on_spark.datastream.functions import KeyedStateStore
 from pyflink_on_spark.datastream.state import BroadcastState, ListState

@@ -12,7 +12,7 @@ from pyflink_on_spark._connectors.generator import (
     PerSecond,
     RateLimit,
 )
-from pyflink_on_spark._runtime.user_code.user_function import UserFunction
+from pyflink_on_spark._runtime.user_code import UserFunction
 from pyflink_on_spark.common.typeinfo import TypeInformation
 from pyflink_on_spark.datastream.connectors.base import Source
 from pyflink_on_spark.datastream.functions import Function

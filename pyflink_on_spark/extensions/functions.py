@@ -12,7 +12,7 @@ from pyflink_on_spark._connectors.functions import (
     FunctionSource,
     FunctionSourceContext,
 )
-from pyflink_on_spark._runtime.user_code.user_function import UserFunction
+from pyflink_on_spark._runtime.user_code import UserFunction
 from pyflink_on_spark.common import WatermarkStrategy
 from pyflink_on_spark.common.typeinfo import TypeInformation, Types
 from pyflink_on_spark.datastream import DataStream, StreamExecutionEnvironment

@@ -7,7 +7,7 @@ from typing import Any, NoReturn
 from pyflink_on_spark._compat.missing_names import missing_name
 from pyflink_on_spark._compat.unsupported import Gap, raise_unsupported
 from pyflink_on_spark._sql.errors import ValidationError
-from pyflink_on_spark._sql.parser import parse_expression
+from pyflink_on_spark._sql.parser.statements import parse_expression
 from pyflink_on_spark._sql.syntax import expressions as syntax
 from pyflink_on_spark._sql.syntax.expressions import json_item
 from pyflink_on_spark.common.data_types import DataType

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from pyflink_on_spark._compat.missing_names import missing_name
 from pyflink_on_spark._sql.binder.tables import TableDescription
-from pyflink_on_spark._sql.parser import parse_expression
+from pyflink_on_spark._sql.parser.statements import parse_expression
 from pyflink_on_spark._sql.syntax.expressions import Expression as Written
 from pyflink_on_spark._sql.syntax.expressions import Name
 from pyflink_on_spark._sql.syntax.statements import (

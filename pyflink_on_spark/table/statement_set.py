@@ -6,7 +6,7 @@ from pyflink_on_spark._compat.missing_names import missing_name
 from pyflink_on_spark._compat.renamed_parameters import renamed
 from pyflink_on_spark._job.display import console
 from pyflink_on_spark._sql.errors import TableError
-from pyflink_on_spark._sql.parser import parse_statement
+from pyflink_on_spark._sql.parser.statements import parse_statement
 from pyflink_on_spark._sql.session.session import compiled
 from pyflink_on_spark._sql.syntax.statements import Insert
 from pyflink_on_spark.table._inner import node_of, session_of

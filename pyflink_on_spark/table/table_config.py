@@ -10,7 +10,7 @@ from pyflink_on_spark._compat.missing_names import missing_name
 from pyflink_on_spark._compat.recorded import note_former, note_recorded
 from pyflink_on_spark._compat.unsupported import Gap, raise_unsupported
 from pyflink_on_spark._options.flink import CODE_LENGTH, LOCAL_TIME_ZONE, STATE_TTL
-from pyflink_on_spark._options.option_text import duration_text
+from pyflink_on_spark._options.option import duration_text
 from pyflink_on_spark._options.python import EXECUTABLE
 from pyflink_on_spark._sql.session.session import time_zone
 from pyflink_on_spark.common import Configuration

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 
 from pyflink_on_spark._compat.missing_names import missing_name
-from pyflink_on_spark._options.option_text import option_text
+from pyflink_on_spark._options.option import option_text
 from pyflink_on_spark._runtime.java_hashes import in_hash_map
 from pyflink_on_spark.common import ConfigOption
 from pyflink_on_spark.common._java_handles import own_handle

@@ -10,7 +10,7 @@ from typing import Any, Generic, TypeVar
 
 from pyflink_on_spark._compat.missing_names import missing_name
 from pyflink_on_spark._compat.recorded import note_former
-from pyflink_on_spark._runtime.user_code.user_function import UserFunction
+from pyflink_on_spark._runtime.user_code import UserFunction
 from pyflink_on_spark._sql.functions.python.aggregates import (
     PandasAggregate,
     PythonTableAggregate,

@@ -51,7 +51,7 @@ from pyflink_on_spark._runtime.contract.plan import (
     StagePlan,
     VertexPlan,
 )
-from pyflink_on_spark._runtime.diagnosis.failure import Interruption, SubtaskFailure, gist_of
+from pyflink_on_spark._runtime.diagnosis import Interruption, SubtaskFailure, gist_of
 from pyflink_on_spark._runtime.elements.bundle import (
     Bundle,
     ChannelStatus,
@@ -67,7 +67,7 @@ from pyflink_on_spark._runtime.task.subtask import Subtask
 from pyflink_on_spark._runtime.task.subtask_builder import DriverChannels
 from pyflink_on_spark._runtime.task.subtask_group import SubtaskGroup
 from pyflink_on_spark._runtime.task.subtask_threads import SubtaskThreads, thread_usage
-from pyflink_on_spark._runtime.user_code.dependencies import (
+from pyflink_on_spark._runtime.user_code import (
     DependencyFolder,
     PythonDependencies,
     in_use,

@@ -14,7 +14,7 @@ from pyflink_on_spark._runtime.checkpoints.checkpoint import Restore
 from pyflink_on_spark._runtime.checkpoints.slot_state import SlotState, stateful_operators
 from pyflink_on_spark._runtime.contract.connector import Source, SourceReader
 from pyflink_on_spark._runtime.contract.operator import Operator, OperatorContext
-from pyflink_on_spark._runtime.diagnosis.failure import SubtaskFailure
+from pyflink_on_spark._runtime.diagnosis import SubtaskFailure
 from pyflink_on_spark._runtime.elements.bundle import (
     Bundle,
     ChannelStatus,

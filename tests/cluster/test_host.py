@@ -23,7 +23,7 @@ from pyflink_on_spark._runtime.checkpoints.checkpoint_files import folder, in_fo
 from pyflink_on_spark._runtime.checkpoints.snapshot_writer import FEW_ENTRIES
 from pyflink_on_spark._runtime.checkpoints.state_file import KEYED, StoredFile, stored_records
 from pyflink_on_spark._runtime.contract.connector import Source
-from pyflink_on_spark._runtime.diagnosis.failure import SubtaskFailure
+from pyflink_on_spark._runtime.diagnosis import SubtaskFailure
 from pyflink_on_spark._runtime.elements.bundle import Bundle
 from pyflink_on_spark._runtime.elements.immutability import deserialize
 from pyflink_on_spark._spark.jobs.stage_function import WorkerEnvironment

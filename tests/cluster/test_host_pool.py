@@ -23,7 +23,7 @@ from pyflink_on_spark._cluster.transport.handshake import (
 from pyflink_on_spark._compat.errors import CheckpointError
 from pyflink_on_spark._job.checkpoints.checkpoint_writer import SlowCheckpoint
 from pyflink_on_spark._runtime.checkpoints.snapshot_writer import WHOLE
-from pyflink_on_spark._runtime.diagnosis.failure import SubtaskFailure
+from pyflink_on_spark._runtime.diagnosis import SubtaskFailure
 from pyflink_on_spark._runtime.task.stacks import Current, Samples, Stack
 from tests.cluster.connections import HERE
 

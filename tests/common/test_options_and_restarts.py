@@ -6,7 +6,7 @@ from datetime import timedelta
 
 import pytest
 
-from pyflink_on_spark._options.option_text import parse_yaml, yaml_text
+from pyflink_on_spark._options.option import parse_yaml, yaml_text
 from pyflink_on_spark.common import ConfigOptions, Configuration, RestartStrategies
 from pyflink_on_spark.common.configuration import values_of
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pyflink_on_spark._options.option_text import parse_ports
+from pyflink_on_spark._options.option import parse_ports
 
 
 @pytest.mark.parametrize(

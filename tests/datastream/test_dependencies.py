@@ -12,7 +12,7 @@ import zipfile
 import pytest
 
 from pyflink_on_spark._compat.errors import EnvironmentSetupError
-from pyflink_on_spark._runtime.user_code.dependencies import (
+from pyflink_on_spark._runtime.user_code import (
     Archive,
     PythonDependencies,
     Requirements,

@@ -254,7 +254,7 @@ class Gathering(ProcessFunction, CheckpointedFunction):
 @pytest.mark.parametrize("restarts", [0, 1, 4])
 def test_exactly_once_from_a_source_to_a_function(restarts):
     from pyflink_on_spark._connectors.functions import FunctionSource
-    from pyflink_on_spark._runtime.user_code.user_function import UserFunction
+    from pyflink_on_spark._runtime.user_code import UserFunction
     from tests.runtime.rounds import RunningJob, job_of
 
     def job():

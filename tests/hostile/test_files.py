@@ -9,7 +9,7 @@ import time
 import pytest
 
 from pyflink_on_spark._connectors.formats.file_format import FileSplit, TextLines
-from pyflink_on_spark._sql.parser import parse_type
+from pyflink_on_spark._sql.parser.statements import parse_type
 from pyflink_on_spark._sql.plan.nodes import Schema
 from pyflink_on_spark._sql.plan.options import TableOptions
 from pyflink_on_spark._sql.tables.formats.format import find_format

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from pyflink_on_spark._runtime.contract.connector import LargeCommittable
-from pyflink_on_spark._runtime.diagnosis.failure import SubtaskFailure
+from pyflink_on_spark._runtime.diagnosis import SubtaskFailure
 from tests.runtime.many_hosts import HostGone, ManyHosts
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ import pytest
 
 from pyflink_on_spark._compat.errors import CheckpointError
 from pyflink_on_spark._job.restarts import AttemptControl, SavepointRequest
-from pyflink_on_spark._runtime.diagnosis.failure import SubtaskFailure
+from pyflink_on_spark._runtime.diagnosis import SubtaskFailure
 from tests.job.test_coordinator import UNWRITTEN, NeverTwice, Prepares, with_sink
 
 

@@ -31,7 +31,7 @@ from pyflink_on_spark._runtime.checkpoints.snapshot_writer import WHOLE, file_na
 from pyflink_on_spark._runtime.contract.connector import Sink
 from pyflink_on_spark._runtime.contract.operator import Operator
 from pyflink_on_spark._runtime.contract.plan import OperatorPlan
-from pyflink_on_spark._runtime.diagnosis.failure import SubtaskFailure
+from pyflink_on_spark._runtime.diagnosis import SubtaskFailure
 from pyflink_on_spark._runtime.operators.stateless import SinkOperator
 from pyflink_on_spark._runtime.state.operator_state import OperatorSnapshot
 from tests.runtime.checkpoints.checkpointed import (

@@ -7,7 +7,7 @@ import os
 import pytest
 
 from pyflink_on_spark._compat.errors import CheckpointError
-from pyflink_on_spark._runtime.diagnosis.failure import SubtaskFailure
+from pyflink_on_spark._runtime.diagnosis import SubtaskFailure
 from tests.job.test_coordinator import NeverTwice, Prepares, saved, with_sink
 
 

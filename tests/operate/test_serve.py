@@ -31,7 +31,7 @@ from pyflink_on_spark._operate.view.server_record import (
     server_folder,
     write_server,
 )
-from pyflink_on_spark._options.option_text import parse_yaml
+from pyflink_on_spark._options.option import parse_yaml
 from pyflink_on_spark.tools.commands import run_command
 from pyflink_on_spark.tools.operate import commands
 from pyflink_on_spark.tools.operate.commands import find_server, submit

@@ -10,7 +10,7 @@ from pyflink_on_spark._runtime.elements.bundle import Cursor, timed
 from pyflink_on_spark._runtime.operators.process import KeyedProcessOperator
 from pyflink_on_spark._runtime.operators.stateless import ConvertOperator
 from pyflink_on_spark._runtime.operators.timestamps import AssignTimestamps
-from pyflink_on_spark._runtime.user_code.user_function import UserFunction
+from pyflink_on_spark._runtime.user_code import UserFunction
 from pyflink_on_spark._runtime.windows.general_windows import WindowOperator
 from pyflink_on_spark.common import Time, Types, WatermarkStrategy
 from pyflink_on_spark.common.watermark_strategy import TimestampAssigner

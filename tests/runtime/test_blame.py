@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pyflink_on_spark._runtime.diagnosis.failure import SubtaskFailure
+from pyflink_on_spark._runtime.diagnosis import SubtaskFailure
 from pyflink_on_spark.common import Time, Types, WatermarkStrategy
 from pyflink_on_spark.common.watermark_strategy import TimestampAssigner
 from pyflink_on_spark.datastream import (

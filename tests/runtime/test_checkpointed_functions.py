@@ -10,7 +10,7 @@ from pyflink_on_spark._runtime.operators.process import ProcessOperator
 from pyflink_on_spark._runtime.operators.rolling import RollingReduceOperator
 from pyflink_on_spark._runtime.operators.stateless import KeyedMapOperator, MapOperator
 from pyflink_on_spark._runtime.state.operator_state import OperatorState
-from pyflink_on_spark._runtime.user_code.user_function import (
+from pyflink_on_spark._runtime.user_code import (
     FunctionCheckpoints,
     OperatorStateStore,
     PlainFunction,

@@ -10,7 +10,7 @@ import pytest
 
 from pyflink_on_spark._connectors.functions import CAPACITY, LIMIT, FunctionSource
 from pyflink_on_spark._runtime.checkpoints.slot_state import SlotState
-from pyflink_on_spark._runtime.user_code.user_function import UserFunction
+from pyflink_on_spark._runtime.user_code import UserFunction
 from tests.runtime.harness import FakeClock
 from tests.runtime.rounds import RunningJob, job_of
 

@@ -7,7 +7,7 @@ import pickle
 import pytest
 
 from pyflink_on_spark._compat.own_frames import user_traceback
-from pyflink_on_spark._runtime.diagnosis.failure import SubtaskFailure, bounded_repr, gist_of
+from pyflink_on_spark._runtime.diagnosis import SubtaskFailure, bounded_repr, gist_of
 from pyflink_on_spark.datastream import KeyedProcessFunction
 from tests.runtime.rounds import results
 

@@ -6,7 +6,7 @@ import logging
 
 import pytest
 
-from pyflink_on_spark._runtime.diagnosis.function_log import (
+from pyflink_on_spark._runtime.diagnosis import (
     DriverLog,
     FunctionLog,
     LogEntry,

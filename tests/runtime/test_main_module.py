@@ -13,7 +13,7 @@ SCRIPT = textwrap.dedent("""
     import pickle, sys
     from dataclasses import dataclass
     from enum import Enum
-    from pyflink_on_spark._runtime.user_code.user_function import capture_classes
+    from pyflink_on_spark._runtime.user_code import capture_classes
 
     class Colour(Enum):
         RED = 1
@@ -31,7 +31,7 @@ SCRIPT = textwrap.dedent("""
 """)
 READER = textwrap.dedent("""
     import pickle, sys
-    from pyflink_on_spark._runtime.user_code.user_function import install_classes
+    from pyflink_on_spark._runtime.user_code import install_classes
     captured, things = pickle.load(sys.stdin.buffer)
     install_classes(captured)
     point, colour = pickle.loads(things)

@@ -29,7 +29,7 @@ from pyflink_on_spark._runtime.task.exchange_writer import (
 from pyflink_on_spark._runtime.task.operator_chain import OperatorChain, Pacing
 from pyflink_on_spark._runtime.task.subtask import NEVER
 from pyflink_on_spark._runtime.task.watermarks import WatermarkOutput
-from pyflink_on_spark._runtime.user_code.user_function import UserFunction
+from pyflink_on_spark._runtime.user_code import UserFunction
 from tests.runtime.harness import FakeClock
 
 

@@ -7,7 +7,7 @@ import pytest
 from pyflink_on_spark._connectors.functions import FunctionSink
 from pyflink_on_spark._runtime.operators.stateless import SinkOperator
 from pyflink_on_spark._runtime.state.operator_state import OperatorState
-from pyflink_on_spark._runtime.user_code.user_function import UserFunction
+from pyflink_on_spark._runtime.user_code import UserFunction
 from tests.runtime.harness import Harness
 from tests.runtime.state.descriptors import Descriptor
 

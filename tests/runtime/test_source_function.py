@@ -20,7 +20,7 @@ from pyflink_on_spark._connectors.functions import (
 from pyflink_on_spark._runtime.contract.operator import OperatorContext, RuntimeContext, TaskInfo
 from pyflink_on_spark._runtime.elements.bundle import Bundle, ChannelStatus, Cursor, Watermark
 from pyflink_on_spark._runtime.state.operator_state import OperatorSnapshot
-from pyflink_on_spark._runtime.user_code.user_function import UserFunction
+from pyflink_on_spark._runtime.user_code import UserFunction
 from tests.runtime.harness import FakeClock
 
 # What a function in a thread and its test tell each other. The function itself is a copy, so that

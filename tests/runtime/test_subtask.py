@@ -10,7 +10,7 @@ import pytest
 
 from pyflink_on_spark._runtime.checkpoints.slot_state import OperatorSubtaskState, TaskStateSnapshot
 from pyflink_on_spark._runtime.contract.connector import Source, SourceReader
-from pyflink_on_spark._runtime.diagnosis.failure import SubtaskFailure
+from pyflink_on_spark._runtime.diagnosis import SubtaskFailure
 from pyflink_on_spark._runtime.elements.bundle import Bundle, ChannelStatus, EndOfInput, Watermark
 from pyflink_on_spark._runtime.task.exchange_writer import decode
 from pyflink_on_spark._runtime.task.subtask import Subtask

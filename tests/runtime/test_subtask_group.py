@@ -9,7 +9,7 @@ import pytest
 
 from pyflink_on_spark._compat.errors import CheckpointError
 from pyflink_on_spark._runtime.contract.connector import SourceReader
-from pyflink_on_spark._runtime.diagnosis.failure import SubtaskFailure
+from pyflink_on_spark._runtime.diagnosis import SubtaskFailure
 from pyflink_on_spark._runtime.elements.bundle import Barrier, Bundle, EndOfInput
 from pyflink_on_spark._runtime.task.exchange_writer import ChannelRow, decode, encode
 from pyflink_on_spark._runtime.task.group_checkpoints import SnapshotRequest

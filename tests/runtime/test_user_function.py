@@ -7,7 +7,7 @@ import threading
 
 import pytest
 
-from pyflink_on_spark._runtime.user_code.user_function import (
+from pyflink_on_spark._runtime.user_code import (
     PlainFunction,
     UserFunction,
     close_function,

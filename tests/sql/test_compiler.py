@@ -8,15 +8,15 @@ import pickle
 import pytest
 
 from pyflink_on_spark._sql.binder.expressions import ExpressionBinder, Scope
-from pyflink_on_spark._sql.codegen.expressions import ExpressionCompiler
 from pyflink_on_spark._sql.codegen.rows import (
+    ExpressionCompiler,
     compile_calc,
     compile_condition,
     compile_value,
     folded,
 )
-from pyflink_on_spark._sql.functions.library import builtin_functions
-from pyflink_on_spark._sql.parser import parse_expression
+from pyflink_on_spark._sql.functions.catalog import builtin_functions
+from pyflink_on_spark._sql.parser.statements import parse_expression
 from pyflink_on_spark._sql.plan.expressions import Constant
 from pyflink_on_spark._sql.plan.nodes import Schema
 from pyflink_on_spark._sql.types import logical

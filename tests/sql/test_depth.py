@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from pyflink_on_spark._sql.errors import SqlParseError, ValidationError, at_any_depth
 from pyflink_on_spark._sql.functions.builtin import strings
-from pyflink_on_spark._sql.parser import parse_expression
+from pyflink_on_spark._sql.parser.statements import parse_expression
 from pyflink_on_spark.table import EnvironmentSettings, TableEnvironment
 from pyflink_on_spark.table.expressions import col, lit
 from pyflink_on_spark.testing import local_engine

@@ -11,7 +11,7 @@ from pyflink_on_spark._sql.plan.nodes import ChangeKinds, Schema
 from pyflink_on_spark._sql.planner.calc import Calc
 from pyflink_on_spark._sql.planner.physical import PhysicalNode
 from pyflink_on_spark._sql.planner.physical_planner import infer_changes
-from pyflink_on_spark._sql.planner.sinks import ExternalSink
+from pyflink_on_spark._sql.planner.tables import ExternalSink
 from pyflink_on_spark._sql.types import logical
 from pyflink_on_spark.util.exceptions import TableException
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 import pytest
 
 from pyflink_on_spark._sql.errors import ValidationError
-from pyflink_on_spark._sql.parser import (
+from pyflink_on_spark._sql.parser.cursor import canonical_text
+from pyflink_on_spark._sql.parser.statements import (
     parse_expression,
     parse_path,
     parse_statement,
     parse_type,
 )
-from pyflink_on_spark._sql.parser.cursor import canonical_text
 from pyflink_on_spark._sql.syntax import queries, statements
 from pyflink_on_spark._sql.syntax.expressions import Call, Cast, Literal, Name, OverCall, Subquery
 from pyflink_on_spark._sql.types import logical

@@ -10,10 +10,9 @@ from hypothesis import strategies as st
 
 from pyflink_on_spark._sql.binder.expressions import ExpressionBinder, Scope
 from pyflink_on_spark._sql.codegen.aggregates import AggregateCompiler, AggregatedRows
-from pyflink_on_spark._sql.codegen.expressions import repeated, structure
-from pyflink_on_spark._sql.codegen.rows import compile_calc, compile_value
-from pyflink_on_spark._sql.functions.library import builtin_functions
-from pyflink_on_spark._sql.parser import parse_expression
+from pyflink_on_spark._sql.codegen.rows import compile_calc, compile_value, repeated, structure
+from pyflink_on_spark._sql.functions.catalog import builtin_functions
+from pyflink_on_spark._sql.parser.statements import parse_expression
 from pyflink_on_spark._sql.plan.expressions import AggregateInvocation, Constant
 from pyflink_on_spark._sql.plan.nodes import Schema
 from pyflink_on_spark._sql.types import logical

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from unittest.mock import patch
 
-from pyflink_on_spark._sql.planner import sinks
+from pyflink_on_spark._sql.planner import tables
 from pyflink_on_spark._sql.syntax.statements import ConflictStrategy
 from pyflink_on_spark.table import ChangelogMode, Schema
 
@@ -15,7 +15,7 @@ def resolved(t_env, table, strategy):
     """Returns the changes that a table with the key `k` gets, as by `ON CONFLICT`."""
 
     def made(*args):
-        sink = sinks.ExternalSink(*args)
+        sink = tables.ExternalSink(*args)
         sink.conflict = strategy
         return sink
 
@@ -24,6 +24,6 @@ def resolved(t_env, table, strategy):
     for name, kind in zip(names, table.get_schema().get_field_data_types()):
         taken.column(name, kind.not_null() if name == "k" else kind)
     with patch("pyflink_on_spark._sql.planner.physical_planner.sinks") as planned:
-        planned.ExternalSink, planned.KeyedSink = made, sinks.KeyedSink
+        planned.ExternalSink, planned.KeyedSink = made, tables.KeyedSink
         keyed = taken.primary_key("k").build()
         return t_env.to_changelog_stream(table, keyed, ChangelogMode.upsert())

@@ -13,7 +13,7 @@ import fastavro
 import pytest
 
 from pyflink_on_spark._sql.errors import ValidationError
-from pyflink_on_spark._sql.parser import parse_type
+from pyflink_on_spark._sql.parser.statements import parse_type
 from pyflink_on_spark._sql.plan.nodes import DELETE, INSERT, UPDATE_AFTER, UPDATE_BEFORE, Schema
 from pyflink_on_spark._sql.plan.options import TableOptions
 from pyflink_on_spark._sql.tables.formats.format import find_format

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pyflink_on_spark._sql.errors import ValidationError
-from pyflink_on_spark._sql.parser import parse_type
+from pyflink_on_spark._sql.parser.statements import parse_type
 from pyflink_on_spark._sql.plan.nodes import Schema
 from pyflink_on_spark._sql.plan.options import TableOptions
 from pyflink_on_spark._sql.tables.formats.format import find_format

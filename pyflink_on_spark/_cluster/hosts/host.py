@@ -43,7 +43,7 @@ from pyflink_on_spark._runtime.checkpoints.slot_state import DRIVER, TaskStateSn
 from pyflink_on_spark._runtime.checkpoints.snapshot_writer import FEW_ENTRIES, SnapshotWriter
 from pyflink_on_spark._runtime.contract.connector import LargeCommittable
 from pyflink_on_spark._runtime.contract.plan import StagePlan
-from pyflink_on_spark._runtime.diagnosis.function_log import LOGS, FunctionLog, install_function_log
+from pyflink_on_spark._runtime.diagnosis import LOGS, FunctionLog, install_function_log
 from pyflink_on_spark._runtime.elements.clock import SystemClock
 from pyflink_on_spark._runtime.task.group_checkpoints import SnapshotRequest
 from pyflink_on_spark._runtime.task.stacks import sample
@@ -53,7 +53,7 @@ from pyflink_on_spark._runtime.task.subtask_threads import (
     TaskProgress,
     thread_usage,
 )
-from pyflink_on_spark._runtime.user_code.user_function import install_classes
+from pyflink_on_spark._runtime.user_code import install_classes
 
 _SLICE_SECONDS = 0.01
 _SHORTEST_REST, _USUAL_REST, _LONGEST_REST = 0.001, 0.02, 0.1

@@ -30,7 +30,7 @@ from pyflink_on_spark._compat.errors import CheckpointError
 from pyflink_on_spark._job.checkpoints.checkpoint_writer import HostSnapshot, SlowCheckpoint
 from pyflink_on_spark._job.restarts import SplitDistribution
 from pyflink_on_spark._runtime.checkpoints.snapshot_writer import WHOLE
-from pyflink_on_spark._runtime.diagnosis.failure import SubtaskFailure
+from pyflink_on_spark._runtime.diagnosis import SubtaskFailure
 from pyflink_on_spark._runtime.task.stacks import Samples
 from pyflink_on_spark._runtime.task.subtask_threads import TaskProgress
 

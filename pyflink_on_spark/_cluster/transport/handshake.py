@@ -27,7 +27,7 @@ from typing import Any
 from pyflink_on_spark._cluster.transport.stream import MessageConnection, Seal, stream_of
 from pyflink_on_spark._compat.errors import PyFlinkOnSparkError
 from pyflink_on_spark._options import flink, own
-from pyflink_on_spark._options.option_text import parse_ports
+from pyflink_on_spark._options.option import parse_ports
 from pyflink_on_spark._runtime.elements.immutability import serialize
 
 HANDSHAKE_SECONDS = 20.0

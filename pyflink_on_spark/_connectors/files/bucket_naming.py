@@ -15,7 +15,7 @@ from pyflink_on_spark._compat.unsupported import Gap, raise_unsupported
 from pyflink_on_spark._runtime.types.converters import bounded_repr
 
 if TYPE_CHECKING:
-    from pyflink_on_spark._runtime.user_code.user_function import UserFunction
+    from pyflink_on_spark._runtime.user_code import UserFunction
 
 
 _OFFSET = re.compile(r"(UTC|GMT|UT)?([+-])(\d|\d\d(?:(?::\d\d){0,2}|(?:\d\d){1,2}))")

@@ -11,7 +11,7 @@ from typing import Literal
 from pyflink_on_spark._compat.recorded import note_recorded
 from pyflink_on_spark._connectors.kafka.records import RecordMaker
 from pyflink_on_spark._runtime.contract.connector import WatermarkRule
-from pyflink_on_spark._runtime.user_code.user_function import UserFunction
+from pyflink_on_spark._runtime.user_code import UserFunction
 
 _DISCOVERY_INTERVAL = 300_000
 _AUTO_COMMIT_INTERVAL = 5_000

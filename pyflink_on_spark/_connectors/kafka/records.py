@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from pyflink_on_spark._connectors.formats.row_types import check_written
 from pyflink_on_spark._runtime.contract.connector import LargeCommittable, unpack
-from pyflink_on_spark._runtime.user_code.user_function import UserFunction
+from pyflink_on_spark._runtime.user_code import UserFunction
 
 if TYPE_CHECKING:
     from pyflink_on_spark.common.typeinfo import TypeInformation

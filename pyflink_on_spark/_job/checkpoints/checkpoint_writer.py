@@ -29,7 +29,7 @@ from pyflink_on_spark._runtime.checkpoints.checkpoint_files import (
 )
 from pyflink_on_spark._runtime.checkpoints.snapshot_writer import WHOLE, Changelog, remove_unneeded
 from pyflink_on_spark._runtime.contract.state_meaning import Meanings
-from pyflink_on_spark._runtime.diagnosis.failure import SubtaskFailure
+from pyflink_on_spark._runtime.diagnosis import SubtaskFailure
 from pyflink_on_spark._runtime.elements.clock import Clock
 
 _log = logging.getLogger("pyflink_on_spark")

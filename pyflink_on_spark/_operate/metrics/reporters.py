@@ -26,7 +26,7 @@ from pyflink_on_spark._operate.metrics.samples import (
 )
 from pyflink_on_spark._operate.view.jobs import OperatedJobs
 from pyflink_on_spark._operate.view.server_record import port_range
-from pyflink_on_spark._options.option_text import parse_duration_ms
+from pyflink_on_spark._options.option import parse_duration_ms
 from pyflink_on_spark.version import __version__
 
 _log = logging.getLogger("pyflink_on_spark")

@@ -15,7 +15,7 @@ from pyflink_on_spark._compat.unsupported import Gap, raise_unsupported
 from pyflink_on_spark._job.job import CheckpointRecord
 from pyflink_on_spark._operate.view.jobs import TASK_MANAGER, JobTask, OperatedJob
 from pyflink_on_spark._options.flink import REPORTER, REPORTERS
-from pyflink_on_spark._options.option_text import parse_duration_ms
+from pyflink_on_spark._options.option import parse_duration_ms
 from pyflink_on_spark._runtime.elements.bundle import MAX_WATERMARK, MIN_TIMESTAMP
 from pyflink_on_spark._runtime.metrics import Measurement
 from pyflink_on_spark._runtime.task.subtask_threads import TaskProgress

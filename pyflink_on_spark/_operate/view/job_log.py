@@ -20,7 +20,7 @@ from pyflink_on_spark._job.job import (
 from pyflink_on_spark._operate.view.jobs import OperatedJob
 from pyflink_on_spark._options.own import HEARTBEAT
 from pyflink_on_spark._options.secrets import masked_text
-from pyflink_on_spark._runtime.diagnosis.failure import gist_of
+from pyflink_on_spark._runtime.diagnosis import gist_of
 from pyflink_on_spark._runtime.elements.bundle import MAX_WATERMARK
 from pyflink_on_spark.common import JobStatus
 

@@ -13,7 +13,7 @@ from pyflink_on_spark._runtime.operators.stateless import RichFunctionOperator, 
 
 if TYPE_CHECKING:
     from pyflink_on_spark._runtime.contract.operator import OperatorContext
-    from pyflink_on_spark._runtime.user_code.user_function import UserFunction
+    from pyflink_on_spark._runtime.user_code import UserFunction
 
 
 _SECONDS_TO_STOP = 5

@@ -14,7 +14,7 @@ from pyflink_on_spark._runtime.state.timers import KeyedTimerService, NonKeyedTi
 if TYPE_CHECKING:
     from pyflink_on_spark._runtime.contract.operator import OperatorContext
     from pyflink_on_spark._runtime.state.backend import KeyedStateBackend
-    from pyflink_on_spark._runtime.user_code.user_function import UserFunction
+    from pyflink_on_spark._runtime.user_code import UserFunction
 
 
 if TYPE_CHECKING:

@@ -25,7 +25,7 @@ from pyflink_on_spark.common.types import Row
 
 if TYPE_CHECKING:
     from pyflink_on_spark._runtime.contract.operator import OperatorContext
-    from pyflink_on_spark._runtime.user_code.user_function import UserFunction
+    from pyflink_on_spark._runtime.user_code import UserFunction
 
 
 Combine = Callable[[Any, Any], Any]

@@ -28,7 +28,7 @@ from pyflink_on_spark._runtime.types.fitting import (
     unchanged_fields_test,
     unchanged_test,
 )
-from pyflink_on_spark._runtime.user_code.user_function import (
+from pyflink_on_spark._runtime.user_code import (
     FunctionCheckpoints,
     UserFunction,
     close_function,

@@ -10,7 +10,7 @@ from pyflink_on_spark._runtime.elements.bundle import MAX_WATERMARK, MIN_TIMESTA
 from pyflink_on_spark._runtime.elements.clock import WatermarkRhythm
 from pyflink_on_spark._runtime.operators.function_loop import FusableOperator, LoopCode
 from pyflink_on_spark._runtime.types.codec import time_in_ms
-from pyflink_on_spark._runtime.user_code.user_function import UserFunction
+from pyflink_on_spark._runtime.user_code import UserFunction
 
 _DROPPED = "numLateRecordsDropped"
 _RATE = "lateRecordsDroppedRate"

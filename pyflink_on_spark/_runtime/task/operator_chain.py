@@ -18,7 +18,7 @@ from pyflink_on_spark._runtime.contract.plan import (
     StagePlan,
     VertexPlan,
 )
-from pyflink_on_spark._runtime.diagnosis.failure import OperatorLine
+from pyflink_on_spark._runtime.diagnosis import OperatorLine
 from pyflink_on_spark._runtime.elements.bundle import (
     MAX_WATERMARK,
     MIN_TIMESTAMP,

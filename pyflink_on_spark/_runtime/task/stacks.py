@@ -14,7 +14,7 @@ from os.path import basename
 from types import FrameType
 
 from pyflink_on_spark._compat.own_frames import is_own
-from pyflink_on_spark._runtime.diagnosis.failure import Culprit, bounded_repr, worker_of
+from pyflink_on_spark._runtime.diagnosis import Culprit, bounded_repr, worker_of
 from pyflink_on_spark._runtime.task.subtask import Subtask
 
 _DEEPEST = 100

@@ -15,8 +15,12 @@ from pyflink_on_spark._runtime.checkpoints.slot_state import OperatorSubtaskStat
 from pyflink_on_spark._runtime.contract.connector import SinkWriter, SourceReader
 from pyflink_on_spark._runtime.contract.operator import Operator
 from pyflink_on_spark._runtime.contract.plan import chain_name
-from pyflink_on_spark._runtime.diagnosis.failure import Explained, SubtaskFailure, describe_failure
-from pyflink_on_spark._runtime.diagnosis.function_log import LogPlace
+from pyflink_on_spark._runtime.diagnosis import (
+    Explained,
+    LogPlace,
+    SubtaskFailure,
+    describe_failure,
+)
 from pyflink_on_spark._runtime.elements.bundle import Barrier, Bundle, Event
 from pyflink_on_spark._runtime.metrics import METRICS, MetricReport
 from pyflink_on_spark._runtime.state.backend import KeyedStateBackend

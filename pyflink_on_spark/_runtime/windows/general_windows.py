@@ -9,7 +9,7 @@ from pyflink_on_spark._runtime.elements.bundle import MAX_WATERMARK, MIN_TIMESTA
 from pyflink_on_spark._runtime.elements.immutability import copied, is_immutable
 from pyflink_on_spark._runtime.operators.function_loop import FusableOperator, LoopCode
 from pyflink_on_spark._runtime.operators.stateless import UdfOperator, keyed_state_of
-from pyflink_on_spark._runtime.user_code.user_function import UserFunction
+from pyflink_on_spark._runtime.user_code import UserFunction
 from pyflink_on_spark._runtime.windows.aligned_windows import AlignedWindows
 from pyflink_on_spark._runtime.windows.operation import (
     TriggerContext,

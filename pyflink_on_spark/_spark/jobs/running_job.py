@@ -21,7 +21,7 @@ from pyflink_on_spark._job.checkpoints.commits import CommitTimeoutError
 from pyflink_on_spark._job.job import Job
 from pyflink_on_spark._job.restarts import check_may_restart, restart_strategy
 from pyflink_on_spark._options.secrets import masked_text
-from pyflink_on_spark._runtime.diagnosis.failure import SubtaskFailure
+from pyflink_on_spark._runtime.diagnosis import SubtaskFailure
 from pyflink_on_spark._runtime.elements.clock import SteadyClock
 from pyflink_on_spark._runtime.elements.immutability import deserialize
 from pyflink_on_spark._spark.jobs.stage_function import (

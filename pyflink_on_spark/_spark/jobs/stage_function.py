@@ -26,15 +26,18 @@ from pyflink_on_spark._job.job import Job
 from pyflink_on_spark._options.own import COMMIT_TIMEOUT
 from pyflink_on_spark._runtime.contract.connector import Sink
 from pyflink_on_spark._runtime.contract.plan import StagePlan
-from pyflink_on_spark._runtime.diagnosis.failure import SubtaskFailure
-from pyflink_on_spark._runtime.diagnosis.function_log import LOGS, FunctionLog, install_function_log
+from pyflink_on_spark._runtime.diagnosis import (
+    LOGS,
+    FunctionLog,
+    SubtaskFailure,
+    install_function_log,
+)
 from pyflink_on_spark._runtime.elements.bundle import tune_garbage_collection
 from pyflink_on_spark._runtime.elements.clock import SystemClock
 from pyflink_on_spark._runtime.elements.immutability import deserialize
 from pyflink_on_spark._runtime.task.exchange_writer import ChannelRow
 from pyflink_on_spark._runtime.task.stage import DRIVER, START, StageRunner
-from pyflink_on_spark._runtime.user_code.dependencies import in_use
-from pyflink_on_spark._runtime.user_code.user_function import install_classes
+from pyflink_on_spark._runtime.user_code import in_use, install_classes
 from pyflink_on_spark._spark.session.dependencies import ShippedDependencies
 
 if TYPE_CHECKING:

@@ -16,7 +16,7 @@ from pyflink_on_spark._job.restarts import (
     nothing_to_save,
 )
 from pyflink_on_spark._options import own
-from pyflink_on_spark._runtime.diagnosis.failure import gist_of
+from pyflink_on_spark._runtime.diagnosis import gist_of
 from pyflink_on_spark._runtime.task.subtask_threads import JobProgress, TaskProgress
 from pyflink_on_spark._spark.jobs.running_job import GivesServer, RunningJob
 

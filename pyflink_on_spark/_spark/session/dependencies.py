@@ -23,7 +23,7 @@ from pyspark.sql import SparkSession
 
 from pyflink_on_spark._compat.errors import EnvironmentSetupError
 from pyflink_on_spark._options import python
-from pyflink_on_spark._runtime.user_code.dependencies import (
+from pyflink_on_spark._runtime.user_code import (
     DependencyFolder,
     FolderKind,
     PythonDependencies,

@@ -23,7 +23,7 @@ from pyflink_on_spark._job.checkpoints.checkpoint_writer import HostSnapshot
 from pyflink_on_spark._job.job import Job
 from pyflink_on_spark._job.restarts import SavepointRequest
 from pyflink_on_spark._runtime.checkpoints.checkpoint_files import Folder, StateFile, folder
-from pyflink_on_spark._runtime.user_code.dependencies import PythonDependencies, lay_out
+from pyflink_on_spark._runtime.user_code import PythonDependencies, lay_out
 from pyflink_on_spark._spark.jobs.stage_function import WorkerEnvironment, channel_names
 from pyflink_on_spark._spark.session.dependencies import PlacedDependencies, ShippedDependencies
 from pyflink_on_spark._spark.session.spark_defaults import PACKAGE_ROOT, scratch_subfolder

@@ -9,7 +9,7 @@ from weakref import WeakKeyDictionary
 
 from pyflink_on_spark._compat.errors import EnvironmentSetupError
 from pyflink_on_spark._options.own import CONNECT_TIMEOUT
-from pyflink_on_spark._runtime.user_code.dependencies import PythonDependencies
+from pyflink_on_spark._runtime.user_code import PythonDependencies
 from pyflink_on_spark._spark.session.dependencies import packed_package
 from pyflink_on_spark._spark.session.spark_defaults import BUNDLE_SETTINGS
 from pyflink_on_spark._spark.structured.server_calls import ServerCall

@@ -21,7 +21,7 @@ from pyflink_on_spark._runtime.checkpoints.slot_state import (
 from pyflink_on_spark._runtime.checkpoints.snapshot_writer import without_collector
 from pyflink_on_spark._runtime.checkpoints.state_file import KEYED, Record, RecordHead, write_record
 from pyflink_on_spark._runtime.contract.plan import JobSettings
-from pyflink_on_spark._runtime.diagnosis.function_log import LOGS, install_function_log
+from pyflink_on_spark._runtime.diagnosis import LOGS, install_function_log
 from pyflink_on_spark._runtime.elements.bundle import MIN_TIMESTAMP, Barrier
 from pyflink_on_spark._runtime.elements.clock import Clock
 from pyflink_on_spark._runtime.elements.immutability import serialize

@@ -11,9 +11,9 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from pyflink_on_spark._runtime.checkpoints.checkpoint_files import folder
-from pyflink_on_spark._runtime.diagnosis.failure import SubtaskFailure
+from pyflink_on_spark._runtime.diagnosis import SubtaskFailure
 from pyflink_on_spark._runtime.task.exchange_writer import ChannelRow
-from pyflink_on_spark._runtime.user_code.user_function import install_classes
+from pyflink_on_spark._runtime.user_code import install_classes
 from pyflink_on_spark._spark.jobs.stage_function import FAILURE_BEGINS, FAILURE_ENDS
 from pyflink_on_spark._spark.structured.batches import CONTROL, RUN, over
 from pyflink_on_spark._spark.structured.levels import TICK

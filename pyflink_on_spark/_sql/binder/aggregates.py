@@ -16,7 +16,7 @@ from pyflink_on_spark._sql.binder.expressions import (
 )
 from pyflink_on_spark._sql.binder.nulls import check_no_null, check_nulls_of_call
 from pyflink_on_spark._sql.errors import did_you_mean, invalid, unresolved_field
-from pyflink_on_spark._sql.functions.library import function_of_call
+from pyflink_on_spark._sql.functions.catalog import function_of_call
 from pyflink_on_spark._sql.plan.expressions import (
     AggregateInvocation,
     Constant,

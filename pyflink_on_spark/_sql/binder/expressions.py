@@ -16,7 +16,7 @@ from pyflink_on_spark._sql.errors import (
     not_yet,
     unresolved_field,
 )
-from pyflink_on_spark._sql.functions.library import builtin_functions, function_of_call
+from pyflink_on_spark._sql.functions.catalog import builtin_functions, function_of_call
 from pyflink_on_spark._sql.plan.expressions import (
     Constant,
     Conversion,

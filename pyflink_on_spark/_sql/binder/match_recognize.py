@@ -16,7 +16,7 @@ from pyflink_on_spark._sql.binder.expressions import (
     invoke,
 )
 from pyflink_on_spark._sql.errors import AssertionFailedError, TableError, invalid
-from pyflink_on_spark._sql.functions.library import builtin_functions
+from pyflink_on_spark._sql.functions.catalog import builtin_functions
 from pyflink_on_spark._sql.plan.expressions import Constant, InputRef, Typed, rewrite, walk
 from pyflink_on_spark._sql.plan.match import (
     ALL_ROWS,
@@ -30,7 +30,7 @@ from pyflink_on_spark._sql.plan.match import (
 )
 from pyflink_on_spark._sql.plan.nodes import Node, Schema, SortKey
 from pyflink_on_spark._sql.syntax import expressions as syntax
-from pyflink_on_spark._sql.syntax import match_recognize as written
+from pyflink_on_spark._sql.syntax import queries as written
 from pyflink_on_spark._sql.types import logical
 from pyflink_on_spark._sql.types.logical import LogicalType, Root, Time
 

@@ -70,7 +70,7 @@ from pyflink_on_spark._sql.errors import (
     invalid,
     not_yet,
 )
-from pyflink_on_spark._sql.functions.library import builtin_functions
+from pyflink_on_spark._sql.functions.catalog import builtin_functions
 from pyflink_on_spark._sql.plan.expressions import Constant, InputRef, Typed, convert
 from pyflink_on_spark._sql.plan.nodes import (
     ONE_ROW,

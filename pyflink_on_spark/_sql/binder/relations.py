@@ -28,7 +28,7 @@ from pyflink_on_spark._sql.errors import (
     at_place,
     invalid,
 )
-from pyflink_on_spark._sql.functions.library import builtin_functions
+from pyflink_on_spark._sql.functions.catalog import builtin_functions
 from pyflink_on_spark._sql.plan.expressions import (
     Conversion,
     InputRef,
@@ -60,8 +60,7 @@ from pyflink_on_spark._sql.plan.time_conditions import time_bounds, window_join
 from pyflink_on_spark._sql.runtime.joins import lookup_function
 from pyflink_on_spark._sql.syntax import queries as syntax
 from pyflink_on_spark._sql.syntax.expressions import Expression, Name, Star
-from pyflink_on_spark._sql.syntax.match_recognize import MatchRecognize
-from pyflink_on_spark._sql.syntax.queries import JoinKind
+from pyflink_on_spark._sql.syntax.queries import JoinKind, MatchRecognize
 from pyflink_on_spark._sql.syntax.statements import ColumnKind
 from pyflink_on_spark._sql.tables.connectors.registry import table_context, table_source, with_hints
 from pyflink_on_spark._sql.types.coercion import common_type

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pyflink_on_spark._sql.binder.expressions import invoke
 from pyflink_on_spark._sql.binder.projections import project
 from pyflink_on_spark._sql.errors import Span, invalid
-from pyflink_on_spark._sql.functions.library import builtin_functions
+from pyflink_on_spark._sql.functions.catalog import builtin_functions
 from pyflink_on_spark._sql.plan.expressions import (
     AggregateInvocation,
     Constant,

@@ -10,7 +10,7 @@ from pyflink_on_spark._sql.binder.projections import project
 from pyflink_on_spark._sql.binder.relations import all_of, distinct, filtered, join
 from pyflink_on_spark._sql.binder.tables import has_one_row
 from pyflink_on_spark._sql.errors import Span, ValidationError, invalid, not_yet
-from pyflink_on_spark._sql.functions.library import builtin_functions
+from pyflink_on_spark._sql.functions.catalog import builtin_functions
 from pyflink_on_spark._sql.plan.expressions import (
     AggregateInvocation,
     Constant,

@@ -23,7 +23,7 @@ from pyflink_on_spark._sql.binder.expressions import (
 from pyflink_on_spark._sql.binder.nulls import check_no_null
 from pyflink_on_spark._sql.binder.projections import project, sql_projection
 from pyflink_on_spark._sql.errors import Span, invalid
-from pyflink_on_spark._sql.functions.library import builtin_functions
+from pyflink_on_spark._sql.functions.catalog import builtin_functions
 from pyflink_on_spark._sql.plan.expressions import (
     AggregateInvocation,
     Constant,

@@ -7,13 +7,13 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from pyflink_on_spark._sql.codegen.expressions import (
+from pyflink_on_spark._sql.codegen.program import Program
+from pyflink_on_spark._sql.codegen.rows import (
     ExpressionCompiler,
     Structure,
     repeated,
     structure,
 )
-from pyflink_on_spark._sql.codegen.program import Program
 from pyflink_on_spark._sql.errors import not_yet
 from pyflink_on_spark._sql.plan.expressions import AggregateInvocation, InputRef, Typed, walk
 from pyflink_on_spark._sql.plan.signatures import AggregateCode, is_atom

@@ -11,8 +11,8 @@ from pyflink_on_spark._sql.codegen.aggregates import (
     indented,
     joined_tuple,
 )
-from pyflink_on_spark._sql.codegen.expressions import ExpressionCompiler
 from pyflink_on_spark._sql.codegen.program import Binding, Program
+from pyflink_on_spark._sql.codegen.rows import ExpressionCompiler
 from pyflink_on_spark._sql.plan.expressions import InputRef, Typed, rewrite, walk
 from pyflink_on_spark._sql.plan.match import (
     ALL_ROWS,

@@ -13,33 +13,31 @@ from pyflink_on_spark._sql.syntax.expressions import (
     OverWindow,
     SortItem,
 )
-from pyflink_on_spark._sql.syntax.match_recognize import (
+from pyflink_on_spark._sql.syntax.queries import (
     After,
+    Aliased,
     Choice,
     Chosen,
-    MatchRecognize,
-    Pattern,
-    Quantified,
-    Sequence,
-    Variable,
-)
-from pyflink_on_spark._sql.syntax.queries import (
-    Aliased,
     DerivedTable,
     FunctionTable,
     Grouping,
     GroupItem,
     Join,
     JoinKind,
+    MatchRecognize,
     Ordered,
+    Pattern,
+    Quantified,
     Query,
     Relation,
     Select,
+    Sequence,
     SetOperation,
     SetOperator,
     TableReference,
     Unnest,
     Values,
+    Variable,
     With,
 )
 

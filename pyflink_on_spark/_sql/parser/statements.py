@@ -1,11 +1,18 @@
-"""Parses CREATE TABLE."""
+"""Parses statements, and whole texts: of a statement, an expression, a type or a path."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from decimal import Decimal
 
-from pyflink_on_spark._sql.errors import IllegalArgumentError, ValidationError, invalid, not_yet
+from pyflink_on_spark._sql.errors import (
+    IllegalArgumentError,
+    SqlParseError,
+    ValidationError,
+    at_any_depth,
+    invalid,
+    not_yet,
+)
 from pyflink_on_spark._sql.parser.cursor import Kind, Token
 from pyflink_on_spark._sql.parser.queries import QueryParser
 from pyflink_on_spark._sql.syntax.expressions import Expression, Literal, Name, Star
@@ -59,6 +66,7 @@ from pyflink_on_spark._sql.syntax.statements import (
     UseModules,
     WatermarkDefinition,
 )
+from pyflink_on_spark._sql.types.logical import LogicalType
 
 _LIKE_ACTIONS = ("INCLUDING", "EXCLUDING", "OVERWRITING")
 _LIKE_FEATURES = (
@@ -701,3 +709,59 @@ class StatementParser(AlterationParser):
     def _reset(self, first: Token) -> Statement:
         key = self.string() if self.token.kind is Kind.STRING else None
         return SetOption(key, span=self.since(first.span))
+
+
+@at_any_depth
+def parse_statement(text: str) -> Statement:
+    """Return the statement of a text.
+
+    Raises:
+        SqlParseError: the text is not valid.
+    """
+    parser = StatementParser(text)
+    statement = parser.statement()
+    parser.expect_end()
+    return statement
+
+
+@at_any_depth
+def parse_expression(text: str) -> Expression:
+    """Return the expression of a text.
+
+    Raises:
+        SqlParseError: the text is not valid.
+    """
+    parser = StatementParser(text)
+    expression = parser.expression()
+    parser.expect_end()
+    return expression
+
+
+@at_any_depth
+def parse_type(text: str) -> LogicalType:
+    """Return the type of a text.
+
+    Raises:
+        SqlParseError: the text is not valid.
+    """
+    parser = StatementParser(text)
+    parser.takes_intervals = True
+    parsed = parser.type()
+    parser.expect_end()
+    return parsed
+
+
+def parse_path(text: str) -> tuple[str, ...]:
+    """Return the parts of a table's name, as methods take it: reserved words are names, too.
+
+    Raises:
+        SqlParseError: the text is not valid.
+    """
+    try:
+        parser = StatementParser(text)
+        parts, _ = parser.path(of_api=True)
+        parser.expect_end()
+    except SqlParseError as error:
+        reason = error.message.removeprefix("SQL parse failed. ")
+        raise SqlParseError(f"Invalid SQL identifier {text}. {reason}") from None
+    return parts

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
-from pyflink_on_spark._options.option_text import (
+from pyflink_on_spark._options.option import (
     parse_boolean,
     parse_duration_ms,
     parse_long,

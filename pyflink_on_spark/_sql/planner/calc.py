@@ -11,7 +11,7 @@ from pyflink_on_spark._sql.codegen.rows import (
     compile_expand,
     is_identity,
 )
-from pyflink_on_spark._sql.functions.library import builtin_functions
+from pyflink_on_spark._sql.functions.catalog import builtin_functions
 from pyflink_on_spark._sql.plan.expressions import (
     InputRef,
     Invocation,

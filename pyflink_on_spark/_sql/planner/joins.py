@@ -14,7 +14,7 @@ from pyflink_on_spark._sql.binder.expressions import invoke
 from pyflink_on_spark._sql.binder.relations import all_of
 from pyflink_on_spark._sql.codegen.program import Program
 from pyflink_on_spark._sql.codegen.rows import compile_condition
-from pyflink_on_spark._sql.functions.library import builtin_functions
+from pyflink_on_spark._sql.functions.catalog import builtin_functions
 from pyflink_on_spark._sql.plan.expressions import (
     Invocation,
     Typed,

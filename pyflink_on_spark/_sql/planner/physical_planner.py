@@ -36,7 +36,7 @@ from pyflink_on_spark._sql.plan.nodes import (
 from pyflink_on_spark._sql.plan.nodes import Expand as LogicalExpand
 from pyflink_on_spark._sql.plan.ports import RefusedSource
 from pyflink_on_spark._sql.plan.time_conditions import time_bounds, window_join, windows_of
-from pyflink_on_spark._sql.planner import joins, scans, sinks
+from pyflink_on_spark._sql.planner import joins, tables
 from pyflink_on_spark._sql.planner.aggregates import (
     ChangelogNormalize,
     FlatAggregate,
@@ -60,8 +60,8 @@ from pyflink_on_spark._sql.planner.python_calls import (
     with_python_calls,
     with_staged_columns,
 )
-from pyflink_on_spark._sql.planner.scans import SourceScan
 from pyflink_on_spark._sql.planner.sorting import sort, top_n
+from pyflink_on_spark._sql.planner.tables import SourceScan
 from pyflink_on_spark._sql.planner.upsert_keys import UpsertKeys
 from pyflink_on_spark._sql.planner.windows import (
     RowWindowAggregate,
@@ -98,7 +98,7 @@ def infer_changes(roots: Iterable[PhysicalNode], settings: QuerySettings) -> Non
     done: set[PhysicalNode] = set()
     for root in roots:
         _find_changes(root, done)
-        if isinstance(root, sinks.KeyedSink):
+        if isinstance(root, tables.KeyedSink):
             root.resolve_conflicts(settings)
     for root in roots:
         _require_before(root, wanted=False)
@@ -179,12 +179,12 @@ def _table_scan(node: logical.TableScan, _planner: PhysicalPlanner) -> PhysicalN
     )
     names, primary = node.schema.names, node.table.schema.primary_key or ()
     key = tuple(map(names.index, primary)) if set(primary) <= set(names) else ()
-    source = scans.SourceScan(
+    source = tables.SourceScan(
         node.schema,
         node.path,
         node.source,
         metadata,
-        scans.places_of(node.table),
+        tables.places_of(node.table),
         key=key,
         has_watermarks=node.table.schema.watermark is not None,
     )
@@ -195,7 +195,7 @@ def _table_scan(node: logical.TableScan, _planner: PhysicalPlanner) -> PhysicalN
 
 
 def _external_scan(node: logical.ExternalScan, _planner: PhysicalPlanner) -> PhysicalNode:
-    rows, source = node.rows, scans.ExternalScan(node.schema, node.rows)
+    rows, source = node.rows, tables.ExternalScan(node.schema, node.rows)
     if rows.emits_update_before or ChangeKinds.UPDATE not in rows.changes or not rows.key:
         return source
     return ChangelogNormalize(source, rows.key)
@@ -498,16 +498,16 @@ def _correlate(node: logical.Correlate, planner: PhysicalPlanner) -> PhysicalNod
 
 def _sink(node: logical.Sink, planner: PhysicalPlanner) -> PhysicalNode:
     source = planner.plan(node.input)
-    return sinks.Sink(source, node.path, node.table, node.sink, node.span, node.conflict)
+    return tables.Sink(source, node.path, node.table, node.sink, node.span, node.conflict)
 
 
 def _external_sink(node: logical.ExternalSink, planner: PhysicalPlanner) -> PhysicalNode:
     source = planner.plan(node.input)
-    return sinks.ExternalSink(source, node.name, node.changes, node.needs_update_before, node.key)
+    return tables.ExternalSink(source, node.name, node.changes, node.needs_update_before, node.key)
 
 
 def _union(node: logical.Union, planner: PhysicalPlanner) -> PhysicalNode:
-    return scans.Union(node.schema, *map(planner.plan, node.nodes))
+    return tables.Union(node.schema, *map(planner.plan, node.nodes))
 
 
 RULES: dict[type[logical.Node], Rule] = {
@@ -516,7 +516,7 @@ RULES: dict[type[logical.Node], Rule] = {
     logical.FlatAggregate: lambda node, planner: FlatAggregate(
         planner.plan(node.input), node, planner.settings.batch
     ),
-    logical.Values: lambda node, planner: scans.Values(node),
+    logical.Values: lambda node, planner: tables.Values(node),
     logical.Project: _project,
     logical.Filter: _filter,
     logical.Aggregate: _aggregate,

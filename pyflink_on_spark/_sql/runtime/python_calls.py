@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from pyflink_on_spark._runtime.elements.bundle import MAX_WATERMARK
 from pyflink_on_spark._runtime.operators.async_wait import AsyncWaitOperator
-from pyflink_on_spark._runtime.user_code.user_function import UserFunction
+from pyflink_on_spark._runtime.user_code import UserFunction
 from pyflink_on_spark._sql.codegen.program import Binding, Program
 from pyflink_on_spark._sql.functions.python.binding import function_context, result_of
 from pyflink_on_spark._sql.functions.python.series import checked, frame_of, series_of, values_of

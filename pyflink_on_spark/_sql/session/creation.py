@@ -10,7 +10,7 @@ from pyflink_on_spark._sql.binder.tables import TableDescription
 from pyflink_on_spark._sql.catalog import Catalog, Database
 from pyflink_on_spark._sql.errors import CatalogError, TableError, ValidationError, invalid
 from pyflink_on_spark._sql.functions.catalog import PythonFunction
-from pyflink_on_spark._sql.parser import parse_expression
+from pyflink_on_spark._sql.parser.statements import parse_expression
 from pyflink_on_spark._sql.plan.options import (
     CatalogTable,
     CatalogView,

@@ -16,7 +16,7 @@ from pyflink_on_spark._connectors.spark_rows.tables import MetastoreError, Table
 from pyflink_on_spark._sql.binder.tables import TableDescription
 from pyflink_on_spark._sql.catalog import Annex, Catalog, Database, Partition, Relation
 from pyflink_on_spark._sql.errors import ValidationError
-from pyflink_on_spark._sql.parser import parse_expression, parse_type
+from pyflink_on_spark._sql.parser.statements import parse_expression, parse_type
 from pyflink_on_spark._sql.plan.options import CatalogTable, Column, ResolvedSchema
 from pyflink_on_spark._sql.session.database_catalog import (
     ServerDatabase,

@@ -22,18 +22,16 @@ from pyflink_on_spark._sql.session.database_catalog import (
     ServerObjects,
     refuse_change,
 )
-from pyflink_on_spark._sql.tables.connectors.iceberg.factory import (
+from pyflink_on_spark._sql.tables.connectors.iceberg import (
     LINK,
     IcebergFactory,
     catalog_config,
-    is_catalog_option,
-)
-from pyflink_on_spark._sql.tables.connectors.iceberg.tables import (
     change_columns,
     change_properties,
     create_table,
+    is_catalog_option,
+    table_columns,
 )
-from pyflink_on_spark._sql.tables.connectors.iceberg.types import table_columns
 
 if TYPE_CHECKING:
     from pyiceberg.catalog import Catalog as Opened

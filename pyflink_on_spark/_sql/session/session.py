@@ -31,7 +31,7 @@ from pyflink_on_spark._sql.errors import (
     invalid,
 )
 from pyflink_on_spark._sql.functions.catalog import FunctionCatalog
-from pyflink_on_spark._sql.parser import parse_statement
+from pyflink_on_spark._sql.parser.statements import parse_statement
 from pyflink_on_spark._sql.plan.nodes import Node, Schema, Sink, TableScan
 from pyflink_on_spark._sql.plan.options import CatalogTable, ObjectPath, ResolvedSchema
 from pyflink_on_spark._sql.syntax.expressions import Name

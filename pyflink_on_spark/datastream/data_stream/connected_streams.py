@@ -13,7 +13,7 @@ from pyflink_on_spark._runtime.operators.connected import (
     CoMapOperator,
     CoProcessOperator,
 )
-from pyflink_on_spark._runtime.user_code.user_function import UserFunction
+from pyflink_on_spark._runtime.user_code import UserFunction
 from pyflink_on_spark.common.typeinfo import TypeInformation, Types
 from pyflink_on_spark.datastream._inner import flow_of
 from pyflink_on_spark.datastream.data_stream.data_stream import DataStream

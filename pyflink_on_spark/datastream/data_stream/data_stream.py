@@ -35,7 +35,7 @@ from pyflink_on_spark._runtime.operators.stateless import (
     TextOperator,
 )
 from pyflink_on_spark._runtime.operators.timestamps import AssignTimestamps
-from pyflink_on_spark._runtime.user_code.user_function import UserFunction
+from pyflink_on_spark._runtime.user_code import UserFunction
 from pyflink_on_spark.common import ExecutionConfig, WatermarkStrategy
 from pyflink_on_spark.common.typeinfo import (
     BasicArrayTypeInfo,

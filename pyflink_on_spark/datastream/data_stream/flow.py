@@ -9,7 +9,7 @@ from pyflink_on_spark._compat.own_frames import capture_call_site
 from pyflink_on_spark._graph.stream_graph import Edge, Transformation
 from pyflink_on_spark._runtime.contract.operator import Operator
 from pyflink_on_spark._runtime.contract.plan import Partitioner
-from pyflink_on_spark._runtime.user_code.user_function import PlainFunction, UserFunction
+from pyflink_on_spark._runtime.user_code import PlainFunction, UserFunction
 from pyflink_on_spark.common.typeinfo import RowTypeInfo, TypeInformation, Types
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any, ClassVar, Self
 
 from pyflink_on_spark._compat.renamed_parameters import renamed
-from pyflink_on_spark._runtime.user_code.user_function import UserFunction
+from pyflink_on_spark._runtime.user_code import UserFunction
 from pyflink_on_spark._runtime.windows.general_windows import WindowOperator
 from pyflink_on_spark._runtime.windows.operation import WindowGrid
 from pyflink_on_spark.common.typeinfo import TypeInformation

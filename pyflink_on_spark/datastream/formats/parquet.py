@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from pyflink_on_spark._compat.missing_names import missing_name
-from pyflink_on_spark._connectors.formats.avro_parquet import AvroParquetInput, AvroParquetOutput
 from pyflink_on_spark._connectors.formats.parquet import (
+    AvroParquetInput,
+    AvroParquetOutput,
     ParquetFileInput,
     ParquetFileOutput,
     ParquetOptions,

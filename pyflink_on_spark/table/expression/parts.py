@@ -7,7 +7,7 @@ import decimal
 from typing import TYPE_CHECKING, Any
 
 from pyflink_on_spark._sql.errors import ValidationError
-from pyflink_on_spark._sql.parser import parse_type
+from pyflink_on_spark._sql.parser.statements import parse_type
 from pyflink_on_spark._sql.syntax import expressions as syntax
 from pyflink_on_spark._sql.syntax.expressions import Literal
 from pyflink_on_spark._sql.types import logical

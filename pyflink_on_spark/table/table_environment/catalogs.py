@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from pyflink_on_spark._sql.errors import CatalogError
-from pyflink_on_spark._sql.parser import parse_path
+from pyflink_on_spark._sql.parser.statements import parse_path
 from pyflink_on_spark._sql.plan.options import CatalogTable, CatalogView
 from pyflink_on_spark._sql.session.creation import new_catalog
 from pyflink_on_spark._sql.session.session import Session

@@ -10,7 +10,7 @@ from pyflink_on_spark._compat.unsupported import Gap, unsupported_class
 from pyflink_on_spark._options import python
 from pyflink_on_spark._options.flink import BATCH, RUNTIME_MODE
 from pyflink_on_spark._sql.errors import TableError, ValidationError, as_sentence
-from pyflink_on_spark._sql.parser import parse_path, parse_statement
+from pyflink_on_spark._sql.parser.statements import parse_path, parse_statement
 from pyflink_on_spark._sql.plan.nodes import INSERT, ChangeKinds, ExternalSink, Node
 from pyflink_on_spark._sql.plan.nodes import Schema as RowSchema
 from pyflink_on_spark._sql.plan.options import CatalogTable, CatalogView
@@ -32,7 +32,6 @@ from pyflink_on_spark.serializers import PickleSerializer
 from pyflink_on_spark.table._inner import description_of, node_of, syntax_of
 from pyflink_on_spark.table._values.data_frames import elements_of, frame_type
 from pyflink_on_spark.table._values.elements import rows_of_elements
-from pyflink_on_spark.table._values.results import StatementResult
 from pyflink_on_spark.table.compiled_plan import CompiledPlan
 from pyflink_on_spark.table.environment_settings import EnvironmentSettings
 from pyflink_on_spark.table.explain_detail import ExplainDetail
@@ -49,7 +48,7 @@ from pyflink_on_spark.table.table_descriptor import TableDescriptor
 from pyflink_on_spark.table.table_environment.catalogs import Catalogs
 from pyflink_on_spark.table.table_environment.former_methods import FormerMethods
 from pyflink_on_spark.table.table_environment.jobs import Jobs
-from pyflink_on_spark.table.table_result import TableResult
+from pyflink_on_spark.table.table_result import StatementResult, TableResult
 from pyflink_on_spark.table.udf import AggregateFunction, UserDefinedFunctionWrapper, defined
 
 if TYPE_CHECKING:

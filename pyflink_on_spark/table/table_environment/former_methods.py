@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from pyflink_on_spark._compat.recorded import note_former
 from pyflink_on_spark._sql.errors import TableError, ValidationError
-from pyflink_on_spark._sql.parser import parse_path, parse_statement
+from pyflink_on_spark._sql.parser.statements import parse_path, parse_statement
 from pyflink_on_spark._sql.plan.options import CatalogTable, CatalogView
 from pyflink_on_spark._sql.session.session import Session
 from pyflink_on_spark._sql.syntax import statements as syntax

@@ -14,9 +14,9 @@ from pyflink_on_spark._sql.session.session import Session
 from pyflink_on_spark._sql.types import logical
 from pyflink_on_spark.common import Configuration, JobExecutionResult
 from pyflink_on_spark.datastream import StreamExecutionEnvironment
-from pyflink_on_spark.table._values.results import Change, StatementResult, table_printers
 from pyflink_on_spark.table.result_kind import ResultKind
 from pyflink_on_spark.table.table_config import TableConfig
+from pyflink_on_spark.table.table_result import Change, StatementResult, table_printers
 
 _CHANNEL = "collect"
 

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 
 from pyflink_on_spark._compat.errors import PyFlinkOnSparkError, UnsupportedFlinkFeature
 from pyflink_on_spark._sql.errors import SqlParseError, did_you_mean
-from pyflink_on_spark._sql.parser import parse_statement
+from pyflink_on_spark._sql.parser.statements import parse_statement
 from pyflink_on_spark._sql.session.creation import (
     CATALOG_TYPES,
     check_catalog_options,
@@ -22,8 +22,7 @@ from pyflink_on_spark._sql.tables.connectors.absent import (
     way_out_of_connector,
     way_out_of_format,
 )
-from pyflink_on_spark._sql.tables.connectors.former_options import FORMER_CONNECTORS
-from pyflink_on_spark._sql.tables.connectors.registry import CONNECTORS
+from pyflink_on_spark._sql.tables.connectors.registry import CONNECTORS, FORMER_CONNECTORS
 from pyflink_on_spark._sql.tables.formats.format import FORMATS
 from pyflink_on_spark.table.text_expressions import parse_expressions
 from pyflink_on_spark.tools.check import containers

@@ -23,7 +23,7 @@ from pyflink_on_spark._job.job import (
 )
 from pyflink_on_spark._options.flink import LOG_LEVEL, level_number
 from pyflink_on_spark._options.python import FILES
-from pyflink_on_spark._runtime.user_code.dependencies import (
+from pyflink_on_spark._runtime.user_code import (
     PythonDependencies,
     lay_out,
     search_path,

@@ -15,7 +15,7 @@ from pyflink_on_spark._job.job import base_configuration
 from pyflink_on_spark._options.checkpointing import SAVEPOINT_DIRECTORY
 from pyflink_on_spark._options.flink import BATCH, RUNTIME_MODE
 from pyflink_on_spark._options.secrets import masked
-from pyflink_on_spark._sql.parser import parse_statement
+from pyflink_on_spark._sql.parser.statements import parse_statement
 from pyflink_on_spark._sql.session.commands import printed
 from pyflink_on_spark._sql.syntax import statements as syntax
 from pyflink_on_spark.common import Configuration, JobClient

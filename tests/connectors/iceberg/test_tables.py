@@ -19,7 +19,7 @@ from pyflink_on_spark._connectors.iceberg.client import (
 from pyflink_on_spark._connectors.iceberg.reader import NewSnapshotsSource, SnapshotSource
 from pyflink_on_spark._connectors.iceberg.sink import IcebergSink
 from pyflink_on_spark._sql.plan.nodes import Schema
-from pyflink_on_spark._sql.tables.connectors.iceberg.types import TableBatchRows
+from pyflink_on_spark._sql.tables.connectors.iceberg import TableBatchRows
 from pyflink_on_spark._sql.types import logical
 from pyflink_on_spark.errors import PyFlinkOnSparkError
 from pyflink_on_spark.testing import ManualClock

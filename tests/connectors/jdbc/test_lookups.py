@@ -7,7 +7,7 @@ from decimal import Decimal
 
 import pytest
 
-from pyflink_on_spark._sql.tables.connectors.lookup import CachePolicy, LookupCache
+from pyflink_on_spark._sql.tables.connectors.jdbc import CachePolicy, LookupCache
 from pyflink_on_spark.datastream import StreamExecutionEnvironment
 from pyflink_on_spark.errors import PyFlinkOnSparkError
 from pyflink_on_spark.table import (

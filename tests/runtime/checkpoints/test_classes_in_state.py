@@ -57,7 +57,7 @@ HOST = textwrap.dedent("""
     import pickle, sys
     plan, state, on_disk = pickle.load(sys.stdin.buffer)
     from dataclasses import replace
-    from pyflink_on_spark._runtime.user_code.user_function import install_classes
+    from pyflink_on_spark._runtime.user_code import install_classes
     settings_first = pickle.loads(plan)[1]
     install_classes(settings_first.classes)
     stages, settings = pickle.loads(plan)

@@ -6,7 +6,7 @@ from pyflink_on_spark._runtime.elements.bundle import MAX_WATERMARK, MIN_TIMESTA
 from pyflink_on_spark._runtime.operators.connected import CoProcessOperator
 from pyflink_on_spark._runtime.operators.process import KeyedProcessOperator
 from pyflink_on_spark._runtime.operators.rolling import BatchKeyedInput
-from pyflink_on_spark._runtime.user_code.user_function import UserFunction
+from pyflink_on_spark._runtime.user_code import UserFunction
 from tests.runtime.harness import Harness
 from tests.runtime.state.descriptors import Descriptor
 

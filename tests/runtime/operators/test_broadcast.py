@@ -8,7 +8,7 @@ from pyflink_on_spark._runtime.elements.bundle import MAX_WATERMARK, MIN_TIMESTA
 from pyflink_on_spark._runtime.operators.connected import BroadcastProcessOperator
 from pyflink_on_spark._runtime.operators.rolling import BatchKeyedInput
 from pyflink_on_spark._runtime.state.operator_state import OperatorState
-from pyflink_on_spark._runtime.user_code.user_function import UserFunction
+from pyflink_on_spark._runtime.user_code import UserFunction
 from tests.runtime.harness import Harness, Tag, keyed
 from tests.runtime.state.descriptors import Descriptor
 

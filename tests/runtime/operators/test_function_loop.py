@@ -27,7 +27,7 @@ from pyflink_on_spark._runtime.operators.stateless import (
     SelectKeyOperator,
 )
 from pyflink_on_spark._runtime.types.converters import ConversionError
-from pyflink_on_spark._runtime.user_code.user_function import PlainFunction, UserFunction
+from pyflink_on_spark._runtime.user_code import PlainFunction, UserFunction
 from pyflink_on_spark.common import Types
 from tests.runtime.harness import Harness, keyed
 

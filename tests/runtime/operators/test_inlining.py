@@ -21,7 +21,7 @@ from pyflink_on_spark._runtime.operators.stateless import (
     SelectKeyOperator,
 )
 from pyflink_on_spark._runtime.types.fitting import named_in
-from pyflink_on_spark._runtime.user_code.user_function import PlainFunction, UserFunction
+from pyflink_on_spark._runtime.user_code import PlainFunction, UserFunction
 from pyflink_on_spark.common import Row, Types
 from tests.runtime.harness import Harness
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from pyflink_on_spark._runtime.operators.stateless import PartitionOperator
-from pyflink_on_spark._runtime.user_code.user_function import PlainFunction, UserFunction
+from pyflink_on_spark._runtime.user_code import PlainFunction, UserFunction
 from tests.runtime.harness import Harness
 
 LOG = []

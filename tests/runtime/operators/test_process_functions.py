@@ -16,7 +16,7 @@ from pyflink_on_spark._runtime.operators.stateless import (
     KeyedFlatMapOperator,
     KeyedMapOperator,
 )
-from pyflink_on_spark._runtime.user_code.user_function import UserFunction
+from pyflink_on_spark._runtime.user_code import UserFunction
 from tests.runtime.harness import Harness, Tag, keyed
 from tests.runtime.state.descriptors import Descriptor
 

@@ -10,7 +10,7 @@ from pyflink_on_spark._runtime.operators.rolling import (
     RollingReduceOperator,
 )
 from pyflink_on_spark._runtime.state.backend import KeyedStateBackend
-from pyflink_on_spark._runtime.user_code.user_function import PlainFunction, UserFunction
+from pyflink_on_spark._runtime.user_code import PlainFunction, UserFunction
 from pyflink_on_spark.common.types import Row
 from tests.runtime.harness import FakeClock, Harness, keyed
 from tests.runtime.state_changes import taken_changes

@@ -7,7 +7,7 @@ import pytest
 from pyflink_on_spark._runtime.elements.immutability import wrap_key
 from pyflink_on_spark._runtime.operators import stateless as select_key
 from pyflink_on_spark._runtime.operators.stateless import DropKeyOperator, SelectKeyOperator
-from pyflink_on_spark._runtime.user_code.user_function import PlainFunction, UserFunction
+from pyflink_on_spark._runtime.user_code import PlainFunction, UserFunction
 from pyflink_on_spark.common import Types
 from tests.runtime.harness import Harness
 

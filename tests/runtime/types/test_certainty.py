@@ -14,7 +14,7 @@ from pyflink_on_spark._runtime.types.fitting import (
     declared_certainty,
     unchanged_test,
 )
-from pyflink_on_spark._runtime.user_code.user_function import PlainFunction, UserFunction
+from pyflink_on_spark._runtime.user_code import PlainFunction, UserFunction
 from pyflink_on_spark.common import Types
 from tests.runtime.harness import Harness
 

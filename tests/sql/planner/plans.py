@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 
-from pyflink_on_spark._sql.parser import parse_statement
+from pyflink_on_spark._sql.parser.statements import parse_statement
 from pyflink_on_spark._sql.plan.nodes import ChangeKinds, ExternalSink
 from pyflink_on_spark._sql.planner.physical_planner import physical_plan
 from pyflink_on_spark._sql.session.commands import explain

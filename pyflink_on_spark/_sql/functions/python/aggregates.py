@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from pyflink_on_spark._runtime.user_code.user_function import UserFunction
+from pyflink_on_spark._runtime.user_code import UserFunction
 from pyflink_on_spark._sql.functions.parameters import any_type
 from pyflink_on_spark._sql.functions.python.binding import Arguments, Convert, UserBinding
 from pyflink_on_spark._sql.functions.python.series import frame_of, series_of, values_of

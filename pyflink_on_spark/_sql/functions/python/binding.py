@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from pyflink_on_spark._connectors.formats.java_parsing import to_single
-from pyflink_on_spark._runtime.user_code.user_function import UserFunction
+from pyflink_on_spark._runtime.user_code import UserFunction
 from pyflink_on_spark._sql.codegen.program import Binding
 from pyflink_on_spark._sql.types.external import from_python, to_python
 from pyflink_on_spark._sql.types.logical import (

@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Iterator, Sequence
 from typing import Any, NoReturn
 
-from pyflink_on_spark._runtime.user_code.user_function import UserFunction
+from pyflink_on_spark._runtime.user_code import UserFunction
 from pyflink_on_spark._sql.errors import not_yet
 from pyflink_on_spark._sql.functions.parameters import any_type
 from pyflink_on_spark._sql.functions.python.binding import Arguments, CallBinding, Convert

@@ -18,7 +18,7 @@ from pyflink_on_spark._connectors.kafka.config import (
 )
 from pyflink_on_spark._connectors.kafka.reader import KafkaSplitSource
 from pyflink_on_spark._connectors.kafka.sink import KafkaRecordSink
-from pyflink_on_spark._runtime.user_code.user_function import UserFunction
+from pyflink_on_spark._runtime.user_code import UserFunction
 from pyflink_on_spark._sql.errors import ValidationError
 from pyflink_on_spark._sql.plan.nodes import ChangeKinds, Schema
 from pyflink_on_spark._sql.plan.options import Option, TableOptions, duration, integer, one_of, text

@@ -1,19 +1,20 @@
-"""The connector kinesis."""
+"""The connectors kinesis and firehose."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from pyflink_on_spark._connectors.kinesis.config import (
     Batching,
+    FirehoseSinkConfig,
     KinesisSourceConfig,
     PartitionKeys,
     StreamsSinkConfig,
 )
-from pyflink_on_spark._connectors.kinesis.sink import StreamsSink
+from pyflink_on_spark._connectors.kinesis.sink import FirehoseSink, StreamsSink
 from pyflink_on_spark._connectors.kinesis.source import StreamsSource, start_of
 from pyflink_on_spark._sql.codegen.program import Program
 from pyflink_on_spark._sql.codegen.rows import compile_value
@@ -57,7 +58,6 @@ from pyflink_on_spark.common import Types
 if TYPE_CHECKING:
     from pyflink_on_spark._connectors.kinesis.config import ShardRecord
     from pyflink_on_spark.common import TypeInformation
-
 
 _PARTITIONERS = {"random": PartitionKeys.RANDOM, "fixed": PartitionKeys.FIXED}
 _ARN = re.compile(r"arn:[^:]+:kinesis:(?P<region>[^:]+):\d*:stream/(?P<stream>.+)")
@@ -427,3 +427,47 @@ def _check_metadata(context: TableContext) -> None:
             raise ValidationError(
                 f"The metadata column '{column.name}' cannot be written: declare it VIRTUAL."
             )
+
+
+DELIVERY_STREAM = Option("delivery-stream", text, required=True)
+_BATCH_BYTES = Option(BATCH_BYTES.key, integer, default=4 * 1024 * 1024)
+OF_FIREHOSE: tuple[Option[Any], ...] = (
+    DELIVERY_STREAM, FORMAT, REGION, ENDPOINT, TRUSTS_ALL, BATCH_ELEMENTS, IN_FLIGHT, BUFFERED,
+    _BATCH_BYTES, BATCH_TIME, FAILS,
+)  # fmt: skip
+_LARGEST_RECORD = 1000 * 1024
+
+
+class FirehoseFactory(TableFactory):
+    """Makes tables of the records that a delivery stream receives."""
+
+    identifier = "firehose"
+    options = OF_FIREHOSE
+
+    def sink(self, context: TableContext) -> TableSink:
+        """Return a table to be written."""
+        options, schema = context.options, context.schema.physical
+        found, own = find_format(options, FORMAT.key)
+        limits = batching(options, _BATCH_BYTES)
+        config = FirehoseSinkConfig(
+            stream=str(options[DELIVERY_STREAM]),
+            serializer=DataWriter(),
+            fail_on_error=bool(options[FAILS]),
+            batching=replace(limits, element_bytes=_LARGEST_RECORD),
+            properties=client_properties(options),
+        )
+        return _DeliverySink(config, found.encoder(schema, own, context.time_zone), len(schema))
+
+
+class _DeliverySink(TableSink):
+    def __init__(self, config: FirehoseSinkConfig, encoder: Encoder, width: int) -> None:
+        self._config, self._encoder = config, encoder
+        self._shape = RowShape((), tuple(range(width)), width)
+        self.accepts = encoder.accepts
+
+    def writing(self, schema: Schema, changelog: bool) -> Writing:
+        pairs = changelog or self.accepts is not ChangeKinds.INSERT
+        encode = EncodeRecords(
+            None, self._encoder, self._shape, changelog=changelog, as_pairs=pairs
+        )
+        return Writing(FirehoseSink(self._config), encode)

@@ -27,8 +27,8 @@ from pyflink_on_spark._sql.tables.formats.avro import (
     record_schema,
     record_writer,
 )
-from pyflink_on_spark._sql.tables.formats.changelog_json import debezium_changes
 from pyflink_on_spark._sql.tables.formats.format import Decode, Decoder, Encode, Encoder, Format
+from pyflink_on_spark._sql.tables.formats.json import debezium_changes
 from pyflink_on_spark._sql.types import logical
 
 _URL = Option("url", text, required=True)

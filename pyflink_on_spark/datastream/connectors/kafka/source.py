@@ -13,7 +13,7 @@ from pyflink_on_spark._connectors.kafka.config import (
     Subscription,
 )
 from pyflink_on_spark._connectors.kafka.reader import KafkaSplitSource
-from pyflink_on_spark._runtime.user_code.user_function import UserFunction
+from pyflink_on_spark._runtime.user_code import UserFunction
 from pyflink_on_spark.common import DeserializationSchema
 from pyflink_on_spark.common._java_handles import own_handle
 from pyflink_on_spark.datastream.connectors._arguments import (

@@ -1,17 +1,20 @@
-"""The connector iceberg, and its catalogs."""
+"""The connector iceberg: types, batches of Arrow, the making of tables, and catalogs."""
 
 from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import count
 from typing import Any
 from urllib.parse import quote
 
+import pyarrow as pa
+
 from pyflink_on_spark._compat.unsupported import Gap, raise_unsupported
 from pyflink_on_spark._connectors.iceberg.client import (
+    BatchRows,
     IcebergCatalogConfig,
     IcebergCatalogKind,
     IcebergError,
@@ -20,6 +23,7 @@ from pyflink_on_spark._connectors.iceberg.client import (
     SnapshotsConfig,
     asking,
     open_catalog,
+    package,
 )
 from pyflink_on_spark._connectors.iceberg.reader import NewSnapshotsSource, SnapshotSource
 from pyflink_on_spark._connectors.iceberg.sink import IcebergSink
@@ -28,6 +32,7 @@ from pyflink_on_spark._sql.errors import TableError, ValidationError, did_you_me
 from pyflink_on_spark._sql.plan.nodes import Schema
 from pyflink_on_spark._sql.plan.options import (
     CatalogTable,
+    Column,
     Option,
     boolean,
     duration,
@@ -43,12 +48,342 @@ from pyflink_on_spark._sql.plan.ports import (
     TableSource,
     Writing,
 )
-from pyflink_on_spark._sql.tables.connectors.iceberg.tables import create_table, is_property
-from pyflink_on_spark._sql.tables.connectors.iceberg.types import (
-    TableBatchRows,
-    iceberg_type,
-    table_type,
+from pyflink_on_spark._sql.syntax.statements import ColumnKind
+from pyflink_on_spark._sql.tables.formats.columnar import batch_of, columns_schema, rows_of
+from pyflink_on_spark._sql.types import logical
+from pyflink_on_spark._sql.types.logical import LogicalType, Root
+
+_PROPERTY_PREFIXES = (
+    "write.", "read.", "commit.", "history.", "gc.", "compatibility.", "schema.", "encryption.",
+)  # fmt: skip
+_FORMAT_VERSION, _COMMENT = "format-version", "comment"
+_PARTITION_NUMBERS = 1000
+
+
+def is_property(key: str) -> bool:
+    """True for the key of a property of tables of Iceberg."""
+    return key == _FORMAT_VERSION or key.startswith(_PROPERTY_PREFIXES)
+
+
+def create_table(catalog: Any, database: str, name: str, wanted: CatalogTable) -> None:
+    """Make a table.
+
+    Args:
+        catalog: that of pyiceberg.
+        database: the name of its database.
+        name: its own name.
+        wanted: its columns; its options are the properties.
+
+    Raises:
+        ValidationError: Iceberg cannot have such a table.
+    """
+    _check_stored(wanted)
+    schema = iceberg_schema(wanted.schema.columns, wanted.schema.primary_key or ())
+    properties = dict(wanted.options)
+    if wanted.comment is not None:
+        properties[_COMMENT] = wanted.comment
+    partitioning: Any = package("pyiceberg.partitioning")
+    transforms: Any = package("pyiceberg.transforms")
+    spec = partitioning.PartitionSpec(
+        *[
+            partitioning.PartitionField(
+                schema.find_field(column).field_id,
+                _PARTITION_NUMBERS + place,
+                transforms.IdentityTransform(),
+                column,
+            )
+            for place, column in enumerate(wanted.partition_by)
+        ]
+    )
+    catalog.create_table((database, name), schema, partition_spec=spec, properties=properties)
+
+
+def _check_stored(wanted: CatalogTable) -> None:
+    other = [each.name for each in wanted.schema.columns if each.kind is not ColumnKind.PHYSICAL]
+    if other:
+        raise ValidationError(
+            f"A table of Iceberg has no computed columns or metadata, such as '{other[0]}': "
+            "CREATE TEMPORARY TABLE ... LIKE adds them to a table of Iceberg."
+        )
+    if wanted.schema.watermark is not None:
+        raise ValidationError(
+            "A table of Iceberg has no watermark: CREATE TEMPORARY TABLE ... LIKE adds one."
+        )
+
+
+def change_properties(table: Any, before: dict[str, str], after: dict[str, str]) -> None:
+    """Set and remove properties of a table."""
+    changed = {key: value for key, value in after.items() if before.get(key) != value}
+    removed = [key for key in before if key not in after]
+    if changed or removed:
+        with table.transaction() as transaction:
+            if changed:
+                transaction.set_properties(changed)
+            if removed:
+                transaction.remove_properties(*removed)
+
+
+def change_columns(table: Any, wanted: CatalogTable) -> None:
+    """Add, remove, rename or change columns of a table.
+
+    Raises:
+        ValidationError: Iceberg cannot have such a table.
+        UnsupportedFlinkFeature: the primary key would change.
+    """
+    _check_stored(wanted)
+    schema = table.schema()
+    if set(wanted.schema.primary_key or ()) != set(schema.identifier_field_names()):
+        raise_unsupported(
+            "another primary key for a table of Iceberg",
+            kind=Gap.NOT_YET,
+            reason="rows that are there may not fit",
+            instead="Change the key with pyiceberg: table.update_schema().set_identifier_fields().",
+        )
+    before = {column.name: column for column in table_columns(schema)}
+    after = {column.name: column for column in wanted.schema.columns}
+    added = [column for name, column in after.items() if name not in before]
+    removed = [name for name in before if name not in after]
+    with table.update_schema() as update:
+        if len(added) == len(removed) == 1 and _place(before, removed[0]) == _place(
+            after, added[0].name
+        ):
+            update.rename_column(removed[0], added[0].name)
+            return
+        for name in removed:
+            update.delete_column(name)
+        for column in added:
+            _add(update, column, list(after))
+        for name, column in after.items():
+            if name in before and before[name] != column:
+                _change(update, before[name], column)
+
+
+def _place(columns: dict[str, Column], name: str) -> tuple[int, str]:
+    return list(columns).index(name), str(columns[name].type)
+
+
+def _add(update: Any, column: Column, order: list[str]) -> None:
+    kind = iceberg_type(column.type, count(1))
+    update.add_column(column.name, kind, column.comment, required=not column.type.nullable)
+    place = order.index(column.name)
+    if place == 0:
+        update.move_first(column.name)
+    else:
+        update.move_after(column.name, order[place - 1])
+
+
+def _change(update: Any, before: Column, column: Column) -> None:
+    kind = None
+    if str(before.type) != str(column.type):
+        kind = iceberg_type(column.type, count(1))
+    required = not column.type.nullable
+    update.update_column(column.name, kind, required, column.comment)
+
+
+_SIMPLE = {
+    Root.BOOLEAN: "BooleanType",
+    Root.TINYINT: "IntegerType",
+    Root.SMALLINT: "IntegerType",
+    Root.INT: "IntegerType",
+    Root.BIGINT: "LongType",
+    Root.FLOAT: "FloatType",
+    Root.DOUBLE: "DoubleType",
+    Root.CHAR: "StringType",
+    Root.VARCHAR: "StringType",
+    Root.VARBINARY: "BinaryType",
+    Root.DATE: "DateType",
+    Root.TIME: "TimeType",
+    Root.TIMESTAMP: "TimestampType",
+    Root.TIMESTAMP_LTZ: "TimestamptzType",
+}
+_MICROS, _NANOS, _UUID_BYTES = 6, 9, 16
+_BACK: dict[str, LogicalType] = {
+    "BooleanType": logical.BOOLEAN,
+    "IntegerType": logical.INT,
+    "LongType": logical.BIGINT,
+    "FloatType": logical.FLOAT,
+    "DoubleType": logical.DOUBLE,
+    "StringType": logical.STRING,
+    "BinaryType": logical.BYTES,
+    "DateType": logical.DATE,
+    "TimeType": logical.time(0),
+    "TimestampType": logical.timestamp(_MICROS),
+    "TimestamptzType": logical.timestamp_ltz(_MICROS),
+    "TimestampNanoType": logical.timestamp(_NANOS),
+    "TimestamptzNanoType": logical.timestamp_ltz(_NANOS),
+    "UUIDType": logical.binary(_UUID_BYTES),
+}
+
+
+def iceberg_schema(columns: Iterable[Column], key: Sequence[str]) -> Any:
+    """Return the schema of a new table.
+
+    Args:
+        columns: the columns.
+        key: the names of those that are the primary key.
+
+    Raises:
+        ValidationError: Iceberg lacks a type.
+    """
+    of, schema = package("pyiceberg.types"), package("pyiceberg.schema")
+    numbers = count(1)
+    fields = [
+        of.NestedField(
+            next(numbers),
+            column.name,
+            iceberg_type(column.type, numbers),
+            required=not column.type.nullable,
+            doc=column.comment,
+        )
+        for column in columns
+    ]
+    places = {field.name: field.field_id for field in fields}
+    return schema.Schema(*fields, identifier_field_ids=[places[name] for name in key])
+
+
+def iceberg_type(kind: LogicalType, numbers: Iterator[int]) -> object:
+    """Return the type of Iceberg for one of tables.
+
+    Args:
+        kind: the type.
+        numbers: gives the numbers of nested fields.
+
+    Raises:
+        ValidationError: there is none.
+    """
+    of = package("pyiceberg.types")
+
+    def inner(part: LogicalType) -> Any:
+        return iceberg_type(part, numbers)
+
+    if kind.root in _SIMPLE:
+        return getattr(of, _SIMPLE[kind.root])()
+    if kind.root is Root.DECIMAL:
+        return of.DecimalType(kind.precision, kind.scale)
+    if kind.root is Root.BINARY:
+        return of.FixedType(kind.precision)
+    if kind.root is Root.ARRAY:
+        element = kind.children[0]
+        return of.ListType(next(numbers), inner(element), element_required=not element.nullable)
+    if kind.root in (Root.MAP, Root.MULTISET):
+        key = kind.children[0]
+        value = kind.children[1] if kind.root is Root.MAP else logical.INT.with_nullable(False)
+        return of.MapType(
+            next(numbers), inner(key), next(numbers), inner(value),
+            value_required=not value.nullable,
+        )  # fmt: skip
+    if kind.root is Root.ROW:
+        pairs = zip(kind.names, kind.children, strict=True)
+        return of.StructType(
+            *[
+                of.NestedField(next(numbers), name, inner(part), required=not part.nullable)
+                for name, part in pairs
+            ]
+        )
+    raise ValidationError(f"Iceberg has no type for {kind}.")
+
+
+def table_type(found: object, required: bool) -> LogicalType:
+    """Return the type of tables for one of Iceberg.
+
+    Args:
+        found: the type of Iceberg.
+        required: whether there is always a value.
+
+    Raises:
+        ValidationError: there is none.
+    """
+    return _table_type(found).with_nullable(not required)
+
+
+def _table_type(found: Any) -> LogicalType:
+    name = type(found).__name__
+    if name in _BACK:
+        return _BACK[name]
+    if name == "DecimalType":
+        return logical.decimal(found.precision, found.scale)
+    if name == "FixedType":
+        return logical.binary(len(found))
+    if name == "ListType":
+        return logical.array(table_type(found.element_type, found.element_required))
+    if name == "MapType":
+        value = table_type(found.value_type, found.value_required)
+        return logical.mapping(table_type(found.key_type, required=True), value)
+    if name == "StructType":
+        fields = found.fields
+        kinds = tuple(table_type(each.field_type, each.required) for each in fields)
+        return logical.row(tuple(each.name for each in fields), kinds)
+    raise ValidationError(f"No type of tables stands for Iceberg's {found}.")
+
+
+def table_columns(schema: Any) -> tuple[Column, ...]:
+    """Return the columns of a table of Iceberg."""
+    return tuple(
+        Column(each.name, table_type(each.field_type, each.required), comment=each.doc)
+        for each in schema.fields
+    )
+
+
+class TableBatchRows(BatchRows):
+    """Converts rows of tables.
+
+    Args:
+        schema: the columns.
+
+    Raises:
+        ValidationError: Iceberg lacks a type.
+    """
+
+    def __init__(self, schema: Schema) -> None:
+        self._schema = schema
+        self._arrow = columns_schema(schema, "iceberg")
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of the columns."""
+        return tuple(self._schema.names)
+
+    def rows(self, batch: pa.RecordBatch) -> list[Any]:
+        """Return the rows of a batch."""
+        columns = list(map(_cast, batch.columns, self._arrow.types))
+        if not columns:
+            return [()] * batch.num_rows
+        cast = pa.RecordBatch.from_arrays(columns, schema=self._arrow)
+        return rows_of(cast, self._schema.types)
+
+    def batch(self, rows: Sequence[Any]) -> pa.RecordBatch:
+        """Return rows as a batch."""
+        found = batch_of(rows, self._arrow, self._schema.types)
+        # Iceberg's times are in microseconds, and its smallest numbers have four bytes.
+        wider = [pa.field(field.name, _wider(field.type)) for field in self._arrow]
+        return found.cast(pa.schema(wider))
+
+
+def _cast(column: pa.Array, wanted: pa.DataType) -> pa.Array:
+    if isinstance(column, pa.ExtensionArray):
+        column = column.storage
+    if column.type == wanted:
+        return column
+    # Times of tables have milliseconds only.
+    return column.cast(wanted, safe=not pa.types.is_time(wanted))
+
+
+_WIDER: tuple[tuple[Callable[[pa.DataType], bool], pa.DataType], ...] = (
+    (pa.types.is_time, pa.time64("us")),
+    (pa.types.is_int8, pa.int32()),
+    (pa.types.is_int16, pa.int32()),
 )
+
+
+def _wider(kind: pa.DataType) -> pa.DataType:
+    if pa.types.is_list(kind):
+        return pa.list_(_wider(kind.value_type))
+    if pa.types.is_map(kind):
+        return pa.map_(_wider(kind.key_type), _wider(kind.item_type))
+    if pa.types.is_struct(kind):
+        return pa.struct([pa.field(field.name, _wider(field.type)) for field in kind])
+    return next((wide for test, wide in _WIDER if test(kind)), kind)
+
 
 CATALOG_TYPE = Option("catalog-type", text)
 CATALOG_CLASS = Option("catalog-impl", text)

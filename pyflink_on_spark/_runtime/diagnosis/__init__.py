@@ -1,1 +1,0 @@
-"""Failures of user functions, and what these functions log."""

@@ -1,1 +1,0 @@
-"""The connector iceberg, and the types of its tables."""
