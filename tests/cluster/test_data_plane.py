@@ -13,7 +13,7 @@ from pyflink_on_spark._cluster.transport.data_plane import (
     PeerLost,
 )
 from pyflink_on_spark._cluster.transport.stream import TAG_BYTES
-from pyflink_on_spark._runtime.task.exchange_writer import ChannelRow
+from pyflink_on_spark._runtime.task.exchange_writer import BarrierFanOut, ChannelRow
 from tests.cluster.connections import connected
 
 STAGE = 1
@@ -103,6 +103,16 @@ def test_copies_for_several_subtasks_of_a_host_travel_once(kind):
     assert sender._peers[1].in_flight[STAGE] == sum(len(row.payload) for row in rows)
     sender.close()
     receiver.close()
+
+
+def test_a_barrier_comes_once_after_the_rows_before_it(planes):
+    rows = [ChannelRow(1, 0, number, b"same") for number in range(3)]
+    planes.planes[0].send(rows[0], STAGE)
+    planes.planes[0].send(rows[1], STAGE)
+    planes.planes[0].spread(BarrierFanOut(0, 1 << 40, range(1, 5)))
+    planes.planes[0].send(rows[2], STAGE)
+    planes.pump(lambda: len(planes.arrived[1]) == 4)
+    assert planes.arrived[1] == [*rows[:2], BarrierFanOut(0, 1 << 40), rows[2]]
 
 
 def test_too_much_under_way_is_congestion_until_half_of_it_is_worked_off(planes):

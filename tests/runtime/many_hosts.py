@@ -16,7 +16,7 @@ from pyflink_on_spark._runtime.checkpoints.slot_state import TaskStateSnapshot
 from pyflink_on_spark._runtime.checkpoints.snapshot_writer import WHOLE, SnapshotWriter
 from pyflink_on_spark._runtime.contract.plan import StagePlan
 from pyflink_on_spark._runtime.elements.clock import Clock
-from pyflink_on_spark._runtime.task.exchange_writer import ChannelRow
+from pyflink_on_spark._runtime.task.exchange_writer import BarrierFanOut, ChannelRow
 from pyflink_on_spark._runtime.task.subtask_builder import DriverChannels
 from pyflink_on_spark._runtime.task.subtask_group import SnapshotRequest, SubtaskGroup
 from tests.runtime.pretend_threads import PretendThreads
@@ -34,12 +34,18 @@ class _Outlet:
 
     def __init__(self, hosts: ManyHosts) -> None:
         self._hosts = hosts
+        self.group: SubtaskGroup | None = None
         self.under_way: Counter[int] = Counter()
 
     def send(self, row: ChannelRow, stage: int) -> None:
         assert isinstance(row.payload, bytes)
         self.under_way[stage] += 1
-        self._hosts.channels.setdefault((row.subtask_id, row.channel), deque()).append((row, self))
+        self._hosts.put(self._hosts.host_of[row.subtask_id], row, self)
+
+    def spread(self, barrier: BarrierFanOut) -> None:
+        for host in range(len(self._hosts.groups)):
+            if self._hosts.groups[host] is not self.group:
+                self._hosts.put(host, BarrierFanOut(*barrier[:2]), self)
 
     def flush(self) -> None:
         pass
@@ -85,7 +91,7 @@ class ManyHosts:
         stages: tuple[StagePlan, ...] = pickle.loads(pickle.dumps(job.stages))
         slots = max(vertex.parallelism for stage in stages for vertex in stage.vertices)
         count = min(count, slots)
-        self.channels: dict[tuple[int, int], deque[tuple[ChannelRow, _Outlet]]] = {}
+        self.channels: dict[tuple[int, int], deque[tuple[ChannelRow | BarrierFanOut, _Outlet]]] = {}
         self.sender_of: dict[tuple[int, int, int], _Outlet] = {}
         self.refuses: int | None = None
         """The host that cannot write its state."""
@@ -98,7 +104,7 @@ class ManyHosts:
         self.groups: list[SubtaskGroup] = []
         self._threads: list[PretendThreads] = []
         self._some_wait = threads
-        self._host_of: dict[int, int] = {}
+        self.host_of: dict[int, int] = {}
         slot_of = {
             vertex.first_subtask_id + index: index
             for stage in stages
@@ -127,7 +133,8 @@ class ManyHosts:
                     threads=self._threads[number],
                 )
             )
-            self._host_of |= {
+            outlet.group = self.groups[-1]
+            self.host_of |= {
                 number: len(self.groups) - 1 for number in slot_of if slot_of[number] in mine
             }
         for number, group in enumerate(self.groups):
@@ -149,9 +156,14 @@ class ManyHosts:
             return
         channel = rows[choice - len(self.groups)]
         row, outlet = self.channels[channel].popleft()
-        self.sender_of[row.channel, row.subtask_id, row.seq] = outlet
-        number = self._host_of[row.subtask_id]
+        if isinstance(row, ChannelRow):
+            self.sender_of[row.channel, row.subtask_id, row.seq] = outlet
+        number, _ = channel
         self._does(number, self.groups[number].receive, row)
+
+    def put(self, host: int, row: ChannelRow | BarrierFanOut, outlet: _Outlet) -> None:
+        """Let something be under way to a host; what comes on a channel stays in its order."""
+        self.channels.setdefault((host, row.channel), deque()).append((row, outlet))
 
     def _does(self, number: int, function: Callable[..., Any], *arguments: Any) -> Any:
         """Let a host do something; what is under way to a host that is lost has no effect."""

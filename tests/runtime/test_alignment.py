@@ -7,8 +7,8 @@ import random
 from hypothesis import given
 from hypothesis import strategies as st
 
+from pyflink_on_spark._runtime.task.alignment import BarrierAlignment
 from pyflink_on_spark._runtime.task.exchange_writer import ChannelRow
-from pyflink_on_spark._runtime.task.subtask import BarrierAlignment
 
 
 def row(channel, seq=0):

@@ -97,6 +97,21 @@ def test_the_rows_of_a_channel_do_not_overtake_each_other():
     assert not rows.waiting
 
 
+def test_what_separates_comes_after_all_before_it_and_before_all_after_it():
+    rows, found = InputQueue(), [ChannelRow(0, channel, 0, b"") for channel in range(5)]
+    rows.add(found[0], 3.0)
+    rows.add(found[1], 1.0)
+    rows.separate(found[2], 2.0)
+    rows.add(found[3], 1.0)
+    rows.add(found[1], 1.5)
+    assert list(rows.take(2.0)) == [found[1]]
+    assert list(rows.take(3.0)) == [found[0], found[2], found[3], found[1]]
+    rows.add(found[4], 2.0)
+    rows.separate(found[2], 4.0)
+    assert list(rows.take(3.5)) == [found[4]]
+    assert list(rows.take(4.0)) == [found[2]]
+
+
 def test_the_present_is_where_work_began_last():
     schedule, unit, idle = Schedule(), RunQueueEntry(1, 0, time=1.0), RunQueueEntry(2, 0)
     schedule.spend(unit, 1.0)

@@ -2,16 +2,24 @@
 
 from __future__ import annotations
 
+import random
 import threading
 import time
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from pyflink_on_spark._compat.errors import CheckpointError
 from pyflink_on_spark._runtime.contract.connector import SourceReader
 from pyflink_on_spark._runtime.diagnosis import SubtaskFailure
 from pyflink_on_spark._runtime.elements.bundle import Barrier, Bundle, EndOfInput
-from pyflink_on_spark._runtime.task.exchange_writer import ChannelRow, decode, encode
+from pyflink_on_spark._runtime.task.exchange_writer import (
+    BarrierFanOut,
+    ChannelRow,
+    decode,
+    encode,
+)
 from pyflink_on_spark._runtime.task.group_checkpoints import SnapshotRequest
 from pyflink_on_spark._runtime.task.subtask_group import SubtaskGroup
 from pyflink_on_spark._runtime.task.subtask_threads import SubtaskThreads
@@ -42,6 +50,9 @@ class Outlet:
     def send(self, row, stage):
         self.sent.append((stage, decode(row.payload)))
 
+    def spread(self, barrier):
+        self.sent.append((None, Barrier(barrier.checkpoint_id)))
+
     def flush(self):
         pass
 
@@ -62,6 +73,7 @@ def group_of(
     slots=None,
     checkpoint_elements=None,
     source=None,
+    stages=slice(None),
     **more,
 ):
     """An opened group, of all slots if nothing else is said; its time stands still."""
@@ -74,7 +86,9 @@ def group_of(
     if slots is None:
         slots = range(max(vertex.parallelism for s in job.stages for vertex in s.vertices))
     driver = lambda number: lambda channel: lambda things: None  # noqa: E731
-    group = SubtaskGroup(job.stages, slots, job.settings, clock, driver, now=lambda: 0.0, **more)
+    group = SubtaskGroup(
+        job.stages[stages], slots, job.settings, clock, driver, now=lambda: 0.0, **more
+    )
     group.open()
     return group
 
@@ -362,8 +376,7 @@ def test_of_an_aborted_checkpoint_the_barriers_pass_and_nothing_is_written():
     group.abort_checkpoint(1)
     (subtask,) = group
     (channel,) = subtask._channels
-    number = subtask.identity.vertex.first_subtask_id + 1
-    group.receive(ChannelRow(number, channel, 0, encode(Barrier(1))))
+    group.receive(BarrierFanOut(channel, 1))
     pass_barriers(group, asked)
     assert written == []
 
@@ -374,8 +387,8 @@ def test_a_barrier_that_comes_before_the_driver_s_word_waits_for_it():
     (subtask,) = group
     (channel,) = subtask._channels
     number = subtask.identity.vertex.first_subtask_id + 1
-    for seq, event in enumerate([Barrier(1), Bundle([7])]):
-        group.receive(ChannelRow(number, channel, seq, encode(event)))
+    group.receive(BarrierFanOut(channel, 1))
+    group.receive(ChannelRow(number, channel, 0, encode(Bundle([7]))))
     for _ in range(5):
         group.turn(0.0)
     assert "7" not in CALLS
@@ -385,6 +398,82 @@ def test_a_barrier_that_comes_before_the_driver_s_word_waits_for_it():
     assert len(written) == 1
     group.turn(1.0)
     assert "7" in CALLS
+
+
+class NotesWithSubtask(MapFunction):
+    def open(self, runtime_context):
+        self._subtask = runtime_context.get_index_of_this_subtask()
+
+    def map(self, value):
+        note(f"{self._subtask}: {value}")
+        return value
+
+
+@given(st.integers(0, 10_000))
+def test_a_barrier_for_all_receivers_separates_the_rows_of_each(seed):
+    """Each of three senders sends a row to both, the barrier 1, rows, the barrier 2, and rows."""
+    CALLS.clear()
+    choose, written = random.Random(seed), []
+    job = lambda s: s.map(str).rebalance().map(NotesWithSubtask())  # noqa: E731
+    group = group_of(job, parallelism=3, slots=[1, 2], outlet=Outlet(), stages=slice(-1, None))
+    channels = sorted(next(iter(group)).channels_in)
+    first = next(iter(group)).identity.vertex.first_subtask_id
+    under_way = {channel: list(range(5)) for channel in channels}
+
+    def write(index, state):
+        written.append((index, sorted(call for call in CALLS if call.startswith(str(index)))))
+
+    orders = [SnapshotRequest(number, write) for number in (1, 2)]
+    requests = list(orders)
+    while any(under_way.values()) or orders:
+        waiting = [channel for channel, left in under_way.items() if left]
+        if orders and (not waiting or choose.random() < 0.1):
+            group.begin_checkpoint(orders.pop(0))
+        elif waiting:
+            channel = choose.choice(waiting)
+            number = under_way[channel].pop(0)
+            if number % 2:
+                group.receive(BarrierFanOut(channel, number // 2 + 1))
+            else:
+                bundle = encode(Bundle([f"{channel} {number}"]))
+                for receiver in (first + 1, first + 2):
+                    group.receive(ChannelRow(receiver, channel, number, bundle))
+        if choose.random() < 0.5:
+            group.turn(0.0)
+    while group.turn(0.0):
+        pass
+    assert all(request.done for request in requests)
+    numbers = [[0], [0, 2]]
+    assert sorted(written, key=lambda each: (each[0], len(each[1]))) == [
+        (index, sorted(f"{index}: {channel} {n}" for channel in channels for n in before))
+        for index in (1, 2)
+        for before in numbers
+    ]
+    assert len(CALLS) == 2 * 9
+
+
+def test_rows_that_wait_for_a_barrier_are_acknowledged():
+    """Their senders may have to send that barrier."""
+    outlet, written = Outlet(), []
+    job = lambda s: s.map(Notes()).rebalance().map(Notes()).set_parallelism(2)  # noqa: E731
+    group = group_of(job, parallelism=2, slots=[1], outlet=outlet, stages=slice(-1, None))
+    (subtask,) = group
+    first, second = sorted(subtask.channels_in)
+    number = subtask.identity.vertex.first_subtask_id + 1
+    group.receive(BarrierFanOut(first, 1))
+    group.receive(ChannelRow(number, first, 9, encode(Bundle(["after"]))))
+    assert outlet.done == [(0, 9)]
+    for _ in range(5):
+        group.turn(0.0)
+    assert "after" not in CALLS
+    asked = request(written=written)
+    group.begin_checkpoint(asked)
+    group.receive(BarrierFanOut(second, 1))
+    pass_barriers(group, asked)
+    group.turn(1.0)
+    assert len(written) == 1
+    assert "after" in CALLS
+    assert outlet.done == [(0, 9)]
 
 
 def test_drained_sources_end():

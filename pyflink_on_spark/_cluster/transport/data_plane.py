@@ -16,7 +16,7 @@ from pyflink_on_spark._cluster.transport.stream import (
     Silence,
 )
 from pyflink_on_spark._compat.errors import PyFlinkOnSparkError
-from pyflink_on_spark._runtime.task.exchange_writer import ChannelRow
+from pyflink_on_spark._runtime.task.exchange_writer import BarrierFanOut, ChannelRow
 
 MOST_IN_FLIGHT = 8 * 1024 * 1024
 """How many bytes may be under way to one host for one stage before less is sent there."""
@@ -26,6 +26,8 @@ _RECEIVER = struct.Struct("<IQ")  # subtask, number of the row
 _ACKNOWLEDGEMENT = 0xFFFFFFFF
 _FAN_OUT = 0xFFFFFFFE
 """The channel of frames with a row for several subtasks: where and number are channel and count."""
+_BARRIER = 0xFFFFFFFD
+"""The channel of frames with a barrier for all: where and number are channel and checkpoint."""
 _ACKNOWLEDGE_BYTES = 256 * 1024
 _READ_BYTES = 1024 * 1024
 _MOST_UNSENT = 128
@@ -75,10 +77,10 @@ class DataPlane:
     of each host that are not processed yet.
 
     Args:
-        receive: takes a row that has arrived.
+        receive: takes what has arrived: a row, or a barrier for all its receivers.
     """
 
-    def __init__(self, receive: Callable[[ChannelRow], None]) -> None:
+    def __init__(self, receive: Callable[[ChannelRow | BarrierFanOut], None]) -> None:
         self._receive = receive
         self._peers: dict[int, _Peer] = {}
         self._hosts: Mapping[int, int] = {}
@@ -132,6 +134,18 @@ class DataPlane:
         large = many or len(payload) >= _LARGE_BYTES
         if large and not peer.blocked:
             self._flush(peer)
+
+    def spread(self, barrier: BarrierFanOut) -> None:
+        """Let a barrier leave for all hosts, after all rows so far.
+
+        Raises:
+            PeerLost: if a connection is gone.
+        """
+        for peer in self._peers.values():
+            self._put_row(peer)
+            self._put(peer, _FRAME.pack(barrier.channel, _BARRIER, barrier.checkpoint_id, 0), b"")
+            if len(peer.outbox) >= _MOST_UNSENT and not peer.blocked:
+                self._flush(peer)
 
     def flush(self) -> None:
         """Send what waits: what its sender does next may take long.
@@ -276,6 +290,8 @@ class DataPlane:
             for where, channel, number, payload in _frames(peer):
                 if channel == _ACKNOWLEDGEMENT:
                     self._landed(peer, where, number)
+                elif channel == _BARRIER:
+                    self._receive(BarrierFanOut(where, number))
                 elif channel == _FAN_OUT:
                     size = number * _RECEIVER.size
                     content = payload[size:]

@@ -77,6 +77,20 @@ class ExchangePlan:
     timestamped: bool
     isolate: bool
 
+    @property
+    def reaches_all(self) -> bool:
+        """True if each sender reaches all receivers: the first and the last one do."""
+        senders, receivers = self.senders, self.receivers
+        return all(
+            self.partitioner.receivers(sender, senders, receivers) == range(receivers)
+            for sender in (0, senders - 1)
+        )
+
+    @property
+    def channels(self) -> range:
+        """The channels of the senders, in their order."""
+        return range(self.first_channel, self.first_channel + self.senders)
+
 
 @dataclass(frozen=True)
 class LocalPlan:

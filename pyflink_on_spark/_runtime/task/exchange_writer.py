@@ -126,7 +126,7 @@ class ExchangeWriter:
         self,
         plan: ExchangePlan,
         sender: int,
-        ship: Callable[[ChannelRow], None],
+        ship: Callable[[ChannelRow | BarrierFanOut], None],
         here: Container[int] = (),
     ) -> None:
         self._plan, self._here = plan, here
@@ -136,6 +136,7 @@ class ExchangeWriter:
         self._guard = ImmutabilityGuard()
         reached = plan.partitioner.receivers(sender, plan.senders, plan.receivers)
         self._receivers = [plan.first_subtask_id + index for index in reached]
+        self._reaches_all = plan.reaches_all
         self._sent = [0] * len(self._receivers)
         self._buffers: list[_Buffer | None] = [None] * len(self._receivers)
         self._writes, self._check_every = 0, max(1, len(self._buffers) // FEW_RECEIVERS)
@@ -153,7 +154,7 @@ class ExchangeWriter:
         self._spread(elements, cursor)
         self._written()
 
-    def ship_to(self, ship: Callable[[ChannelRow], None]) -> None:
+    def ship_to(self, ship: Callable[[ChannelRow | BarrierFanOut], None]) -> None:
         """Let rows go elsewhere from now on."""
         self._ship = ship
 
@@ -198,6 +199,9 @@ class ExchangeWriter:
     def event(self, event: Watermark | ChannelStatus | EndOfInput | Barrier) -> None:
         """Send an event to all receivers, after all elements so far."""
         self.flush()
+        if self._reaches_all and isinstance(event, Barrier):
+            self._ship(BarrierFanOut(self._channel, event.checkpoint_id, self._receivers))
+            return
         payload: bytes | None = None
         for index, receiver in enumerate(self._receivers):
             if receiver in self._here:
@@ -580,13 +584,38 @@ class ChannelRow(NamedTuple):
         channel: the number of the channel, which has one sender and one receiver.
         seq: the row's number on its channel.
         payload: what ``encode`` made of the event, or the event itself for a receiver in the same
-            process; between parts of a subtask a batch of events of several channels.
+            process; between parts of a subtask a batch of events of several channels; the barriers
+            of several channels, of which ``channel`` is one.
     """
 
     subtask_id: int
     channel: int
     seq: int
-    payload: bytes | Event | EventBatch
+    payload: bytes | Event | EventBatch | AlignedBarriers
+
+
+class AlignedBarriers(NamedTuple):
+    """The barriers of several channels, for one receiver that all of them lead to."""
+
+    checkpoint_id: int
+    channels: frozenset[int]
+
+
+class BarrierFanOut(NamedTuple):
+    """A barrier on a channel that leads to all receivers of an exchange.
+
+    It comes once to each process that has some of them. So barriers cost as much as there are
+    senders and processes, not as there are pairs of senders and receivers.
+
+    Args:
+        channel: the channel.
+        checkpoint_id: the checkpoint's number.
+        receivers: the numbers of all receivers. A process that it came to knows its own.
+    """
+
+    channel: int
+    checkpoint_id: int
+    receivers: Sequence[int] = ()
 
 
 class Outlet(Protocol):
@@ -594,6 +623,10 @@ class Outlet(Protocol):
 
     def send(self, row: ChannelRow, stage: int) -> None:
         """Take a row for a subtask of a stage; never waits."""
+        ...
+
+    def spread(self, barrier: BarrierFanOut) -> None:
+        """Take a barrier for all receivers in other processes, after all rows so far."""
         ...
 
     def flush(self) -> None:

@@ -32,7 +32,7 @@ class InputQueue:
     The rows of a channel stay in their order.
     """
 
-    __slots__ = ("_last", "_numbers", "events", "foreign", "taken", "waiting")
+    __slots__ = ("_first", "_last", "_latest", "_numbers", "events", "foreign", "taken", "waiting")
 
     def __init__(self) -> None:
         self.waiting: list[tuple[float, int, ChannelRow]] = []
@@ -45,14 +45,25 @@ class InputQueue:
         """Such rows that were taken, until their senders are notified."""
         self._numbers = itertools.count()
         self._last: dict[int, float] = {}
+        self._first = self._latest = 0.0
 
     def add(self, row: ChannelRow, arrival: float) -> None:
         """Take a row that comes at a virtual time, or after that of its channel before it."""
-        last = self._last.get(row.channel, 0.0)
+        last = self._last.get(row.channel, self._first)
         if arrival > last:
             self._last[row.channel] = arrival
         else:
             arrival = last
+        self._push(row, arrival)
+
+    def separate(self, row: ChannelRow, arrival: float) -> None:
+        """Take a row that comes after all rows so far, and before all later ones."""
+        self._first = max(arrival, self._latest)
+        self._last.clear()
+        self._push(row, self._first)
+
+    def _push(self, row: ChannelRow, arrival: float) -> None:
+        self._latest = max(self._latest, arrival)
         heapq.heappush(self.waiting, (arrival, next(self._numbers), row))
         self.events += _events_in(row)
 
@@ -132,6 +143,11 @@ class Schedule:
     def deliver(self, unit: RunQueueEntry, row: ChannelRow, arrival: float) -> None:
         """Let a row arrive at a unit at a virtual time (s)."""
         unit.rows.add(row, arrival)
+        self.add(unit)
+
+    def separate(self, unit: RunQueueEntry, row: ChannelRow, arrival: float) -> None:
+        """Let a row arrive at a unit after all rows so far, and before all later ones."""
+        unit.rows.separate(row, arrival)
         self.add(unit)
 
     def add(self, unit: RunQueueEntry) -> None:

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import copy
 import time
-from collections import deque
-from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any, Generic, TypeVar
@@ -24,7 +23,10 @@ from pyflink_on_spark._runtime.diagnosis import (
 from pyflink_on_spark._runtime.elements.bundle import Barrier, Bundle, Event
 from pyflink_on_spark._runtime.metrics import METRICS, MetricReport
 from pyflink_on_spark._runtime.state.backend import KeyedStateBackend
+from pyflink_on_spark._runtime.task.alignment import BarrierAlignment
 from pyflink_on_spark._runtime.task.exchange_writer import (
+    AlignedBarriers,
+    BarrierFanOut,
     ChannelRow,
     EventBatch,
     LocalOutput,
@@ -82,54 +84,6 @@ class BusyTime:
         """Return for how long backpressure has held the subtask up."""
         since = self.held_since
         return self._backpressured + (0.0 if since is None else now - since)
-
-
-class BarrierAlignment:
-    """The alignment of barriers: rows after a barrier wait for the barriers of all channels.
-
-    Args:
-        channels: the subtask's input channels.
-    """
-
-    def __init__(self, channels: Iterable[Hashable]) -> None:
-        self._channels = frozenset(channels)
-        self.arrived: set[Hashable] = set()
-        """The channels whose barriers have arrived: what follows there belongs to after it."""
-        self._held: list[ChannelRow] = []
-        self._aligned: deque[int] = deque()
-        self.aligned: int | None = None
-        """The checkpoint whose barriers have all arrived, until ``release``."""
-
-    def hold(self, row: ChannelRow) -> None:
-        """Keep a row of a channel whose barrier has arrived."""
-        self._held.append(row)
-
-    def arrive(self, channel: Hashable, checkpoint_id: int) -> None:
-        """Take a channel's barrier."""
-        self.arrived.add(channel)
-        if self.arrived == self._channels:
-            self._align(checkpoint_id)
-
-    def begin_checkpoint(self, checkpoint_id: int) -> None:
-        """Begin a checkpoint in a subtask without input channels; nothing happens in others.
-
-        If the one before was aborted, but has not been released yet, this one comes after it: each
-        receiver has to get all barriers.
-        """
-        if not self._channels:
-            self._align(checkpoint_id)
-
-    def release(self) -> list[ChannelRow]:
-        """End the alignment; return what waited, in the order in which it came."""
-        self.arrived.clear()
-        self._aligned.popleft()
-        self.aligned = self._aligned[0] if self._aligned else None
-        held, self._held = self._held, []
-        return held
-
-    def _align(self, checkpoint_id: int) -> None:
-        self._aligned.append(checkpoint_id)
-        self.aligned = self._aligned[0]
 
 
 class ThrottledGauge(Generic[T]):
@@ -233,7 +187,7 @@ class Subtask(LogPlace):
     def __init__(
         self,
         identity: SubtaskContext,
-        ship: Callable[[ChannelRow], None],
+        ship: Callable[[ChannelRow | BarrierFanOut], None],
         now: Callable[[], float] = time.monotonic,
     ) -> None:
         self.identity, self._now = identity, now
@@ -330,6 +284,8 @@ class Subtask(LogPlace):
                     self._take_event(channel, event)
         elif row.channel in arrived:
             self.alignment.hold(row)
+        elif isinstance(payload, AlignedBarriers):
+            self.alignment.arrive_together(payload.channels, payload.checkpoint_id)
         else:
             assert not isinstance(payload, EventBatch)
             self._take_event(row.channel, decode(payload))
@@ -556,7 +512,7 @@ class Subtask(LogPlace):
         """The channels that end here."""
         return self._channels
 
-    def ship_to(self, ship: Callable[[ChannelRow], None]) -> None:
+    def ship_to(self, ship: Callable[[ChannelRow | BarrierFanOut], None]) -> None:
         """Let what leaves go elsewhere from now on."""
         self._ship = ship
         self._batches.clear()

@@ -31,6 +31,7 @@ from pyflink_on_spark._runtime.state.backend import KeyedStateBackend
 from pyflink_on_spark._runtime.state.disk import DiskStore
 from pyflink_on_spark._runtime.state.operator_state import OperatorState
 from pyflink_on_spark._runtime.task.exchange_writer import (
+    BarrierFanOut,
     ChannelRow,
     ExchangeWriter,
     ForkOutput,
@@ -133,7 +134,7 @@ class SubtaskBuilder:
     def __init__(
         self,
         identity: SubtaskContext,
-        ship: Callable[[ChannelRow], None],
+        ship: Callable[[ChannelRow | BarrierFanOut], None],
         now: Callable[[], float],
     ) -> None:
         self._identity, self._ship, self._now = identity, ship, now
@@ -161,15 +162,18 @@ class SubtaskBuilder:
         return self._context(None, Cursor(), None)
 
     def _incoming(self) -> dict[int, tuple[int, int]]:
-        channels = {}
+        channels: dict[int, tuple[int, int]] = {}
         for incoming in self.vertex.inputs:
-            exchange = incoming.exchange
-            for sender in range(exchange.senders):
+            exchange, end = incoming.exchange, (incoming.chain, incoming.port)
+            if exchange.reaches_all:
+                channels.update(dict.fromkeys(exchange.channels, end))
+                continue
+            for sender, channel in enumerate(exchange.channels):
                 reached = exchange.partitioner.receivers(
                     sender, exchange.senders, exchange.receivers
                 )
                 if self._identity.index in reached:
-                    channels[exchange.first_channel + sender] = (incoming.chain, incoming.port)
+                    channels[channel] = end
         return channels
 
     def _depths(self) -> list[int]:

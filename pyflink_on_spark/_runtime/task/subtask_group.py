@@ -13,10 +13,12 @@ from typing import Any
 
 from pyflink_on_spark._options import own
 from pyflink_on_spark._runtime.checkpoints.slot_state import TaskStateSnapshot
-from pyflink_on_spark._runtime.contract.plan import JobSettings, StagePlan
+from pyflink_on_spark._runtime.contract.plan import JobSettings, StagePlan, VertexPlan
 from pyflink_on_spark._runtime.elements.clock import Clock
+from pyflink_on_spark._runtime.task.alignment import SharedAlignment
 from pyflink_on_spark._runtime.task.exchange_writer import (
     FEW_RECEIVERS,
+    BarrierFanOut,
     ChannelRow,
     EventBatch,
     Outlet,
@@ -94,10 +96,11 @@ class SubtaskGroup:
         threads: SubtaskThreads | None = None,
     ) -> None:
         self._clock, self._outlet, self._now = clock, outlet, now
-        self._shipped: deque[ChannelRow] = deque()
+        self._shipped: deque[ChannelRow | BarrierFanOut] = deque()
         self._subtasks: dict[int, Subtask] = {}
         self._parts: dict[int, Subtask] = {}
         self._elsewhere: dict[tuple[int, int], int] = {}
+        self._shared: dict[int, SharedAlignment] = {}
         self._opened: list[Subtask] = []
         self._checkpoints = GroupCheckpoints()
         stages = list(stages)
@@ -118,7 +121,7 @@ class SubtaskGroup:
         self._numbers = itertools.count(_FIRST_PART)
         self._threads = threads or SubtaskThreads()
         self._in_flight: dict[int, tuple[RunQueueEntry, bool]] = {}
-        self._outboxes: dict[int, deque[ChannelRow]] = {}
+        self._outboxes: dict[int, deque[ChannelRow | BarrierFanOut]] = {}
         self._parked: dict[int, list[RunQueueEntry]] = {}
         self._later: dict[int, list[Callable[[], None]]] = {}
         self._thread_ticks: dict[int, int] = {}
@@ -130,6 +133,7 @@ class SubtaskGroup:
         self._progress: dict[int, list[TaskProgress]] = {}
         for number, whole in self._subtasks.items():
             self._divide(number, whole)
+            self._align_together(number, whole.identity.vertex)
         if where == "THREAD":
             for number in list(self._parts):
                 for part in self._cut(number):
@@ -173,12 +177,38 @@ class SubtaskGroup:
                 for channel in part.channels_in:
                     self._elsewhere[number, channel] = each
 
+    def _align_together(self, number: int, vertex: VertexPlan) -> None:
+        """Share the alignment of the channels whose senders reach each subtask of a vertex."""
+        shared: dict[int, SharedAlignment] = {}
+        for incoming in vertex.inputs:
+            channels = incoming.exchange.channels
+            if incoming.exchange.reaches_all:
+                part = self._elsewhere.get((number, channels[0]), number)
+                alignment = self._shared.get(channels[0])
+                if alignment is None:
+                    alignment = shared.setdefault(incoming.chain, SharedAlignment())
+                    alignment.add_channels(channels)
+                    self._shared.update(dict.fromkeys(channels, alignment))
+                alignment.add_part(part)
+
     # -- work ------------------------------------------------------------------------------------
 
-    def receive(self, row: ChannelRow) -> None:
-        """Take a row that came from another process."""
-        self._units[self._receiver(row)].rows.foreign[id(row)] = row
+    def receive(self, row: ChannelRow | BarrierFanOut) -> None:
+        """Take what came from another process: a row, or a barrier for all its receivers here."""
+        if isinstance(row, BarrierFanOut):
+            self._arrive(row, self._schedule.now)
+            return
+        number = self._receiver(row)
+        if self._held(row, self._schedule.now):
+            if self._outlet is not None:
+                self._outlet.consumed(row, self._stages[number])
+            return
+        self._units[number].rows.foreign[id(row)] = row
         self._deliver(row, self._schedule.now)
+
+    def shares(self, channel: int) -> bool:
+        """True if barriers on a channel come for all its receivers at once."""
+        return channel in self._shared
 
     def turn(self, deadline: float) -> bool:
         """Do some of the waiting work.
@@ -581,7 +611,7 @@ class SubtaskGroup:
     def _give_thread(self, number: int) -> None:
         """Let a part work in a thread of its own from now on."""
         part = self._parts[number]
-        outbox = self._outboxes[number] = deque[ChannelRow]()
+        outbox = self._outboxes[number] = deque[ChannelRow | BarrierFanOut]()
         part.ship_to(outbox.append)
         part.run_in(partial(self._threads.call, number))
         self._threads.start(number)
@@ -617,14 +647,45 @@ class SubtaskGroup:
         shipped = self._shipped
         while shipped:
             row = shipped.popleft()
-            if row.subtask_id in self._parts:
+            if isinstance(row, BarrierFanOut):
+                self._arrive(row, arrival)
+                if self._outlet is not None:
+                    self._outlet.spread(row)
+            elif row.subtask_id in self._parts:
                 _close(row)
-                self._deliver(row, arrival)
+                if not self._held(row, arrival):
+                    self._deliver(row, arrival)
             else:
                 assert self._outlet is not None
                 self._outlet.send(row, self._stages.get(row.subtask_id, self._beyond))
         if self._outlet is not None:
             self._outlet.flush()
+
+    def _held(self, row: ChannelRow | BarrierFanOut, arrival: float) -> bool:
+        """Hold a row that follows a barrier which others wait for; tell whether it does."""
+        shared = self._shared.get(row.channel)
+        if shared is None or row.channel not in shared.arrived:
+            return False
+        shared.hold(row, arrival)
+        return True
+
+    def _arrive(self, barrier: BarrierFanOut, arrival: float) -> None:
+        """Take a barrier for all its receivers here, if there are any."""
+        shared = self._shared.get(barrier.channel)
+        if shared is None or self._held(barrier, arrival):
+            return
+        if not shared.arrive(barrier, arrival):
+            return
+        aligned, arrival, held = shared.release(barrier.checkpoint_id)
+        for number in shared.parts:
+            row = ChannelRow(number, barrier.channel, 0, aligned)
+            self._with_input.add(number)
+            self._schedule.separate(self._units[number], row, arrival)
+        for after, arrival in held:
+            if isinstance(after, BarrierFanOut):
+                self._arrive(after, arrival)
+            elif not self._held(after, arrival):
+                self._deliver(after, arrival)
 
     def _deliver(self, row: ChannelRow, arrival: float) -> None:
         number = self._receiver(row)
@@ -765,9 +826,9 @@ class SubtaskGroup:
         return found
 
 
-def _close(row: ChannelRow) -> None:
+def _close(row: ChannelRow | BarrierFanOut) -> None:
     """Let the sender of a row add nothing to it any more."""
-    if type(row.payload) is EventBatch:
+    if isinstance(row, ChannelRow) and type(row.payload) is EventBatch:
         row.payload.sent = True
 
 

@@ -160,7 +160,7 @@ class WatermarkValve:
     """The smallest watermark over all channels that are not idle; it never goes back.
 
     A heap has an entry for each channel, with a watermark that the channel has or had. So an event
-    of one of many channels costs little.
+    of one of many channels costs little. There is no heap before each channel has a watermark.
 
     Args:
         channels: the names of all channels; any hashable values.
@@ -168,7 +168,8 @@ class WatermarkValve:
 
     def __init__(self, channels: Iterable[Hashable]) -> None:
         self._watermarks = dict.fromkeys(channels, MIN_TIMESTAMP)
-        self._heap = self._new_heap()
+        self._without = len(self._watermarks)
+        self._heap: list[tuple[int, int, Hashable]] = []
         self._idle: set[Hashable] = set()
         self._open = set(self._watermarks)
         self.current = MIN_TIMESTAMP
@@ -179,7 +180,11 @@ class WatermarkValve:
 
     def watermark(self, channel: Hashable, timestamp: int) -> int | None:
         """Take a channel's watermark (ms); return the combined one if it has advanced."""
-        self._watermarks[channel] = max(self._watermarks[channel], timestamp)
+        before = self._watermarks[channel]
+        if timestamp > before:
+            self._watermarks[channel] = timestamp
+            if before == MIN_TIMESTAMP:
+                self._without -= 1
         return self._combined()
 
     def status(self, channel: Hashable, idle: bool) -> int | None:
@@ -203,7 +208,8 @@ class WatermarkValve:
         """Take over what ``save`` returned, of a valve with the same channels."""
         watermarks, idle, open_channels, self.current = saved
         self._watermarks = dict(watermarks)
-        self._heap = self._new_heap()
+        self._without = list(watermarks.values()).count(MIN_TIMESTAMP)
+        self._heap = []
         self._idle, self._open = set(idle), set(open_channels)
         self.idle, self.ended = self._all_idle(), not self._open
 
@@ -213,7 +219,10 @@ class WatermarkValve:
 
     def _smallest(self) -> int:
         """Return the smallest watermark over all channels."""
-        heap, marks = self._heap, self._watermarks
+        if self._without:
+            return MIN_TIMESTAMP
+        heap, marks = self._heap or self._new_heap(), self._watermarks
+        self._heap = heap
         while heap:
             noted, index, channel = heap[0]
             mark = marks[channel]

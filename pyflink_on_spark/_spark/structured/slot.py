@@ -26,7 +26,7 @@ from pyflink_on_spark._runtime.elements.bundle import MIN_TIMESTAMP, Barrier
 from pyflink_on_spark._runtime.elements.clock import Clock
 from pyflink_on_spark._runtime.elements.immutability import serialize
 from pyflink_on_spark._runtime.state.backend import KeyedStateBackend
-from pyflink_on_spark._runtime.task.exchange_writer import ChannelRow, encode
+from pyflink_on_spark._runtime.task.exchange_writer import BarrierFanOut, ChannelRow, encode
 from pyflink_on_spark._runtime.task.group_checkpoints import SnapshotRequest
 from pyflink_on_spark._runtime.task.subtask_group import SubtaskGroup
 from pyflink_on_spark._runtime.task.subtask_threads import TaskProgress, combine
@@ -198,7 +198,7 @@ class QuerySlot:
         self._now, self._rest, self._clock = now, rest, clock
         self._written: dict[RecordHead, bytes] = {}
         self._sent: list[bytes] = []
-        self._outlet = _Outlet(plan.routes)
+        self._outlet = _Outlet(plan.routes, plan.level)
         self._metrics = _Metrics(plan.level, METRIC - plan.number)
         self.head = log.head() or Head()
         self._done = False
@@ -355,7 +355,8 @@ class QuerySlot:
         with without_collector():
             group.begin_checkpoint(request)
             for row in barriers:
-                group.receive(row)
+                shared = group.shares(row.channel)
+                group.receive(BarrierFanOut(row.channel, checkpoint_id) if shared else row)
             while not request.done:
                 if not group.turn(self._now() + _SLICE_SECONDS) and not request.done:
                     raise RuntimeError(f"barriers of checkpoint {checkpoint_id} are missing")
@@ -444,10 +445,12 @@ class _Outlet:
 
     Args:
         routes: the integer of the slot of each subtask.
+        level: the level that the rows leave.
     """
 
-    def __init__(self, routes: dict[int, int]) -> None:
+    def __init__(self, routes: dict[int, int], level: Level) -> None:
         self._routes = routes
+        self._here = {number for stage in level.stages for number, _, _ in stage.subtasks()}
         self._rows: list[OutRow] = []
         self.bytes = 0
 
@@ -459,6 +462,13 @@ class _Outlet:
         self._rows.append(
             (self._routes[row.subtask_id], row.subtask_id, row.channel, row.seq, payload)
         )
+
+    def spread(self, barrier: BarrierFanOut) -> None:
+        """Take a barrier as a row for each receiver of another level."""
+        payload = encode(Barrier(barrier.checkpoint_id))
+        for number in barrier.receivers:
+            if number not in self._here:
+                self.send(ChannelRow(number, barrier.channel, 0, payload), 0)
 
     def flush(self) -> None:
         """Do nothing: rows leave with the micro-batch."""
