@@ -60,7 +60,7 @@ from pyflink_on_spark._runtime.elements.bundle import (
 )
 from pyflink_on_spark._runtime.elements.clock import Clock, SystemClock
 from pyflink_on_spark._runtime.elements.immutability import deserialize, deserialize_all, serialize
-from pyflink_on_spark._runtime.task.group_checkpoints import SnapshotRequest
+from pyflink_on_spark._runtime.task.barriers import SnapshotRequest
 from pyflink_on_spark._runtime.task.operator_chain import with_key_groups
 from pyflink_on_spark._runtime.task.schedule import Schedule
 from pyflink_on_spark._runtime.task.subtask import Subtask

@@ -7,7 +7,7 @@ import random
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pyflink_on_spark._runtime.task.alignment import BarrierAlignment
+from pyflink_on_spark._runtime.task.barriers import BarrierAlignment
 from pyflink_on_spark._runtime.task.exchange_writer import ChannelRow
 
 

@@ -14,13 +14,13 @@ from pyflink_on_spark._compat.errors import CheckpointError
 from pyflink_on_spark._runtime.contract.connector import SourceReader
 from pyflink_on_spark._runtime.diagnosis import SubtaskFailure
 from pyflink_on_spark._runtime.elements.bundle import Barrier, Bundle, EndOfInput
+from pyflink_on_spark._runtime.task.barriers import SnapshotRequest
 from pyflink_on_spark._runtime.task.exchange_writer import (
     BarrierFanOut,
     ChannelRow,
     decode,
     encode,
 )
-from pyflink_on_spark._runtime.task.group_checkpoints import SnapshotRequest
 from pyflink_on_spark._runtime.task.subtask_group import SubtaskGroup
 from pyflink_on_spark._runtime.task.subtask_threads import SubtaskThreads
 from pyflink_on_spark.datastream import KeyedProcessFunction, MapFunction

@@ -23,7 +23,7 @@ from pyflink_on_spark._runtime.diagnosis import (
 from pyflink_on_spark._runtime.elements.bundle import Barrier, Bundle, Event
 from pyflink_on_spark._runtime.metrics import METRICS, MetricReport
 from pyflink_on_spark._runtime.state.backend import KeyedStateBackend
-from pyflink_on_spark._runtime.task.alignment import BarrierAlignment
+from pyflink_on_spark._runtime.task.barriers import BarrierAlignment
 from pyflink_on_spark._runtime.task.exchange_writer import (
     AlignedBarriers,
     BarrierFanOut,

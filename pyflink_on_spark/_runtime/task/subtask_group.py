@@ -15,7 +15,11 @@ from pyflink_on_spark._options import own
 from pyflink_on_spark._runtime.checkpoints.slot_state import TaskStateSnapshot
 from pyflink_on_spark._runtime.contract.plan import JobSettings, StagePlan, VertexPlan
 from pyflink_on_spark._runtime.elements.clock import Clock
-from pyflink_on_spark._runtime.task.alignment import SharedAlignment
+from pyflink_on_spark._runtime.task.barriers import (
+    GroupCheckpoints,
+    SharedAlignment,
+    SnapshotRequest,
+)
 from pyflink_on_spark._runtime.task.exchange_writer import (
     FEW_RECEIVERS,
     BarrierFanOut,
@@ -23,7 +27,6 @@ from pyflink_on_spark._runtime.task.exchange_writer import (
     EventBatch,
     Outlet,
 )
-from pyflink_on_spark._runtime.task.group_checkpoints import GroupCheckpoints, SnapshotRequest
 from pyflink_on_spark._runtime.task.schedule import Places, RunQueueEntry, Schedule, SourceInput
 from pyflink_on_spark._runtime.task.subtask import NEVER, Subtask
 from pyflink_on_spark._runtime.task.subtask_builder import Ask, DriverChannels, SubtaskContext

@@ -26,8 +26,8 @@ from pyflink_on_spark._runtime.elements.bundle import MIN_TIMESTAMP, Barrier
 from pyflink_on_spark._runtime.elements.clock import Clock
 from pyflink_on_spark._runtime.elements.immutability import serialize
 from pyflink_on_spark._runtime.state.backend import KeyedStateBackend
+from pyflink_on_spark._runtime.task.barriers import SnapshotRequest
 from pyflink_on_spark._runtime.task.exchange_writer import BarrierFanOut, ChannelRow, encode
-from pyflink_on_spark._runtime.task.group_checkpoints import SnapshotRequest
 from pyflink_on_spark._runtime.task.subtask_group import SubtaskGroup
 from pyflink_on_spark._runtime.task.subtask_threads import TaskProgress, combine
 from pyflink_on_spark._spark.structured.levels import (
