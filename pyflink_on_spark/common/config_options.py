@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any, Generic, TypeVar
 
+from pyflink_on_spark._compat.arguments import own_handle
 from pyflink_on_spark._compat.missing_names import missing_name
 from pyflink_on_spark._options.option import (
     Option,
@@ -14,7 +15,6 @@ from pyflink_on_spark._options.option import (
     parse_int,
     parse_long,
 )
-from pyflink_on_spark.common._java_handles import own_handle
 
 T = TypeVar("T")
 

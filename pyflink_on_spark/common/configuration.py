@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, ClassVar, Self, TypeVar
 
+from pyflink_on_spark._compat.arguments import own_handle
 from pyflink_on_spark._compat.missing_names import missing_name
 from pyflink_on_spark._options.option import (
     Option,
@@ -19,7 +20,6 @@ from pyflink_on_spark._options.option import (
 )
 from pyflink_on_spark._options.registry import note_option
 from pyflink_on_spark._options.secrets import HIDDEN, is_secret
-from pyflink_on_spark.common._java_handles import own_handle
 
 __all__ = ["Configuration"]
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from pyflink_on_spark._compat.arguments import own_handle
 from pyflink_on_spark._compat.missing_names import missing_name
 from pyflink_on_spark._options import checkpointing, flink, own
 from pyflink_on_spark._options.option import Option
-from pyflink_on_spark.common._java_handles import own_handle
 from pyflink_on_spark.common.configuration import Configuration, OptionsView, values_of
 from pyflink_on_spark.common.execution_mode import ExecutionMode
 from pyflink_on_spark.common.input_dependency_constraint import InputDependencyConstraint

@@ -7,8 +7,8 @@ from collections.abc import Callable, Mapping
 from concurrent.futures import Future
 from typing import Any, Protocol, runtime_checkable
 
+from pyflink_on_spark._compat.arguments import own_handle
 from pyflink_on_spark._compat.missing_names import missing_name
-from pyflink_on_spark.common._java_handles import own_handle
 from pyflink_on_spark.common.completable_future import CompletableFuture
 from pyflink_on_spark.common.job_execution_result import JobExecutionResult
 from pyflink_on_spark.common.job_id import JobID

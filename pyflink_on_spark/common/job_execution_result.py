@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sized
 from dataclasses import dataclass, field
 from typing import Any
 
+from pyflink_on_spark._compat.arguments import own_handle
 from pyflink_on_spark._compat.missing_names import missing_name
-from pyflink_on_spark.common._java_handles import own_handle
 from pyflink_on_spark.common.job_id import JobID
 
 __all__ = ["JobExecutionResult"]

@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Any, Literal
 
+from pyflink_on_spark._compat.arguments import own_handle
 from pyflink_on_spark._compat.missing_names import missing_name
 from pyflink_on_spark._options import checkpointing as options
 from pyflink_on_spark._options.registry import options_of
-from pyflink_on_spark.common._java_handles import own_handle
 from pyflink_on_spark.common.configuration import Configuration, values_of
 
 __all__ = ["RestartStrategies", "RestartStrategyConfiguration"]

@@ -6,10 +6,10 @@ import importlib
 from collections.abc import Callable
 from typing import Any, NoReturn
 
+from pyflink_on_spark._compat.arguments import own_handle, refuse_java_object
 from pyflink_on_spark._compat.missing_names import missing_name
 from pyflink_on_spark._compat.unsupported import JAVA_OBJECT, refuse_java
 from pyflink_on_spark.common._charset import Charset, find_charset
-from pyflink_on_spark.common._java_handles import own_handle, refuse_java_object
 from pyflink_on_spark.common.typeinfo import TypeInformation, Types
 from pyflink_on_spark.common.types import Row
 from pyflink_on_spark.common.utils import JavaObjectWrapper

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from pyflink_on_spark._compat.arguments import own_handle
 from pyflink_on_spark._compat.missing_names import missing_name
 from pyflink_on_spark._options.option import AmountOfTime, checked_long
-from pyflink_on_spark.common._java_handles import own_handle
 
 __all__ = ["Duration", "Instant", "Time"]
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from pyflink_on_spark._compat.arguments import refuse_java_object
 from pyflink_on_spark._compat.missing_names import missing_name
-from pyflink_on_spark.common._java_handles import refuse_java_object
 
 
 class JavaObjectWrapper:

@@ -7,10 +7,10 @@ import logging
 from dataclasses import dataclass, replace
 from typing import Any, Literal, NoReturn, Optional
 
+from pyflink_on_spark._compat.arguments import own_handle
 from pyflink_on_spark._compat.missing_names import missing_name
 from pyflink_on_spark._compat.recorded import note_recorded
 from pyflink_on_spark._compat.unsupported import Gap, raise_unsupported
-from pyflink_on_spark.common._java_handles import own_handle
 from pyflink_on_spark.common.time import Duration, nanos_of
 
 _LOG = logging.getLogger(__name__)

@@ -5,11 +5,11 @@ from __future__ import annotations
 from enum import Enum
 from typing import Any, ClassVar, TypeVar
 
+from pyflink_on_spark._compat.arguments import own_handle
 from pyflink_on_spark._compat.missing_names import missing_name
 from pyflink_on_spark._options import checkpointing as options
 from pyflink_on_spark._options import flink
 from pyflink_on_spark._options.option import Option
-from pyflink_on_spark.common._java_handles import own_handle
 from pyflink_on_spark.common.configuration import Configuration, OptionsView
 from pyflink_on_spark.common.time import Duration
 from pyflink_on_spark.datastream.checkpoint_storage import (

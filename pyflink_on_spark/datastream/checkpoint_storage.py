@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABCMeta
 
+from pyflink_on_spark._compat.arguments import own_handle, refuse_java_object
 from pyflink_on_spark._compat.missing_names import missing_name
 from pyflink_on_spark._compat.unsupported import refuse_java
 from pyflink_on_spark._job.checkpoints.checkpoint_settings import (
@@ -17,7 +18,6 @@ from pyflink_on_spark._job.checkpoints.checkpoint_settings import (
     write_storage,
 )
 from pyflink_on_spark._options import checkpointing
-from pyflink_on_spark.common._java_handles import own_handle, refuse_java_object
 from pyflink_on_spark.common.configuration import Configuration, values_of
 
 __all__ = [

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Any
 
+from pyflink_on_spark._compat.arguments import own_handle
 from pyflink_on_spark._compat.missing_names import missing_name
 from pyflink_on_spark._options.option import memory_text
-from pyflink_on_spark.common._java_handles import own_handle
 from pyflink_on_spark.datastream._java_gaps import without_java_object
 
 __all__ = ["MemorySize", "SlotSharingGroup"]

@@ -9,6 +9,7 @@ from enum import Enum
 from typing import Any
 from urllib.parse import urlsplit
 
+from pyflink_on_spark._compat.arguments import own_handle
 from pyflink_on_spark._compat.missing_names import missing_name
 from pyflink_on_spark._compat.unsupported import refuse_java
 from pyflink_on_spark._job.checkpoints.checkpoint_settings import (
@@ -24,7 +25,6 @@ from pyflink_on_spark._job.checkpoints.checkpoint_settings import (
 from pyflink_on_spark._options import checkpointing, own
 from pyflink_on_spark._options.option import Option
 from pyflink_on_spark._options.registry import note_option
-from pyflink_on_spark.common._java_handles import own_handle
 from pyflink_on_spark.common.configuration import Configuration, values_of
 from pyflink_on_spark.datastream.checkpoint_storage import (
     FileSystemCheckpointStorage,

@@ -7,6 +7,7 @@ import os
 from collections.abc import Iterable, Iterator
 from typing import Any, ClassVar, Self
 
+from pyflink_on_spark._compat.arguments import own_handle
 from pyflink_on_spark._compat.missing_names import missing_name
 from pyflink_on_spark._compat.recorded import note_recorded
 from pyflink_on_spark._compat.unsupported import Gap, raise_unsupported
@@ -45,7 +46,6 @@ from pyflink_on_spark.common import (
     JobExecutionResult,
     WatermarkStrategy,
 )
-from pyflink_on_spark.common._java_handles import own_handle
 from pyflink_on_spark.common.configuration import values_of
 from pyflink_on_spark.common.restart_strategy import RestartStrategyConfiguration
 from pyflink_on_spark.common.typeinfo import PickledBytesTypeInfo, TypeInformation, Types

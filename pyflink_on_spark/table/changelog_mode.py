@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from pyflink_on_spark._compat.arguments import own_handle
 from pyflink_on_spark._compat.missing_names import missing_name
 from pyflink_on_spark._sql.plan.nodes import ChangeKinds
-from pyflink_on_spark.common._java_handles import own_handle
 
 __all__ = ["ChangelogMode"]
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from pyflink_on_spark._compat.arguments import own_handle
 from pyflink_on_spark._compat.missing_names import missing_name
 from pyflink_on_spark._compat.unsupported import Gap, unsupported
 from pyflink_on_spark._sql.parser.statements import parse_expression
 from pyflink_on_spark._sql.types.external import to_data_type
 from pyflink_on_spark._sql.types.logical import LogicalType
-from pyflink_on_spark.common._java_handles import own_handle
 from pyflink_on_spark.common.data_types import DataType
 from pyflink_on_spark.table.expression import Expression
 

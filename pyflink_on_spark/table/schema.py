@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from pyflink_on_spark._compat.arguments import own_handle
 from pyflink_on_spark._compat.missing_names import missing_name
 from pyflink_on_spark._sql.binder.tables import TableDescription
 from pyflink_on_spark._sql.parser.statements import parse_expression
@@ -17,7 +18,6 @@ from pyflink_on_spark._sql.syntax.statements import (
     WatermarkDefinition,
 )
 from pyflink_on_spark._sql.types.external import to_data_type
-from pyflink_on_spark.common._java_handles import own_handle
 from pyflink_on_spark.common.data_types import DataType, RowType
 from pyflink_on_spark.table._inner import described_of, syntax_of
 from pyflink_on_spark.table.expression import Expression

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from pyflink_on_spark._compat.arguments import renamed
 from pyflink_on_spark._compat.missing_names import missing_name
-from pyflink_on_spark._compat.renamed_parameters import renamed
 from pyflink_on_spark._job.display import console
 from pyflink_on_spark._sql.errors import TableError
 from pyflink_on_spark._sql.parser.statements import parse_statement

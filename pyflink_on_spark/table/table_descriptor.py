@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 
+from pyflink_on_spark._compat.arguments import own_handle
 from pyflink_on_spark._compat.missing_names import missing_name
 from pyflink_on_spark._options.option import option_text
 from pyflink_on_spark._runtime.java_hashes import in_hash_map
 from pyflink_on_spark.common import ConfigOption
-from pyflink_on_spark.common._java_handles import own_handle
 from pyflink_on_spark.table._inner import described_of
 from pyflink_on_spark.table.schema import Schema
 

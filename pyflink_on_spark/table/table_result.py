@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Any
 
+from pyflink_on_spark._compat.arguments import own_handle
 from pyflink_on_spark._compat.missing_names import missing_name
 from pyflink_on_spark._graph.stream_graph import Transformation
 from pyflink_on_spark._job.display import console
@@ -17,7 +18,6 @@ from pyflink_on_spark._sql.session.commands import printed, printed_listing
 from pyflink_on_spark._sql.tables.connectors.printing import PrintTableSink
 from pyflink_on_spark._sql.types.external import row_converter, to_collected
 from pyflink_on_spark.common import JobClient
-from pyflink_on_spark.common._java_handles import own_handle
 from pyflink_on_spark.common.types import Row, RowKind
 from pyflink_on_spark.table._values.html import rows_html
 from pyflink_on_spark.table.catalog import ResolvedSchema

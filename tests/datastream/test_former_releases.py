@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from pyflink_on_spark._compat.renamed_parameters import renamed
+from pyflink_on_spark._compat.arguments import renamed
 from pyflink_on_spark.common import Time, Types
 from pyflink_on_spark.datastream import StreamExecutionEnvironment
 from pyflink_on_spark.datastream.data_stream import CachedDataStream

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from pyflink_on_spark._runtime.state import disk
 from pyflink_on_spark._runtime.task import exchange_writer, schedule
-from pyflink_on_spark._runtime.task import watermarks as watermark_output
+from pyflink_on_spark._runtime.task import operator_chain as watermark_output
 from pyflink_on_spark.common import Duration, Types, WatermarkStrategy
 from pyflink_on_spark.common.watermark_strategy import TimestampAssigner
 from pyflink_on_spark.datastream import KeyedProcessFunction, OutputTag

@@ -10,9 +10,8 @@ import pytest
 from pyflink_on_spark._runtime.elements.bundle import Bundle, ChannelStatus, Cursor, Watermark
 from pyflink_on_spark._runtime.elements.clock import WatermarkRhythm
 from pyflink_on_spark._runtime.operators.timestamps import AssignTimestamps
-from pyflink_on_spark._runtime.task.operator_chain import OperatorChain, Pacing
+from pyflink_on_spark._runtime.task.operator_chain import OperatorChain, Pacing, WatermarkOutput
 from pyflink_on_spark._runtime.task.subtask import NEVER
-from pyflink_on_spark._runtime.task.watermarks import WatermarkOutput
 from pyflink_on_spark._runtime.user_code import UserFunction
 from tests.runtime.harness import FakeClock
 

@@ -19,16 +19,15 @@ from pyflink_on_spark._runtime.elements.bundle import (
 from pyflink_on_spark._runtime.elements.clock import WatermarkRhythm
 from pyflink_on_spark._runtime.operators.timestamps import AssignTimestamps
 from pyflink_on_spark._runtime.task import exchange_writer
-from pyflink_on_spark._runtime.task import watermarks as watermark_output
+from pyflink_on_spark._runtime.task import operator_chain as watermark_output
 from pyflink_on_spark._runtime.task.exchange_writer import (
     ForkOutput,
     LocalOutput,
     NoOutput,
     SideOutput,
 )
-from pyflink_on_spark._runtime.task.operator_chain import OperatorChain, Pacing
+from pyflink_on_spark._runtime.task.operator_chain import OperatorChain, Pacing, WatermarkOutput
 from pyflink_on_spark._runtime.task.subtask import NEVER
-from pyflink_on_spark._runtime.task.watermarks import WatermarkOutput
 from pyflink_on_spark._runtime.user_code import UserFunction
 from tests.runtime.harness import FakeClock
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from pyflink_on_spark._runtime.elements.bundle import MIN_TIMESTAMP
 from pyflink_on_spark._runtime.task import exchange_writer, schedule
-from pyflink_on_spark._runtime.task import watermarks as watermark_output
+from pyflink_on_spark._runtime.task import operator_chain as watermark_output
 from pyflink_on_spark._runtime.types import converters as type_conversion
 from pyflink_on_spark._sql.runtime import python_calls as vectorized
 from pyflink_on_spark.common import Duration, Row, Time, Types, WatermarkStrategy

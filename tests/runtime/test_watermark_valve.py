@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pyflink_on_spark._runtime.elements.bundle import MAX_WATERMARK, MIN_TIMESTAMP
-from pyflink_on_spark._runtime.task.watermarks import WatermarkValve
+from pyflink_on_spark._runtime.task.operator_chain import WatermarkValve
 
 
 def test_the_smallest_counts():

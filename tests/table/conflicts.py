@@ -14,8 +14,10 @@ __all__ = ["ConflictStrategy", "resolved"]
 def resolved(t_env, table, strategy):
     """Returns the changes that a table with the key `k` gets, as by `ON CONFLICT`."""
 
+    external_sink = tables.ExternalSink
+
     def made(*args):
-        sink = tables.ExternalSink(*args)
+        sink = external_sink(*args)
         sink.conflict = strategy
         return sink
 
@@ -23,7 +25,6 @@ def resolved(t_env, table, strategy):
     names = table.get_schema().get_field_names()
     for name, kind in zip(names, table.get_schema().get_field_data_types()):
         taken.column(name, kind.not_null() if name == "k" else kind)
-    with patch("pyflink_on_spark._sql.planner.physical_planner.sinks") as planned:
-        planned.ExternalSink, planned.KeyedSink = made, tables.KeyedSink
+    with patch.object(tables, "ExternalSink", made):
         keyed = taken.primary_key("k").build()
         return t_env.to_changelog_stream(table, keyed, ChangelogMode.upsert())

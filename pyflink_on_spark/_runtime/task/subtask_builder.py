@@ -44,9 +44,9 @@ from pyflink_on_spark._runtime.task.operator_chain import (
     SOURCE_CHANNEL,
     OperatorChain,
     Pacing,
+    WatermarkOutput,
     in_their_key_groups,
 )
-from pyflink_on_spark._runtime.task.watermarks import WatermarkOutput
 
 DriverChannels = Callable[[str], Callable[[list[Any]], None]]
 Ask = Callable[[int, int, int], None]

@@ -7,7 +7,7 @@ from itertools import islice
 from typing import Any
 
 from pyflink_on_spark._runtime.java_hashes import java_hash
-from pyflink_on_spark._runtime.types import basic, composite
+from pyflink_on_spark._runtime.types import codec, composite
 from pyflink_on_spark._runtime.types.codec import (
     Codec,
     ConversionError,
@@ -228,24 +228,24 @@ def _collect(codec: Codec) -> Convert | None:
 _MAX_TUPLE_FIELDS = 25
 
 _BASIC: dict[BasicType, Callable[[], Codec]] = {
-    BasicType.STRING: basic.string,
-    BasicType.CHAR: basic.character,
-    BasicType.BOOLEAN: basic.boolean,
-    BasicType.BYTE: lambda: basic.integer("Byte", "b"),
-    BasicType.SHORT: lambda: basic.integer("Short", "h"),
-    BasicType.INT: lambda: basic.integer("Integer", "i"),
-    BasicType.LONG: lambda: basic.integer("Long", "q"),
-    BasicType.BIG_INT: basic.big_integer,
-    BasicType.FLOAT: basic.single,
-    BasicType.DOUBLE: basic.double,
-    BasicType.BIG_DEC: basic.decimal,
-    BasicType.INSTANT: lambda: basic.instant("Instant"),
+    BasicType.STRING: codec.string,
+    BasicType.CHAR: codec.character,
+    BasicType.BOOLEAN: codec.boolean,
+    BasicType.BYTE: lambda: codec.integer("Byte", "b"),
+    BasicType.SHORT: lambda: codec.integer("Short", "h"),
+    BasicType.INT: lambda: codec.integer("Integer", "i"),
+    BasicType.LONG: lambda: codec.integer("Long", "q"),
+    BasicType.BIG_INT: codec.big_integer,
+    BasicType.FLOAT: codec.single,
+    BasicType.DOUBLE: codec.double,
+    BasicType.BIG_DEC: codec.decimal,
+    BasicType.INSTANT: lambda: codec.instant("Instant"),
 }
 
 _LOCAL_TIME: dict[LocalTimeTypeInfo.TimeType, Callable[[str], Codec]] = {
-    LocalTimeTypeInfo.TimeType.LOCAL_DATE: basic.local_date,
-    LocalTimeTypeInfo.TimeType.LOCAL_TIME: basic.local_time,
-    LocalTimeTypeInfo.TimeType.LOCAL_DATE_TIME: basic.local_date_time,
+    LocalTimeTypeInfo.TimeType.LOCAL_DATE: codec.local_date,
+    LocalTimeTypeInfo.TimeType.LOCAL_TIME: codec.local_time,
+    LocalTimeTypeInfo.TimeType.LOCAL_DATE_TIME: codec.local_date_time,
 }
 
 _PRIMITIVES = frozenset(
@@ -354,9 +354,9 @@ _BUILDERS: dict[type, Callable[[Any], Codec]] = {
     PrimitiveArrayTypeInfo: _primitive_array,
     BasicArrayTypeInfo: _basic_array,
     ObjectArrayTypeInfo: _object_array,
-    DateTypeInfo: lambda type_info: basic.date(str(type_info)),
-    TimeTypeInfo: lambda type_info: basic.time(str(type_info)),
-    TimestampTypeInfo: lambda type_info: basic.timestamp(str(type_info)),
+    DateTypeInfo: lambda type_info: codec.date(str(type_info)),
+    TimeTypeInfo: lambda type_info: codec.time(str(type_info)),
+    TimestampTypeInfo: lambda type_info: codec.timestamp(str(type_info)),
     LocalTimeTypeInfo: _local_time,
     PickledBytesTypeInfo: lambda type_info: composite.pickled(str(type_info)),
     ExternalTypeInfo: lambda type_info: codec_of(wrapped_type_of(type_info)),

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from functools import partial
 
 from pyflink_on_spark._graph.stream_graph import Edge
-from pyflink_on_spark._options.python import BUNDLE_SIZE, BUNDLE_TIME
 from pyflink_on_spark._runtime.contract.plan import HashPartitioner
 from pyflink_on_spark._runtime.contract.state_meaning import Counterpart
 from pyflink_on_spark._sql.codegen.aggregates import (
@@ -16,12 +15,11 @@ from pyflink_on_spark._sql.codegen.aggregates import (
     compile_key,
 )
 from pyflink_on_spark._sql.codegen.rows import compile_row
-from pyflink_on_spark._sql.errors import QuerySettings
 from pyflink_on_spark._sql.functions.python.aggregates import AnyArguments
 from pyflink_on_spark._sql.plan.expressions import AggregateInvocation, Constant, InputRef, Typed
 from pyflink_on_spark._sql.plan.nodes import ChangeKinds, Schema
 from pyflink_on_spark._sql.plan.nodes import FlatAggregate as LogicalFlatAggregate
-from pyflink_on_spark._sql.planner.calc import Calc, shown_expression
+from pyflink_on_spark._sql.planner.calc import Calc, function_bundle, shown_expression
 from pyflink_on_spark._sql.planner.moved_in import MovedGroups
 from pyflink_on_spark._sql.planner.physical import (
     Columns,
@@ -44,7 +42,6 @@ from pyflink_on_spark._sql.runtime.aggregates import (
     GroupAggregateOperator,
     NormalizeOperator,
 )
-from pyflink_on_spark._sql.runtime.python_calls import FunctionBundle
 from pyflink_on_spark._sql.runtime.rows import KeyRowsOperator
 
 
@@ -150,12 +147,6 @@ class GroupAggregate(PhysicalNode):
     def details(self) -> dict[str, str]:
         """Return the keys and the calls."""
         return aggregate_details(self, self.keys, self.calls)
-
-
-def function_bundle(settings: QuerySettings) -> FunctionBundle:
-    """Return how many rows a user's aggregate function sees before results come."""
-    size, time = (option.read(settings.configuration) for option in (BUNDLE_SIZE, BUNDLE_TIME))
-    return FunctionBundle(max(size, 1), time)
 
 
 def aggregate_details(

@@ -42,7 +42,19 @@ from pyflink_on_spark._sql.planner.aggregates import (
     FlatAggregate,
     GroupAggregate,
 )
-from pyflink_on_spark._sql.planner.calc import Calc, Correlate, Expand, calc, shown_expression
+from pyflink_on_spark._sql.planner.calc import (
+    Calc,
+    Correlate,
+    Expand,
+    PythonVectorized,
+    calc,
+    has_python_call,
+    outer_join_refused,
+    shown_expression,
+    split_condition,
+    with_python_calls,
+    with_staged_columns,
+)
 from pyflink_on_spark._sql.planner.over import Match, over_aggregate
 from pyflink_on_spark._sql.planner.physical import (
     Columns,
@@ -52,14 +64,6 @@ from pyflink_on_spark._sql.planner.physical import (
     RowStream,
 )
 from pyflink_on_spark._sql.planner.pruning import pruned
-from pyflink_on_spark._sql.planner.python_calls import (
-    PythonVectorized,
-    has_python_call,
-    outer_join_refused,
-    split_condition,
-    with_python_calls,
-    with_staged_columns,
-)
 from pyflink_on_spark._sql.planner.sorting import sort, top_n
 from pyflink_on_spark._sql.planner.tables import SourceScan
 from pyflink_on_spark._sql.planner.upsert_keys import UpsertKeys

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, TypeVar
 
-from pyflink_on_spark.common._java_handles import refuse_java_object
+from pyflink_on_spark._compat.arguments import refuse_java_object
 
 T = TypeVar("T")
 

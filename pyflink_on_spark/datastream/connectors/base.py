@@ -6,9 +6,9 @@ from abc import ABC, abstractmethod
 from enum import Enum
 from typing import Any
 
+from pyflink_on_spark._compat.arguments import own_handle
 from pyflink_on_spark._compat.missing_names import missing_name
 from pyflink_on_spark._runtime.contract import connector
-from pyflink_on_spark.common._java_handles import own_handle
 from pyflink_on_spark.datastream.functions import JavaFunctionWrapper
 
 

@@ -7,6 +7,7 @@ from dataclasses import replace
 from enum import Enum
 from typing import Any, Self
 
+from pyflink_on_spark._compat.arguments import own_handle
 from pyflink_on_spark._compat.missing_names import missing_name
 from pyflink_on_spark._connectors.elasticsearch import (
     Backoff,
@@ -17,7 +18,6 @@ from pyflink_on_spark._connectors.elasticsearch import (
     SearchCluster,
     SearchHost,
 )
-from pyflink_on_spark.common._java_handles import own_handle
 from pyflink_on_spark.datastream._java_gaps import without_java_object
 from pyflink_on_spark.datastream.connectors._arguments import argument, require
 from pyflink_on_spark.datastream.connectors.base import DeliveryGuarantee, Sink

@@ -7,6 +7,7 @@ from abc import abstractmethod
 from dataclasses import replace
 from typing import Any, Self
 
+from pyflink_on_spark._compat.arguments import own_handle
 from pyflink_on_spark._compat.missing_names import missing_name
 from pyflink_on_spark._connectors.files import bucket_naming as bucket
 from pyflink_on_spark._connectors.files import config
@@ -25,7 +26,6 @@ from pyflink_on_spark._connectors.files.source import SplitFileSource
 from pyflink_on_spark._connectors.formats.file_format import InputFileFormat, TextLines
 from pyflink_on_spark._filesystem.location import absolute
 from pyflink_on_spark.common import Duration, Encoder
-from pyflink_on_spark.common._java_handles import own_handle
 from pyflink_on_spark.common.serialization import BulkWriterFactory
 from pyflink_on_spark.common.utils import JavaObjectWrapper
 from pyflink_on_spark.datastream.connectors.base import (

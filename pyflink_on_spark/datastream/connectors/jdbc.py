@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from pyflink_on_spark._compat.arguments import own_handle
 from pyflink_on_spark._compat.missing_names import missing_name
 from pyflink_on_spark._connectors.jdbc.client import (
     JdbcConnection,
@@ -11,7 +12,6 @@ from pyflink_on_spark._connectors.jdbc.client import (
     JdbcSinkConfig,
 )
 from pyflink_on_spark._connectors.jdbc.sink import BatchedJdbcSink
-from pyflink_on_spark.common._java_handles import own_handle
 from pyflink_on_spark.common.typeinfo import (
     ListTypeInfo,
     MapTypeInfo,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any, Self
 
+from pyflink_on_spark._compat.arguments import own_handle
 from pyflink_on_spark._compat.missing_names import missing_name
 from pyflink_on_spark._compat.unsupported import JAVA_OBJECT, Gap, raise_unsupported, refuse_java
 from pyflink_on_spark._connectors.kinesis.config import (
@@ -23,7 +24,6 @@ from pyflink_on_spark.common import (
     DeserializationSchema,
     SerializationSchema,
 )
-from pyflink_on_spark.common._java_handles import own_handle
 from pyflink_on_spark.datastream.connectors._arguments import argument, properties_argument, require
 from pyflink_on_spark.datastream.connectors.base import Sink
 from pyflink_on_spark.datastream.functions import SourceFunction

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from pyflink_on_spark._compat.arguments import own_handle
 from pyflink_on_spark._compat.missing_names import missing_name
 from pyflink_on_spark._connectors.rabbitmq import (
     QueueSink,
@@ -13,7 +14,6 @@ from pyflink_on_spark._connectors.rabbitmq import (
     RMQSourceConfig,
 )
 from pyflink_on_spark.common import DeserializationSchema, SerializationSchema
-from pyflink_on_spark.common._java_handles import own_handle
 from pyflink_on_spark.datastream.connectors._arguments import argument, require
 from pyflink_on_spark.datastream.functions import SinkFunction, SourceFunction
 

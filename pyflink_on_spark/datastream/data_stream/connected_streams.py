@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from pyflink_on_spark._compat.arguments import renamed
 from pyflink_on_spark._compat.errors import JobTranslationError
-from pyflink_on_spark._compat.renamed_parameters import renamed
 from pyflink_on_spark._runtime.operators.connected import (
     BroadcastProcessOperator,
     CoFlatMapOperator,

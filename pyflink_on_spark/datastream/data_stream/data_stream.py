@@ -8,8 +8,8 @@ from dataclasses import replace
 from operator import attrgetter, itemgetter
 from typing import TYPE_CHECKING, Any, NoReturn, Self
 
+from pyflink_on_spark._compat.arguments import renamed
 from pyflink_on_spark._compat.recorded import note_recorded
-from pyflink_on_spark._compat.renamed_parameters import renamed
 from pyflink_on_spark._connectors.builtin import CollectSink, PrintSink
 from pyflink_on_spark._graph.stream_graph import Aligned, Chaining, Edge, Transformation
 from pyflink_on_spark._runtime.contract.plan import (

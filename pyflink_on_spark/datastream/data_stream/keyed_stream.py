@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from enum import Enum
 
-from pyflink_on_spark._compat.renamed_parameters import renamed
+from pyflink_on_spark._compat.arguments import renamed
 from pyflink_on_spark._graph.stream_graph import Aligned
 from pyflink_on_spark._runtime.contract.plan import HashPartitioner
 from pyflink_on_spark._runtime.operators.process import KeyedProcessOperator

@@ -6,7 +6,7 @@ from abc import abstractmethod
 from collections.abc import Callable
 from typing import Any, ClassVar, Self
 
-from pyflink_on_spark._compat.renamed_parameters import renamed
+from pyflink_on_spark._compat.arguments import renamed
 from pyflink_on_spark._runtime.user_code import UserFunction
 from pyflink_on_spark._runtime.windows.general_windows import WindowOperator
 from pyflink_on_spark._runtime.windows.operation import WindowGrid

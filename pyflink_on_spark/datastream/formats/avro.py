@@ -7,6 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from pyflink_on_spark._compat.arguments import own_handle
 from pyflink_on_spark._compat.missing_names import missing_name
 from pyflink_on_spark._compat.unsupported import refuse_java
 from pyflink_on_spark._connectors.files.config import FileSourceConfig
@@ -19,7 +20,6 @@ from pyflink_on_spark._connectors.formats.avro import (
     avro_row_writer,
 )
 from pyflink_on_spark.common import DeserializationSchema, SerializationSchema, TypeInformation
-from pyflink_on_spark.common._java_handles import own_handle
 from pyflink_on_spark.common.io import InputFormat
 from pyflink_on_spark.common.serialization import BulkWriterFactory
 from pyflink_on_spark.common.typeinfo import PickledBytesTypeInfo

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any, Self
 
+from pyflink_on_spark._compat.arguments import own_handle
 from pyflink_on_spark._compat.missing_names import missing_name
 from pyflink_on_spark._connectors.formats.csv_files import (
     CsvFileInput,
@@ -20,7 +21,6 @@ from pyflink_on_spark.common import (
     TypeInformation,
     Types,
 )
-from pyflink_on_spark.common._java_handles import own_handle
 from pyflink_on_spark.common.data_types import DataType, DataTypes, NumericType, RowField, RowType
 from pyflink_on_spark.common.serialization import BulkWriterFactory, RowDataBulkWriterFactory
 from pyflink_on_spark.common.typeinfo import (

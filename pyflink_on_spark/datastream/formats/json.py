@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from pyflink_on_spark._compat.arguments import own_handle
 from pyflink_on_spark._compat.missing_names import missing_name
 from pyflink_on_spark._connectors.formats.json_messages import (
     json_row_reader,
@@ -13,7 +14,6 @@ from pyflink_on_spark._connectors.formats.json_messages import (
     row_type_of_json_schema,
 )
 from pyflink_on_spark.common import DeserializationSchema, SerializationSchema, TypeInformation
-from pyflink_on_spark.common._java_handles import own_handle
 from pyflink_on_spark.common.typeinfo import RowTypeInfo
 from pyflink_on_spark.datastream.connectors._arguments import require
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, Any
 
+from pyflink_on_spark._compat.arguments import refuse_java_object
 from pyflink_on_spark._compat.unsupported import refuse_java
-from pyflink_on_spark.common._java_handles import refuse_java_object
 
 if TYPE_CHECKING:
     from pyflink_on_spark.datastream.functions.runtime_context import RuntimeContext

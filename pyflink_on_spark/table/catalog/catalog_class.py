@@ -6,6 +6,7 @@ from collections.abc import MutableMapping
 from dataclasses import dataclass
 from typing import NoReturn
 
+from pyflink_on_spark._compat.arguments import own_handle
 from pyflink_on_spark._sql import catalog as contents
 from pyflink_on_spark._sql.binder.projections import renamed
 from pyflink_on_spark._sql.errors import IllegalArgumentError, UnsupportedOperationError
@@ -16,7 +17,6 @@ from pyflink_on_spark._sql.session.creation import new_catalog
 from pyflink_on_spark._sql.session.database_catalog import TYPE, refuse_change
 from pyflink_on_spark._sql.session.hive_catalog import TYPE as HIVE
 from pyflink_on_spark._sql.session.session import Session
-from pyflink_on_spark.common._java_handles import own_handle
 from pyflink_on_spark.table._inner import described_of, description_of
 from pyflink_on_spark.table.catalog.contents import (
     CatalogBaseTable,

@@ -6,11 +6,11 @@ import enum
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from pyflink_on_spark._compat.arguments import own_handle
 from pyflink_on_spark._compat.unsupported import Gap, unsupported_class
 from pyflink_on_spark._runtime.java_hashes import in_hash_map
 from pyflink_on_spark._sql.types.external import to_data_type
 from pyflink_on_spark.common import Configuration
-from pyflink_on_spark.common._java_handles import own_handle
 from pyflink_on_spark.table._inner import description_of
 from pyflink_on_spark.table.schema import Schema
 from pyflink_on_spark.table.table_schema import TableSchema

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from pyflink_on_spark._compat.arguments import own_handle
 from pyflink_on_spark._sql.errors import IllegalArgumentError
 from pyflink_on_spark._sql.plan import options
-from pyflink_on_spark.common._java_handles import own_handle
 
 
 class ObjectPath:

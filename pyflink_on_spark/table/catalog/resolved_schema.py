@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from enum import Enum
 from typing import Any, Self
 
+from pyflink_on_spark._compat.arguments import own_handle
 from pyflink_on_spark._sql.plan import options
 from pyflink_on_spark._sql.plan.nodes import Schema
 from pyflink_on_spark._sql.session.creation import (
@@ -19,7 +20,6 @@ from pyflink_on_spark._sql.session.creation import (
 from pyflink_on_spark._sql.syntax.statements import ColumnKind
 from pyflink_on_spark._sql.types.external import to_data_type, to_logical
 from pyflink_on_spark._sql.types.logical import LogicalType
-from pyflink_on_spark.common._java_handles import own_handle
 from pyflink_on_spark.common.data_types import DataType, DataTypes
 from pyflink_on_spark.table.resolved_expression import ResolvedExpression, TypedText
 from pyflink_on_spark.table.schema import Schema as UnresolvedSchema

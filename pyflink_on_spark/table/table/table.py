@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from pyflink_on_spark._compat.renamed_parameters import renamed as also_called
+from pyflink_on_spark._compat.arguments import renamed as also_called
 from pyflink_on_spark._compat.unsupported import Gap, raise_unsupported
 from pyflink_on_spark._job.display import console
 from pyflink_on_spark._sql.binder.aggregates import contains_aggregate

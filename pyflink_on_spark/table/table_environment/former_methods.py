@@ -25,10 +25,10 @@ from pyflink_on_spark.table.sinks import TableSink
 from pyflink_on_spark.table.sources import TableSource
 from pyflink_on_spark.table.table import Table
 from pyflink_on_spark.table.table_config import TableConfig
-from pyflink_on_spark.table.table_environment.jobs import Jobs
 from pyflink_on_spark.table.table_pipeline import TablePipeline
 
 if TYPE_CHECKING:
+    from pyflink_on_spark.table.table_environment.environment import Jobs
     from pyflink_on_spark.table.udf import UserDefinedFunctionWrapper
 
 

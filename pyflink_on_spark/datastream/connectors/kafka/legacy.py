@@ -10,6 +10,7 @@ from dataclasses import replace
 from enum import Enum
 from typing import Any
 
+from pyflink_on_spark._compat.arguments import own_handle
 from pyflink_on_spark._connectors.kafka.config import (
     Guarantee,
     KafkaSinkConfig,
@@ -23,7 +24,6 @@ from pyflink_on_spark._connectors.kafka.records import RecordFormat
 from pyflink_on_spark._connectors.kafka.sink import KafkaRecordSink
 from pyflink_on_spark._runtime.user_code import UserFunction
 from pyflink_on_spark.common import DeserializationSchema, SerializationSchema, TypeInformation
-from pyflink_on_spark.common._java_handles import own_handle
 from pyflink_on_spark.datastream.connectors._arguments import (
     argument,
     properties_argument,

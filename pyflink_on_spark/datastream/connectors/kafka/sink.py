@@ -6,12 +6,12 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from typing import Any
 
+from pyflink_on_spark._compat.arguments import own_handle
 from pyflink_on_spark._connectors.kafka.config import Guarantee, KafkaSinkConfig
 from pyflink_on_spark._connectors.kafka.records import RecordFormat
 from pyflink_on_spark._connectors.kafka.sink import KafkaRecordSink
 from pyflink_on_spark._runtime.user_code import UserFunction
 from pyflink_on_spark.common import Row, SerializationSchema, Types
-from pyflink_on_spark.common._java_handles import own_handle
 from pyflink_on_spark.datastream.connectors._arguments import (
     argument,
     properties_argument,

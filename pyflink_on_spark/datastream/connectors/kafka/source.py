@@ -6,6 +6,7 @@ import re
 from enum import Enum
 from typing import cast
 
+from pyflink_on_spark._compat.arguments import own_handle
 from pyflink_on_spark._connectors.kafka.config import (
     KafkaSourceConfig,
     OffsetRule,
@@ -15,7 +16,6 @@ from pyflink_on_spark._connectors.kafka.config import (
 from pyflink_on_spark._connectors.kafka.reader import KafkaSplitSource
 from pyflink_on_spark._runtime.user_code import UserFunction
 from pyflink_on_spark.common import DeserializationSchema
-from pyflink_on_spark.common._java_handles import own_handle
 from pyflink_on_spark.datastream.connectors._arguments import (
     argument,
     properties_argument,
