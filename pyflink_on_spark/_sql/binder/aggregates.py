@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import fields
 from typing import Any
 
 from pyflink_on_spark._sql.binder.expressions import (
@@ -49,19 +48,7 @@ def is_aggregate(node: object, functions: Functions) -> bool:
 
 def parts(node: object) -> Iterator[Any]:
     """Yield an expression and its parts, without queries and windows of rows."""
-    if isinstance(node, tuple):
-        for item in node:
-            yield from parts(item)
-    if not isinstance(node, syntax.Expression):
-        return
-    yield node
-    if isinstance(node, syntax.OverCall):
-        return
-    if isinstance(node, syntax.Subquery):
-        yield from parts(node.operands)
-        return
-    for each in fields(node):
-        yield from parts(getattr(node, each.name))
+    return syntax.parts_of(node, closed=(syntax.OverCall,))
 
 
 class AggregatingBinder(ExpressionBinder):

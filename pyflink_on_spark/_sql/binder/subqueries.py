@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, fields, is_dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from pyflink_on_spark._sql.binder.expressions import Scope, invoke, unique_names
 from pyflink_on_spark._sql.binder.projections import project
 from pyflink_on_spark._sql.binder.relations import all_of, distinct, filtered, join
 from pyflink_on_spark._sql.binder.tables import has_one_row
-from pyflink_on_spark._sql.errors import Span, ValidationError, invalid, not_yet
+from pyflink_on_spark._sql.errors import ValidationError, invalid, not_yet
 from pyflink_on_spark._sql.functions.catalog import builtin_functions
 from pyflink_on_spark._sql.plan.expressions import (
     AggregateInvocation,
@@ -88,14 +88,8 @@ def resolved(scope: Scope, name: syntax.Name) -> Typed | None:
 
 def names_in(node: object) -> Iterator[syntax.Name]:
     """Yield the names in expressions and queries, also in those inside of them."""
-    if isinstance(node, syntax.Name):
-        yield node
-    elif isinstance(node, tuple):
-        for item in node:
-            yield from names_in(item)
-    elif is_dataclass(node) and not isinstance(node, Span | logical.LogicalType):
-        for each in fields(node):
-            yield from names_in(getattr(node, each.name))
+    parts = syntax.parts_of(node, into_queries=True)
+    return (part for part in parts if isinstance(part, syntax.Name))
 
 
 def columns_around(node: object, own: Scope, outer: Scope) -> tuple[int, ...]:
@@ -279,14 +273,8 @@ def is_correlated(expression: Typed) -> bool:
 
 def subqueries(node: object) -> Iterator[syntax.Subquery]:
     """Yield the queries in expressions."""
-    if isinstance(node, syntax.Subquery):
-        yield node
-    elif isinstance(node, tuple):
-        for item in node:
-            yield from subqueries(item)
-    elif isinstance(node, syntax.Expression):
-        for each in fields(node):
-            yield from subqueries(getattr(node, each.name))
+    parts = syntax.parts_of(node, closed=(syntax.Subquery,))
+    return (part for part in parts if isinstance(part, syntax.Subquery))
 
 
 def semi_join(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from itertools import combinations, product
 from typing import Any
 
@@ -255,14 +255,8 @@ def window_property(
 
 def over_calls(node: object) -> Iterator[syntax.OverCall]:
     """Yield the functions over windows of rows that expressions use."""
-    if isinstance(node, syntax.OverCall):
-        yield node
-    elif isinstance(node, tuple):
-        for item in node:
-            yield from over_calls(item)
-    elif isinstance(node, syntax.Expression) and not isinstance(node, syntax.Subquery):
-        for each in fields(node):
-            yield from over_calls(getattr(node, each.name))
+    parts = syntax.parts_of(node, closed=(syntax.OverCall, syntax.Subquery))
+    return (part for part in parts if isinstance(part, syntax.OverCall))
 
 
 class OverBinder:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import enum
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterator
+from dataclasses import dataclass, field, fields, is_dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from pyflink_on_spark._sql.errors import Span
@@ -274,6 +275,30 @@ class SortItem:
     expression: Expression
     ascending: bool = True
     nulls_first: bool | None = None
+
+
+def parts_of(
+    node: object, *, closed: tuple[type[Expression], ...] = (), into_queries: bool = False
+) -> Iterator[Any]:
+    """Yield the expressions in a tree, each before those in it.
+
+    Args:
+        node: an expression, or a tuple of trees.
+        closed: expressions of these classes are yielded, and those in them are not.
+        into_queries: whether a query is looked through, too, and not only what stands beside it.
+    """
+    if isinstance(node, tuple):
+        for item in node:
+            yield from parts_of(item, closed=closed, into_queries=into_queries)
+        return
+    if isinstance(node, Expression):
+        yield node
+        if isinstance(node, closed):
+            return
+    elif not into_queries or not is_dataclass(node) or isinstance(node, Span | LogicalType):
+        return
+    for each in fields(node):
+        yield from parts_of(getattr(node, each.name), closed=closed, into_queries=into_queries)
 
 
 def json_item(expression: Expression) -> Expression:
