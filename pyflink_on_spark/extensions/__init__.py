@@ -5,7 +5,6 @@ A program that uses them runs on pyflink_on_spark only.
 
 from __future__ import annotations
 
-from pyflink_on_spark.extensions.buckets import bucket_assigner
 from pyflink_on_spark.extensions.checkpointed import (
     CheckpointedFunction,
     CheckpointListener,
@@ -14,13 +13,11 @@ from pyflink_on_spark.extensions.checkpointed import (
     ListCheckpointed,
     OperatorStateStore,
 )
-from pyflink_on_spark.extensions.data_generator import (
+from pyflink_on_spark.extensions.functions import (
     DataGeneratorSource,
     GeneratorFunction,
-    RateLimiterStrategy,
-)
-from pyflink_on_spark.extensions.functions import (
     ParallelSourceFunction,
+    RateLimiterStrategy,
     RichParallelSourceFunction,
     RichSinkFunction,
     RichSourceFunction,
@@ -31,13 +28,13 @@ from pyflink_on_spark.extensions.functions import (
     add_sink,
     add_source,
 )
-from pyflink_on_spark.extensions.jdbc import jdbc_exactly_once_sink
 from pyflink_on_spark.extensions.progress import (
     JobProgress,
     TaskProgress,
     job_progress,
     on_progress,
 )
+from pyflink_on_spark.extensions.sinks import bucket_assigner, jdbc_exactly_once_sink
 from pyflink_on_spark.extensions.spark_frames import from_spark, to_spark
 from pyflink_on_spark.extensions.state import (
     FoldFunction,

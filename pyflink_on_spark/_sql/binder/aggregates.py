@@ -9,11 +9,12 @@ from pyflink_on_spark._sql.binder.expressions import (
     ExpressionBinder,
     Functions,
     Scope,
+    check_no_null,
+    check_nulls_of_call,
     convert_args,
     wrong_count,
     wrong_types,
 )
-from pyflink_on_spark._sql.binder.nulls import check_no_null, check_nulls_of_call
 from pyflink_on_spark._sql.errors import did_you_mean, invalid, unresolved_field
 from pyflink_on_spark._sql.functions.catalog import function_of_call
 from pyflink_on_spark._sql.plan.expressions import (

@@ -7,10 +7,10 @@ from dataclasses import replace
 
 from pyflink_on_spark._sql.binder.expressions import (
     ExpressionBinder,
+    check_no_null,
     field_of,
     unique_names,
 )
-from pyflink_on_spark._sql.binder.nulls import check_no_null
 from pyflink_on_spark._sql.errors import ValidationError, invalid
 from pyflink_on_spark._sql.plan.expressions import InputRef, Typed
 from pyflink_on_spark._sql.plan.nodes import Node, Project, Schema, Sort, SortKey

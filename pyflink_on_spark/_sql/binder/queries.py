@@ -16,10 +16,10 @@ from pyflink_on_spark._sql.binder.expressions import (
     Functions,
     Scope,
     calcite_name,
+    check_no_null,
     invoke,
     unique_names,
 )
-from pyflink_on_spark._sql.binder.nulls import check_no_null
 from pyflink_on_spark._sql.binder.projections import (
     count_of,
     limited,

@@ -17,10 +17,10 @@ from pyflink_on_spark._sql.binder.expressions import (
     ExpressionBinder,
     Functions,
     Scope,
+    check_no_null,
     invoke,
     unique_names,
 )
-from pyflink_on_spark._sql.binder.nulls import check_no_null
 from pyflink_on_spark._sql.binder.projections import project, sql_projection
 from pyflink_on_spark._sql.errors import Span, invalid
 from pyflink_on_spark._sql.functions.catalog import builtin_functions

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from pyflink_on_spark._compat.missing_names import missing_name
-from pyflink_on_spark.table.table_environment.batch_environment import BatchTableEnvironment
-from pyflink_on_spark.table.table_environment.environment import TableEnvironment
+from pyflink_on_spark.table.table_environment.environment import (
+    BatchTableEnvironment,
+    TableEnvironment,
+)
 from pyflink_on_spark.table.table_environment.stream_environment import StreamTableEnvironment
 
 __all__ = ["BatchTableEnvironment", "StreamTableEnvironment", "TableEnvironment"]

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from pyflink_on_spark._compat.arguments import renamed
+from pyflink_on_spark._compat.recorded import note_former
 from pyflink_on_spark._compat.unsupported import Gap, unsupported_class
 from pyflink_on_spark._connectors.builtin import CollectSink
 from pyflink_on_spark._graph.stream_graph import Aligned, Transformation
@@ -25,6 +26,7 @@ from pyflink_on_spark._sql.types import logical
 from pyflink_on_spark.common import Configuration, JobExecutionResult
 from pyflink_on_spark.common.configuration import values_of
 from pyflink_on_spark.common.data_types import DataType, RowType
+from pyflink_on_spark.dataset import ExecutionEnvironment
 from pyflink_on_spark.datastream import DataStream, StreamExecutionEnvironment
 from pyflink_on_spark.datastream.stream_execution_environment import (
     archive_text,
@@ -37,6 +39,7 @@ from pyflink_on_spark.table._inner import description_of, node_of, syntax_of
 from pyflink_on_spark.table._values.data_frames import elements_of, frame_type
 from pyflink_on_spark.table._values.elements import rows_of_elements
 from pyflink_on_spark.table.compiled_plan import CompiledPlan
+from pyflink_on_spark.table.descriptors import ConnectorDescriptor, ConnectTableDescriptor
 from pyflink_on_spark.table.environment_settings import EnvironmentSettings
 from pyflink_on_spark.table.explain_detail import ExplainDetail
 from pyflink_on_spark.table.expression import Expression
@@ -50,7 +53,7 @@ from pyflink_on_spark.table.table import Table
 from pyflink_on_spark.table.table_config import TableConfig
 from pyflink_on_spark.table.table_descriptor import TableDescriptor
 from pyflink_on_spark.table.table_environment.catalogs import Catalogs
-from pyflink_on_spark.table.table_environment.former_methods import FormerMethods
+from pyflink_on_spark.table.table_environment.former_methods import FormerMethods, former_config
 from pyflink_on_spark.table.table_result import Change, StatementResult, TableResult, table_printers
 from pyflink_on_spark.table.udf import AggregateFunction, UserDefinedFunctionWrapper, defined
 
@@ -687,3 +690,58 @@ class TableEnvironment(FormerMethods, Catalogs, Modules, FunctionDependencies, N
         return TableResult(
             StatementResult(schema, kind, lambda: iter(changes), zone, print_text=as_text)
         )
+
+
+class BatchTableEnvironment(TableEnvironment):
+    """Plans and runs queries over tables that end.
+
+    Args:
+        j_tenv: use ``create``.
+    """
+
+    def __init__(self, j_tenv):
+        super().__init__(j_tenv)
+
+    def connect(self, connector_descriptor: ConnectorDescriptor) -> ConnectTableDescriptor:
+        """Describe a table by what it connects to; see ``TableEnvironment.connect``."""
+        return super().connect(connector_descriptor)
+
+    @staticmethod
+    def create(  # type: ignore[override]
+        execution_environment: ExecutionEnvironment = None,
+        table_config: TableConfig = None,
+        environment_settings: EnvironmentSettings = None,
+    ) -> BatchTableEnvironment:
+        """Return a new environment.
+
+        Args:
+            execution_environment: its parallelism and other settings.
+            table_config: its options; together with ``execution_environment`` only.
+            environment_settings: its mode and options; not together with the others.
+
+        Raises:
+            ValueError: nothing was given, or what cannot be together; or the settings are for
+                streaming mode.
+        """
+        note_former("BatchTableEnvironment", "use TableEnvironment.create")
+        environment, settings = execution_environment, environment_settings
+        settings, config = former_config(settings, table_config, environment)
+        if environment is None and settings is None:
+            raise ValueError(
+                "No argument found, the param 'execution_environment' or 'environment_settings' "
+                "is required."
+            )
+        if environment is not None and settings is not None:
+            raise ValueError(
+                "The param 'execution_environment' and 'environment_settings' cannot be used at "
+                "the same time"
+            )
+        if settings is not None and settings.is_streaming_mode():
+            raise ValueError(
+                "The environment settings for BatchTableEnvironment must be set to batch mode."
+            )
+        if environment is None:
+            environment = ExecutionEnvironment.get_execution_environment()
+        if settings is None:
+            settings = EnvironmentSettings.in_batch_mode()
+        return BatchTableEnvironment((environment._environment, settings, False, *config))

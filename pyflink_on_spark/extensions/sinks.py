@@ -1,11 +1,16 @@
-"""Rows in a database, once each."""
+"""Sinks: part files in folders that elements name, and rows in a database, once each."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
+from typing import Any
 
+from pyflink_on_spark._connectors.files.bucket_naming import ElementBuckets
 from pyflink_on_spark._connectors.jdbc.sink import ExactlyOnceJdbcSink
+from pyflink_on_spark._runtime.user_code import PlainFunction, UserFunction
 from pyflink_on_spark.common.typeinfo import RowTypeInfo
+from pyflink_on_spark.datastream.connectors.file_system import BucketAssigner
 from pyflink_on_spark.datastream.connectors.jdbc import (
     JdbcConnectionOptions,
     JdbcExecutionOptions,
@@ -61,3 +66,19 @@ def jdbc_exactly_once_sink(
         raise ValueError(f"records are kept for a day at least, not {days}")
     plain = JdbcSink.sink(sql, type_info, jdbc_connection_options, jdbc_execution_options)
     return _ExactlyOnceSink(ExactlyOnceJdbcSink(plain._config, commits_table, days))
+
+
+def bucket_assigner(bucket_of: Callable[[Any], str]) -> BucketAssigner:
+    """Make a bucket assigner, for ``with_bucket_assigner`` of a FileSink or StreamingFileSink.
+
+    Args:
+        bucket_of: gets an element, returns the folder for it: a path below the sink's own, with
+            slashes for sub-folders, or an empty text. Each subtask has a file open in each bucket,
+            so they should not be many.
+
+    Raises:
+        TypeError: it cannot be called or pickled.
+    """
+    if not callable(bucket_of):
+        raise TypeError(f"bucket_assigner needs a function of an element, not {bucket_of!r}")
+    return BucketAssigner(ElementBuckets(UserFunction.of(PlainFunction("bucket_of", bucket_of))))
