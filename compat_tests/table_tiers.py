@@ -20,9 +20,9 @@ TIERS = {
         "statements", "streams", "texts", "timestamps",
     ),
     "row by row": (
-        "batch_statements", "bitmaps", "dsl", "functions", "json_paths", "literals", "mixed_types",
-        "newer_functions", "objects", "orders", "python_functions", "python_values", "queries",
-        "small_names", "user_types", "variants", "warehouse",
+        "batch_statements", "bitmaps", "dsl", "functions", "intervals", "json_paths", "literals",
+        "mixed_types", "newer_functions", "objects", "orders", "python_functions", "python_values",
+        "queries", "small_names", "user_types", "variants", "warehouse",
     ),
     "updating": (
         "aggregates", "changelogs", "conflicts", "pruned_plans", "rankings", "sink_keys",

@@ -13,6 +13,7 @@ from pyflink.table import (
     AsyncScalarFunction,
     DataTypes,
     EnvironmentSettings,
+    MapView,
     Row,
     ScalarFunction,
     TableAggregateFunction,
@@ -235,6 +236,51 @@ def test_groups_of_changing_rows(t_env, t):
     mean = udaf(Mean())
     found = changes(table.group_by(col("v")).select(col("v"), mean(col("v"), 1)))
     assert sorted(found) == [("+I", 2, 2.0), ("+I", 3, 3.0)]
+
+
+def test_all_columns_of_an_aggregate(t):
+    def named(table):
+        return table.get_schema().get_field_names()
+
+    def sums():  # PyFlink's function keeps the names of an alias
+        return udaf(CountAndSum())
+
+    everything = t.group_by(col("k")).aggregate(sums()).select(col("*"))
+    assert named(everything) == ["k", "TMP_0$a", "TMP_0$b"]
+    assert last(everything) == [("a", 2, 4), ("b", 1, 2)]
+    groups = t.group_by(col("k").alias("key")).aggregate(sums().alias("p", "q"))
+    assert named(groups.select(col("*"), col("q").alias("r"))) == ["key", "p", "q", "r"]
+    assert named(t.aggregate(sums()).select(col("*"))) == ["TMP_0$a", "TMP_0$b"]
+    by_sum = t.group_by(col("v") + 1).aggregate(sums()(col("v")))
+    assert named(by_sum.select(col("*")))[0] == "plus(v, 1)"
+    assert named(t.group_by(col("k")).aggregate(col("v").sum).select(col("*"))) == ["k", "TMP_0"]
+
+
+def test_iterators_over_a_map_view_remove_entries(t_env):
+    class Kept(AggregateFunction):
+        def create_accumulator(self):
+            return Row(MapView())
+
+        def accumulate(self, accumulator, key):
+            view = accumulator[0]
+            view[key] = len(key)
+            for entries, gone in ((view.keys, "b"), (view.values, 2), (view.items, ("c", 1))):
+                iterator = iter(entries())
+                for entry in iterator:
+                    if entry == gone:
+                        iterator.remove()
+
+        def get_value(self, accumulator):
+            return ",".join(sorted(accumulator[0].keys()))
+
+        def get_accumulator_type(self):
+            return DataTypes.ROW([DataTypes.FIELD("f0", DataTypes.MAP_VIEW(STRING, BIGINT))])
+
+        def get_result_type(self):
+            return STRING
+
+    table = t_env.from_elements([("a",), ("b",), ("cc",), ("c",), ("d",)], ["k"])
+    assert last(table.select(udaf(Kept())(col("k")))) == [("a,d",)]
 
 
 def test_aggregate_functions_over_windows(t_env, tmp_path):

@@ -7,7 +7,7 @@ import decimal
 
 import pytest
 from pyflink.common import Row
-from pyflink.table import AggregateFunction, DataTypes
+from pyflink.table import AggregateFunction, DataTypes, EnvironmentSettings, TableEnvironment
 from pyflink.table.expressions import col
 from pyflink.table.udf import udaf, udf, udtf
 
@@ -215,3 +215,47 @@ def test_wrong_results_of_functions_of_series(t_env, function, message):
     wrong = udf(function, result_type=DataTypes.BIGINT(), func_type="pandas", name="wrong")
     with pytest.raises(Exception, match=message):
         rows(table.select(wrong(col("a"))))
+
+
+def test_aggregates_of_whole_rows_get_a_frame_with_names():
+    t_env = TableEnvironment.create(EnvironmentSettings.in_batch_mode())
+    t_env.get_config().set("parallelism.default", "1")
+    table = t_env.from_elements([(1, 2), (2, 1), (1, 4)], ["a", "b"])
+    columns = DataTypes.ROW(
+        [DataTypes.FIELD("m", DataTypes.DOUBLE()), DataTypes.FIELD("n", DataTypes.BIGINT())]
+    )
+
+    def mean(frame):
+        return frame.b.mean(), frame["a"].max()
+
+    whole = udaf(mean, func_type="pandas", result_type=columns)
+    assert rows(table.aggregate(whole.alias("x", "y")).select(col("y"), col("x"))) == [(2, 7 / 3)]
+    again = udaf(mean, func_type="pandas", result_type=columns)
+    groups = table.group_by(col("a")).aggregate(again).select(col("*"))
+    assert sorted(rows(groups)) == [(1, 3.0, 1), (2, 1.0, 2)]
+    doubled = udf(lambda frame: frame[["b", "a"]] * 2, func_type="pandas", result_type=columns)
+    assert sorted(rows(table.map(doubled))) == [(2.0, 4), (4.0, 2), (8.0, 2)]
+
+
+def test_an_aggregate_of_series_has_no_maps():
+    maps = DataTypes.MAP(STRING, DataTypes.INT())
+    with pytest.raises(TypeError, match="Pandas UDAF doesn't support DataType type MAP"):
+        udaf(lambda column: {"a": 1}, result_type=maps, func_type="pandas")
+
+
+def test_bytes(t_env):
+    (row,) = query(
+        t_env, "SELECT ARRAY[b], MAP['k', b], ROW(b, 1), b FROM (VALUES (x'61')) AS v(b)"
+    )
+    a = bytearray(b"a")
+    assert row == ([a], {"k": a}, Row(a, 1), a)
+    assert {type(row[0][0]), type(row[1]["k"]), type(row[2][0]), type(row[3])} == {bytearray}
+    table = t_env.from_elements([(a,)], DataTypes.ROW([DataTypes.FIELD("b", DataTypes.BYTES())]))
+    assert [type(value) for value in table.to_pandas()["b"]] == [bytes]
+
+
+def test_types_of_whole_tables(t_env):
+    kind = t_env.from_elements([(1,)], ["a"]).get_schema().to_row_data_type()
+    fields = [DataTypes.FIELD("a", DataTypes.BIGINT())]
+    assert kind == DataTypes.ROW(fields, False)
+    assert kind != DataTypes.ROW(fields)

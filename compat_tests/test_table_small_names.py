@@ -41,6 +41,21 @@ def test_names_of_functions_in_the_table_api(table):
     )
     assert rows(called) == [(2, 1, 2)]
     assert rows(table.select(call("sum0", col("n")))) == [(1,)]
+    assert rows(table.select(call("SUM0", col("n")))) == [(1,)]
+
+
+def test_functions_that_only_the_table_api_calls_so(t_env):
+    table = t_env.sql_query("SELECT 1 AS n, 'Ab' AS s, TRUE AS b, ARRAY[7, 8] AS r, '{}' AS j")
+    b, s = col("b"), col("s")
+    found = table.select(
+        call("isTrue", b), call("isFalse", b), call("isNotTrue", b), call("isNotFalse", b),
+        call("isNull", b), call("isNotNull", b), call("upperCase", s), call("lowerCase", s),
+        call("at", col("r"), 2), call("similar", s, "A.*"), call("notBetween", col("n"), 2, 3),
+        call("IS_JSON", col("j")),
+    )  # fmt: skip
+    assert rows(found) == [
+        (True, False, False, True, False, True, "AB", "ab", 8, True, True, True),
+    ]  # fmt: skip
 
 
 def test_elements_that_are_rows_of_expressions(t_env):

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator
+from operator import itemgetter
 from typing import Generic, TypeVar
 
 from pyflink_on_spark._compat.missing_names import missing_name
+from pyflink_on_spark._runtime.state.map_state import MapIterator
 
 __all__ = ["DataView", "ListView", "MapView"]
 
@@ -57,6 +59,8 @@ class ListView(DataView, Generic[T]):
 class MapView(DataView, Generic[K, V]):
     """A map."""
 
+    _version = 0
+
     def __init__(self):
         self._dict: dict[K, V] = {}
 
@@ -67,14 +71,20 @@ class MapView(DataView, Generic[K, V]):
     def put(self, key: K, value: V) -> None:
         """Set the value of a key."""
         self._dict[key] = value
+        self._version += 1
 
     def put_all(self, dict_value: dict[K, V]) -> None:
         """Set the values of several keys."""
         self._dict.update(dict_value)
+        self._version += 1
 
     def remove(self, key: K) -> None:
         """Remove a key."""
+        self._discard(key)
+
+    def _discard(self, key: K) -> None:
         del self._dict[key]
+        self._version += 1
 
     def contains(self, key: K) -> bool:
         """True if the map has the key."""
@@ -82,15 +92,15 @@ class MapView(DataView, Generic[K, V]):
 
     def items(self) -> Iterable[tuple[K, V]]:
         """Return the keys with their values."""
-        return self._dict.items()
+        return _Entries(self, self._dict, None)
 
     def keys(self) -> Iterable[K]:
         """Return the keys."""
-        return self._dict.keys()
+        return _Entries(self, self._dict, itemgetter(0))
 
     def values(self) -> Iterable[V]:
         """Return the values."""
-        return self._dict.values()
+        return _Entries(self, self._dict, itemgetter(1))
 
     def is_empty(self) -> bool:
         """True if the map has no key."""
@@ -99,6 +109,7 @@ class MapView(DataView, Generic[K, V]):
     def clear(self) -> None:
         """Remove all keys."""
         self._dict.clear()
+        self._version += 1
 
     def __eq__(self, other) -> bool:
         return isinstance(other, MapView) and self._dict == other._dict
@@ -120,6 +131,21 @@ class MapView(DataView, Generic[K, V]):
 
     def __iter__(self):
         return iter(self.keys())
+
+
+class _Entries(Generic[T]):
+    """The entries of a map; an iterator over them can remove the one that came last."""
+
+    def __init__(
+        self, view: MapView, entries: dict[K, V], pick: Callable[[tuple[K, V]], T] | None
+    ) -> None:
+        self._view, self._entries, self._pick = view, entries, pick
+
+    def __iter__(self) -> Iterator[T]:
+        return MapIterator(self._view, self._entries.items(), self._pick)
+
+    def __len__(self) -> int:
+        return len(self._entries)
 
 
 __getattr__ = missing_name(__name__)

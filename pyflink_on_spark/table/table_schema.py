@@ -75,7 +75,7 @@ class TableSchema:
     def to_row_data_type(self):
         """Return the type of rows with these columns."""
         fields = [DataTypes.FIELD(n, t) for n, t in zip(self._names, self._types)]
-        return DataTypes.ROW(fields)
+        return DataTypes.ROW(fields, nullable=False)
 
     def __repr__(self):
         lines = "".join(f" |-- {n}: {t}\n" for n, t in zip(self._names, self._texts))

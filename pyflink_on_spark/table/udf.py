@@ -26,7 +26,7 @@ from pyflink_on_spark._sql.functions.python.functions import (
 from pyflink_on_spark._sql.plan.signatures import Declaration
 from pyflink_on_spark._sql.syntax import expressions as syntax
 from pyflink_on_spark._sql.types.logical import LogicalType, Root
-from pyflink_on_spark.common.data_types import DataType, RowType
+from pyflink_on_spark.common.data_types import DataType, MapType, RowType
 from pyflink_on_spark.table.expression import Expression
 from pyflink_on_spark.table.expression.parts import logical_type, written_operand
 
@@ -284,7 +284,7 @@ class UserDefinedScalarFunctionWrapper(UserDefinedFunctionWrapper):
                 function,
                 kind,
                 deterministic=self._deterministic,
-                over_rows=row_names is not None,
+                row_names=row_names,
             )
         return python_scalar(
             self._name, function, kind, deterministic=self._deterministic, row_names=row_names
@@ -373,6 +373,10 @@ class UserDefinedAggregateFunctionWrapper(UserDefinedFunctionWrapper):
             )
         self._result_type = result_type
         self._is_table_aggregate = is_table_aggregate
+        if func_type == "pandas" and isinstance(result_type, MapType):
+            raise TypeError(
+                "Invalid returnType: Pandas UDAF doesn't support DataType type MAP currently"
+            )
 
     def _define(self, row_names: tuple[str, ...] | None) -> object:
         of_series = self._func_type == "pandas"

@@ -26,7 +26,7 @@ class MapIterator:
     """Iterates over a map; fails when the map is changed in other ways than by ``remove``.
 
     Args:
-        view: the state.
+        view: the state, or the view of an accumulator.
         items: pairs of the map's key and value.
         pick: makes of such a pair what is yielded.
     """
@@ -34,7 +34,7 @@ class MapIterator:
     __slots__ = ("_detached", "_items", "_last", "_pick", "_version", "_view")
 
     def __init__(
-        self, view: ReadableMap, items: Iterable[object], pick: Callable[[Any], object] | None
+        self, view: Any, items: Iterable[object], pick: Callable[[Any], object] | None
     ) -> None:
         self._view = view
         self._version = view._version

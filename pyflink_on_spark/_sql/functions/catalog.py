@@ -158,6 +158,19 @@ _OF_TABLE_API = {
     "minusPrefix": "UNARY -",
     "ifThenElse": "IF",
     "sum0": "$SUM0",
+    "SUM0": "$SUM0",
+    "at": "ITEM",
+    "isFalse": "IS FALSE",
+    "isNotFalse": "IS NOT FALSE",
+    "isNotNull": "IS NOT NULL",
+    "isNotTrue": "IS NOT TRUE",
+    "isNull": "IS NULL",
+    "isTrue": "IS TRUE",
+    "IS_JSON": "IS JSON",
+    "lowerCase": "LOWER",
+    "notBetween": "NOT BETWEEN",
+    "similar": "SIMILAR TO",
+    "upperCase": "UPPER",
 }
 
 

@@ -495,7 +495,7 @@ class PythonVectorized(PhysicalNode):
                     compile_row(call.args, width, zone),
                     tuple(arg.type for arg in call.args),
                     call.type,
-                    function.over_rows,
+                    function.row_names,
                 )
             )
         operator = VectorizedCalls(parts, source.changelog, zone, bundle)

@@ -221,7 +221,7 @@ class VectorizedCall:
         arguments: computes the arguments of a row.
         types: those of the arguments.
         result: the type of the result.
-        over_rows: whether the function gets all arguments as one DataFrame.
+        row_names: the names of the columns, if the function gets all as one DataFrame.
     """
 
     name: str
@@ -229,7 +229,7 @@ class VectorizedCall:
     arguments: Program
     types: tuple[LogicalType, ...]
     result: LogicalType
-    over_rows: bool = False
+    row_names: tuple[str, ...] | None = None
 
 
 class VectorizedCalls(BundlingOperator):
@@ -296,7 +296,8 @@ class VectorizedCalls(BundlingOperator):
             for values, kind, convert in zip(zip(*map(arguments, rows)), call.types, converters):
                 plain = values if convert is None else list(map(convert, values))
                 series.append(series_of(plain, kind, zone))
-            args = [frame_of(series)] if call.over_rows else series
+            names = call.row_names
+            args = series if names is None else [frame_of(series, names)]
             computed = checked(evaluate(*args), call.name, len(rows))
             return list(map(result, values_of(computed, call.result, zone)))
 

@@ -127,12 +127,20 @@ def to_collected(kind: LogicalType) -> Convert | None:
     if kind.root in logical.BYTES_LIKE:
         return bytearray
     if kind.root in _COMPOSITE:
+        if kind.root in {Root.MAP, Root.MULTISET} and kind.children[0].root in logical.BYTES_LIKE:
+            return _keyed_by_bytes(kind)
         return _composite_out(replace(kind, names=()), None, _nested_collected)
     return _collected_float if kind.root is Root.FLOAT else to_python(kind)
 
 
 def _nested_collected(kind: LogicalType, _zone: str | None) -> Convert | None:
-    return to_python(kind) if kind.root in logical.BYTES_LIKE else to_collected(kind)
+    return to_collected(kind)
+
+
+def _keyed_by_bytes(kind: LogicalType) -> Convert:
+    """Return the conversion of a map whose keys cannot be byte strings that change."""
+    item = nullable(to_collected(kind.children[1])) if kind.root is Root.MAP else None
+    return lambda value: {key: _apply(item, v) for key, v in value.items()}
 
 
 def _collected_float(value: float) -> float:

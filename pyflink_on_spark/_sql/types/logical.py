@@ -153,7 +153,7 @@ def _text(kind: LogicalType, string: str) -> str:
     if root is Root.STRUCTURED:
         return f"STRUCTURED<'{kind.class_name}', {_fields(kind, inner)}>"
     if root is Root.RAW:
-        return "RAW('java.lang.Object', ?)"
+        return "RAW('[B', '...')"
     if root is Root.INTERVAL_SECOND:
         return "INTERVAL SECOND(3)"
     if inner:

@@ -71,6 +71,8 @@ def data_frame(schema: Schema, changes: Iterable[Any], zone: str) -> pandas.Data
         if kind.root in _NESTED:
             series[name] = _nested(values, kind)
             continue
+        if kind.root in BYTES_LIKE:
+            values = [None if value is None else bytes(value) for value in values]
         series[name] = pd.Series(values, dtype=dtype)
     return pd.DataFrame(series, columns=list(schema.names))
 

@@ -22,6 +22,7 @@ from pyflink_on_spark._sql.types import logical
 from pyflink_on_spark._sql.types.logical import Root, Time
 from pyflink_on_spark.table._inner import node_of, session_of, syntax_of
 from pyflink_on_spark.table.expression import Expression
+from pyflink_on_spark.table.expression.texts import expression_text
 from pyflink_on_spark.table.table.columns import call_over
 from pyflink_on_spark.table.text_expressions import parse_expressions
 
@@ -418,17 +419,41 @@ class AggregatedTable:
         grouping = Grouping(node_of(self._table), session_of(self._t_env), self._keys, self._window)
         binder = grouping.binder()
         result = binder.bind(expression)
-        columns = [syntax.Alias(expression, ("$aggregate",))]
-        if result.type.root is Root.ROW:
-            found = names or result.type.names
-            parts: dict[str, Any] = {
-                name: syntax.Alias(syntax.Call("DOT", (expression, _text(field))), (name,))
-                for name, field in zip(found, result.type.names)
-            }
+        kind = result.type
+        if kind.root is Root.ROW:
+            values = [syntax.Call("DOT", (expression, _text(name))) for name in kind.names]
+            called = names or kind.names
+            unnamed = tuple(f"TMP_0${name}" for name in kind.names)
         else:
-            parts = {(names or ("f0",))[0]: columns[0].operand}
-        items = [_replaced(item, parts) for item in written(fields)]
+            values, called, unnamed = [expression], (names or ("f0",))[:1], ("TMP_0",)
+        shown = names or unnamed
+        parts: dict[str, Any] = dict(zip((*called, *shown), (*values, *values)))
+        chosen: list[Any] = []
+        for item in written(fields):
+            if item == syntax.Name(("*",)):
+                chosen += [*self._key_items(), *(syntax.Name((name,)) for name in shown)]
+            else:
+                chosen.append(item)
+        items = [_replaced(item, parts) for item in chosen]
         return self._table._then(grouping.select(items))
+
+    def _key_items(self) -> list[Any]:
+        """Return the keys as columns.
+
+        Raises:
+            ValidationError: the window is among them.
+        """
+        if self._window is not None:
+            raise ValidationError("Can not use * for window aggregate!")
+        items: list[Any] = []
+        for key in self._keys:
+            if isinstance(key, syntax.Alias):
+                items.append(syntax.Name(key.names))
+            elif isinstance(key, syntax.Name):
+                items.append(key)
+            else:
+                items.append(syntax.Alias(key, (expression_text(key),)))
+        return items
 
 
 class FlatAggregateTable:

@@ -292,10 +292,7 @@ class Modules:
         self._session.functions.modules.unload(module_name)
 
     def list_functions(self) -> list[str]:
-        """Return the names of all functions, Flink's own and the user's.
-
-        On Spark: without the functions that Flink keeps for itself and those not there yet.
-        """
+        """Return the names of all functions, Flink's own and the user's."""
         return self._session.functions.listed()
 
     def drop_function(self, path: str) -> bool:

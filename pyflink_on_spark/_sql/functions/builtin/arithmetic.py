@@ -43,8 +43,6 @@ _months = of(Root.INTERVAL_MONTH)
 _micros = of(Root.INTERVAL_SECOND)
 _FULL = 38
 _MILLISECONDS = 3
-_DAYS = f"{{0}} + {{1}} // {MICROS_PER_DAY}"
-_DAYS_TURNED = f"{{1}} + {{0}} // {MICROS_PER_DAY}"
 _OF_DAY = f"({{0}} + {{1}}) % {MICROS_PER_DAY}"
 _intervals = of(Root.INTERVAL_SECOND, Root.INTERVAL_MONTH)
 
@@ -250,6 +248,19 @@ def _in_milliseconds(kind: LogicalType) -> LogicalType:
     return kind
 
 
+def _days_later(sign: str) -> Code:
+    """Return code that moves a date by the whole days of an interval of either sign."""
+
+    def code(site: CallSite) -> str:
+        date, micros = site.sources()
+        if site.types[0].root is Root.INTERVAL_SECOND:
+            date, micros = micros, date
+        days = site.bind(divide_integers, "divide_integers")
+        return f"{date} {sign} {days}({micros}, {MICROS_PER_DAY})"
+
+    return code
+
+
 def _months_later(sign: str) -> tuple[Code, Code]:
     def on_date(site: CallSite) -> str:
         return _added(site, add_months)
@@ -268,13 +279,14 @@ def _months_later(sign: str) -> tuple[Code, Code]:
 
 _later_date, _later_timestamp = _months_later("")
 _earlier_date, _earlier_timestamp = _months_later("-")
+_later_day, _earlier_day = _days_later("+"), _days_later("-")
 _PLUS_TIMES = (
     _form(_timestamps, _micros, 0, inline("{0} + {1}")),
     _form(_micros, _timestamps, 1, inline("{0} + {1}")),
     _form(_timestamps, _months, 0, _later_timestamp),
     _form(_months, _timestamps, 1, _later_timestamp),
-    _form(_date, _micros, 0, inline(_DAYS)),
-    _form(_micros, _date, 1, inline(_DAYS_TURNED)),
+    _form(_date, _micros, 0, _later_day),
+    _form(_micros, _date, 1, _later_day),
     _form(_date, _months, 0, _later_date),
     _form(_months, _date, 1, _later_date),
     _form(_time, _micros, 0, inline(_OF_DAY)),
@@ -285,7 +297,7 @@ _PLUS_TIMES = (
 _MINUS_TIMES = (
     _form(_timestamps, _micros, 0, inline("{0} - {1}")),
     _form(_timestamps, _months, 0, _earlier_timestamp),
-    _form(_date, _micros, 0, inline(f"{{0}} - {{1}} // {MICROS_PER_DAY}")),
+    _form(_date, _micros, 0, _earlier_day),
     _form(_date, _months, 0, _earlier_date),
     _form(_time, _micros, 0, inline(f"({{0}} - {{1}}) % {MICROS_PER_DAY}")),
     _form(_micros, _micros, 0, inline("{0} - {1}")),

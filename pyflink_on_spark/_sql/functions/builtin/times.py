@@ -178,17 +178,23 @@ def ceiling_to_unit(value: int, unit: str, root: str) -> int:
 
 
 def months_between(earlier: int, later: int) -> int:
-    """Return how many whole months lie between two timestamps in microseconds."""
-    sign = 1
-    if later < earlier:
-        earlier, later, sign = later, earlier, -1
+    """Return how many months lie between two timestamps in microseconds.
+
+    As in Flink the days decide. The times of day count where the days are whole months apart, and
+    take a month off also if the result is negative.
+    """
     one, time_one = divmod(earlier, MICROS_PER_DAY)
     two, time_two = divmod(later, MICROS_PER_DAY)
-    first, last = date_of(one), date_of(two)
-    months = (last.year - first.year) * 12 + last.month - first.month
-    if (add_months(one, months), time_one) > (two, time_two):
+    months = _months_of_days(one, two) if one <= two else -_months_of_days(two, one)
+    if time_two < time_one and add_months(one, months) == two:
         months -= 1
-    return months * sign
+    return months
+
+
+def _months_of_days(earlier: int, later: int) -> int:
+    first, last = date_of(earlier), date_of(later)
+    months = (last.year - first.year) * 12 + last.month - first.month
+    return months - (add_months(earlier, months) > later)
 
 
 def units_between(unit: str, earlier: int, later: int) -> int:

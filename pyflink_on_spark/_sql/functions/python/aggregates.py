@@ -34,8 +34,8 @@ class PandasAggregate:
         """The types of the arguments; set where the function is loaded, as all that follows."""
         self.result: LogicalType | None = None
         self.zone = "UTC"
-        self.over_rows = False
-        """True if the function receives all columns as one DataFrame."""
+        self.row_names: tuple[str, ...] | None = None
+        """The names of the columns, if the function receives all as one DataFrame."""
 
     def open(self, context: Any) -> None:
         """Open the user's function."""
@@ -70,7 +70,8 @@ class PandasAggregate:
         """Return the result of all rows."""
         columns = zip(*accumulator)
         series = [series_of(column, kind, self.zone) for column, kind in zip(columns, self.types)]
-        args = [frame_of(series)] if self.over_rows else series
+        names = self.row_names
+        args = series if names is None else [frame_of(series, names)]
         if hasattr(self._function, "accumulate"):
             inner = self._function.create_accumulator()
             self._function.accumulate(inner, *args)
@@ -99,7 +100,7 @@ class AggregateBinding(UserBinding):
         if isinstance(loaded, PandasAggregate):
             assert isinstance(self._result, LogicalType)
             loaded.types, loaded.result = self._types, self._result
-            loaded.zone, loaded.over_rows = self._zone, self._names is not None
+            loaded.zone, loaded.row_names = self._zone, self._names
             self._names = None  # the columns become a DataFrame, not a row
         return LoadedAggregate(loaded, self.arguments(), self.result())
 

@@ -59,10 +59,10 @@ class VectorizedFunction(StagedFunction):
         function: what computes it.
         result: the type of its result.
         deterministic: whether it always has the same result for the same arguments.
-        over_rows: whether it gets all columns as one DataFrame.
+        row_names: the names of all columns, if it gets them as one DataFrame.
     """
 
-    over_rows: bool
+    row_names: tuple[str, ...] | None
 
     def __init__(
         self,
@@ -71,10 +71,10 @@ class VectorizedFunction(StagedFunction):
         result: LogicalType,
         *,
         deterministic: bool,
-        over_rows: bool = False,
+        row_names: tuple[str, ...] | None = None,
     ) -> None:
         super().__init__(name, function, result, deterministic=deterministic)
-        object.__setattr__(self, "over_rows", over_rows)
+        object.__setattr__(self, "row_names", row_names)
 
 
 class AsyncFunction(StagedFunction):

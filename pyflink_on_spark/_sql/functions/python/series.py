@@ -109,11 +109,11 @@ def series_of(values: Sequence[Any], kind: LogicalType, zone: str) -> Any:
     return series.dt.tz_localize(zone) if kind.root is Root.TIMESTAMP_LTZ else series
 
 
-def frame_of(columns: Sequence[object]) -> Any:
+def frame_of(columns: Sequence[Any], names: Sequence[str]) -> Any:
     """Return Series as one DataFrame, as a function over whole rows gets them."""
     import pandas as pd
 
-    return pd.concat(list(columns), axis=1)
+    return pd.concat([column.rename(name) for column, name in zip(columns, names)], axis=1)
 
 
 def checked(result: object, name: str, rows: int) -> object:
@@ -159,7 +159,7 @@ def values_of(result: object, kind: LogicalType, zone: str) -> list[object]:
         if kind.root is not Root.ROW:
             raise RuntimeError(f"The function returned a DataFrame, but its result type is {kind}.")
         columns = [
-            _array(result[result.columns[index]], child, zone).to_pylist()
+            _array(result.iloc[:, index], child, zone).to_pylist()
             for index, child in enumerate(kind.children)
         ]
         return list(zip(*columns)) if columns else []
