@@ -184,6 +184,17 @@ def invoke(
     raise invalid(wrong_types(function, args, symbols), span)
 
 
+def all_of(parts: Iterable[Typed]) -> Typed | None:
+    """Return the condition that all of some conditions are TRUE, or None if there are none."""
+    together: Typed | None = None
+    for part in parts:
+        if together is None:
+            together = part
+        else:
+            together = invoke(builtin_functions()["AND"], [together, part])
+    return together
+
+
 def _wrong_number(function: ScalarFunction, args: Sequence[Typed], span: Span | None) -> str:
     if not function.by_signature:
         return wrong_count(function)

@@ -15,6 +15,7 @@ from pyflink_on_spark._sql.binder.expressions import (
     ExpressionBinder,
     Functions,
     Scope,
+    all_of,
     calcite_name,
     check_no_null,
     invoke,
@@ -30,7 +31,6 @@ from pyflink_on_spark._sql.binder.projections import (
 )
 from pyflink_on_spark._sql.binder.relations import (
     RelationBinder,
-    all_of,
     distinct,
     filtered,
 )

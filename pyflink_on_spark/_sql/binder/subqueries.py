@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from pyflink_on_spark._sql.binder.expressions import Scope, invoke, unique_names
+from pyflink_on_spark._sql.binder.expressions import Scope, all_of, invoke, unique_names
 from pyflink_on_spark._sql.binder.projections import project
-from pyflink_on_spark._sql.binder.relations import all_of, distinct, filtered, join
+from pyflink_on_spark._sql.binder.relations import distinct, filtered, join
 from pyflink_on_spark._sql.binder.tables import has_one_row
 from pyflink_on_spark._sql.errors import ValidationError, invalid, not_yet
 from pyflink_on_spark._sql.functions.catalog import builtin_functions

@@ -6,8 +6,7 @@ from collections.abc import Sequence
 
 from pyflink_on_spark._options import flink as options
 from pyflink_on_spark._options.python import BUNDLE_SIZE, BUNDLE_TIME
-from pyflink_on_spark._sql.binder.expressions import invoke
-from pyflink_on_spark._sql.binder.relations import all_of
+from pyflink_on_spark._sql.binder.expressions import all_of, invoke
 from pyflink_on_spark._sql.codegen.rows import (
     compile_calc,
     compile_correlate,

@@ -10,8 +10,7 @@ from pyflink_on_spark._graph.stream_graph import Edge
 from pyflink_on_spark._options.flink import INTERVAL_JOIN_CLEANUP
 from pyflink_on_spark._runtime.contract.operator import Operator
 from pyflink_on_spark._runtime.contract.state_meaning import Counterpart
-from pyflink_on_spark._sql.binder.expressions import invoke
-from pyflink_on_spark._sql.binder.relations import all_of
+from pyflink_on_spark._sql.binder.expressions import all_of, invoke
 from pyflink_on_spark._sql.codegen.program import Program
 from pyflink_on_spark._sql.codegen.rows import compile_condition
 from pyflink_on_spark._sql.functions.catalog import builtin_functions

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 from pyflink_on_spark._runtime.contract.state_meaning import Counterpart
-from pyflink_on_spark._sql.binder.relations import all_of
+from pyflink_on_spark._sql.binder.expressions import all_of
 from pyflink_on_spark._sql.codegen.aggregates import AggregatedRows
 from pyflink_on_spark._sql.codegen.program import Program
 from pyflink_on_spark._sql.codegen.windows import (
