@@ -29,6 +29,7 @@ from benchmarks.ways import (
     OURS,
     ROOT,
     SPARK_BY_HAND,
+    SPARK_OTHERWISE,
     Way,
     flink_ways,
     peer_ways,
@@ -121,7 +122,7 @@ def ways_of(job, options):
     known = asked.stdout.split()
     flink = flink_ways(options.pyflink) if options.pyflink else []
     peers = peer_ways(options.peers) if options.peers else []
-    ways = [OURS, *flink, SPARK_BY_HAND, *peers, LOOP, CALLS]
+    ways = [OURS, *flink, SPARK_BY_HAND, *SPARK_OTHERWISE, *peers, LOOP, CALLS]
     return [way for way in ways if way.way in known and way.name not in options.without]
 
 

@@ -4,6 +4,7 @@ A job is a script. Its ways do the same with the same functions, and yield the s
 
     flink(env, numbers, n)  a PyFlink pipeline over a stream of 1 to n; returns a stream of str
     spark(session, n)      the same written by hand for PySpark
+    spark_...(session, n)  the same, by another part of PySpark's API
     loop(n)                the same in a bare Python loop
     inlined(n)             that loop with the functions written into it
     calls(n)               that loop with the calls that PyFlink's API asks for
@@ -26,8 +27,8 @@ def main(**ways):
         print(*ways)
     elif arguments.way == "flink":
         _run_flink(ways["flink"], arguments)
-    elif arguments.way == "spark":
-        _run_spark(ways["spark"], arguments)
+    elif arguments.way.startswith("spark"):
+        _run_spark(ways[arguments.way], arguments)
     else:
         _print_all(ways[arguments.way](arguments.records))
 
@@ -56,17 +57,49 @@ def _run_flink(pipeline, arguments):
     env.execute("benchmark")
 
 
-def _run_spark(job, arguments):
+def spark_session(parallelism):
+    """Return the session of a job that is written by hand for PySpark."""
     from pyspark.sql import SparkSession
 
-    session = (
-        SparkSession.builder.master(f"local[{arguments.parallelism}]")
+    store = "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
+    return (
+        SparkSession.builder.master(f"local[{parallelism}]")
         .config("spark.ui.enabled", "false")
         .config("spark.log.level", "ERROR")
         .config("spark.driver.memory", "4g")
-        .config("spark.sql.shuffle.partitions", arguments.parallelism)
+        .config("spark.sql.shuffle.partitions", parallelism)
+        .config("spark.sql.streaming.stateStore.providerClass", store)
         .getOrCreate()
     )
+
+
+def last_lines(frame, folder, line, mode="append"):
+    """Run a streaming query over all there is; return the lines of its rows.
+
+    Args:
+        frame: the rows.
+        folder: for the query's checkpoint.
+        line: makes a line of a row.
+        mode: the query's output mode.
+    """
+    lines = []
+
+    def collect(batch, epoch):
+        lines.extend(map(line, batch.collect()))
+
+    query = (
+        frame.writeStream.outputMode(mode)
+        .foreachBatch(collect)
+        .option("checkpointLocation", f"{folder}/checkpoint")
+        .trigger(availableNow=True)
+        .start()
+    )
+    query.awaitTermination()
+    return lines
+
+
+def _run_spark(job, arguments):
+    session = spark_session(arguments.parallelism)
     try:
         _print_all(job(session, arguments.records))
     finally:

@@ -1,11 +1,13 @@
 """Compares the engines `hosts` and `structured`: start, latency, idle cost, recovery, throughput.
 
     python -m benchmarks.engines [watch | kernels] [--engines hosts structured] [--parallelism 1 2]
+                                 [--pyspark]
 
 Each row of `watch` is an unbounded job in a process of its own. It reads files of a folder and
 counts their lines by key, with an exchange, and is watched through what it collects. `kernels` runs
 the bounded jobs of `jobs/` by turns, from their start to their end, in processes whose Spark stays
-open. Both print rows as the files in `results/` have them.
+open; with `--pyspark` these jobs written by hand for PySpark are further rows, whose time includes
+that in which Spark writes their input. Both print rows as the files in `results/` have them.
 """
 
 from __future__ import annotations
@@ -39,6 +41,15 @@ KERNELS = {
     "event_time_windows": 1_500_000,
 }
 """The bounded jobs, and how many records each reads."""
+BY_HAND = {
+    ("stateless_chain", "spark"): 6_000_000,
+    ("keyed_reduce", "spark"): 2_000_000,
+    ("keyed_reduce", "spark_pandas"): 2_000_000,
+    ("state_and_timers", "spark"): 50_000,
+    ("event_time_windows", "spark"): 1_500_000,
+    ("event_time_windows", "spark_state"): 1_500_000,
+}
+"""The same by hand. Each registered timer is a call from Python to Java, about a millisecond."""
 COLUMNS = (
     "engine", "subtasks", "start (s)", "latency (s)", "longest (s)", "batch (s)", "opened",
     "idle (% of a core)", "recovery (s)",
@@ -202,6 +213,20 @@ def kernels(engines: list[str], parallelisms: list[int], rounds: int) -> Iterato
         contestant.end()
 
 
+def by_hand(parallelisms: list[int], rounds: int) -> Iterator[list[str]]:
+    """Measure the bounded jobs in PySpark; yield rows of thousands of records per second."""
+    contestants = [Contestant(sys.executable, each, str(ROOT), "pyspark") for each in parallelisms]
+    for (job, way), records in BY_HAND.items():
+        cells = []
+        for contestant in contestants:
+            contestant.rate(job, records // 10, False, way)
+            found = [contestant.rate(job, records, False, way) for _ in range(rounds)]
+            cells.append(f"{statistics.median(found) / 1000:,.1f}")
+        yield [job.replace("_", " "), way, f"{records:,}", *cells]
+    for contestant in contestants:
+        contestant.end()
+
+
 def main() -> None:
     """Print the rows of a table as JSON."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
@@ -209,6 +234,7 @@ def main() -> None:
     parser.add_argument("--engines", nargs="+", default=["hosts", "structured"])
     parser.add_argument("--parallelism", nargs="+", type=int, default=[1, 2])
     parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--pyspark", action="store_true", help="kernels: by hand as well")
     parser.add_argument("--row", nargs=2, help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.row is not None:
@@ -220,6 +246,9 @@ def main() -> None:
     if options.what == "kernels":
         for cells in kernels(options.engines, options.parallelism, options.rounds):
             print(json.dumps(cells), flush=True)
+        if options.pyspark:
+            for cells in by_hand(options.parallelism, options.rounds):
+                print(json.dumps(cells), flush=True)
         return
     print(json.dumps(COLUMNS))
     for engine in options.engines:

@@ -1,13 +1,15 @@
 """State of many keys on both engines, and in PySpark by hand: throughput, size on disk, memory.
 
-    python -m benchmarks.many_keys [--keys 1000000 10000000] [--ways hosts structured by-hand]
+    python -m benchmarks.many_keys [--keys 1000000 10000000]
+                                   [--ways hosts structured by-hand pandas aggregation]
 
 Each way is a process of its own. It reads numbers, counts them by key in a value state with
 parallelism 1, and emits one line. Our engines see each key twice, and commit every 10 s. PySpark by
-hand, ``transformWithState`` over files with RocksDB, sees only ``--by-hand`` numbers, each with
-another key. Printed are rows: keys, way, records, records per second from the start of the job to
-its end, MB of its checkpoints or store at the largest, and MB of memory of all processes (PSS) at
-the largest.
+hand reads files with RocksDB: ``transformWithState`` sees only ``--by-hand`` numbers, and
+``applyInPandasWithState`` ten times as many, each with another key, and Spark's own aggregation,
+in which no Python runs, sees as many as our engines do. Printed are rows: keys, way, records,
+records per second from the start of the job to its end, MB of its checkpoints or store at the
+largest, and MB of memory of all processes (PSS) at the largest.
 """
 
 from __future__ import annotations
@@ -20,14 +22,15 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
+from benchmarks.command import last_lines, spark_session
 from benchmarks.engines import environment
 from benchmarks.measure import processes_of
 
-BY_HAND = "by-hand"
+BY_HAND, PANDAS, AGGREGATION = "by-hand", "pandas", "aggregation"
 _SPREAD = 7_919
 """Brings neighbours far from each other; a prime, so that each key comes as often."""
 _SAMPLE_SECONDS = 0.25
@@ -67,9 +70,9 @@ def engine_seconds(engine: str, records: int, keys: int, folder: Path) -> float:
     return time.monotonic() - begun
 
 
-def by_hand_seconds(records: int, keys: int, folder: Path) -> float:
-    """Run the job as one would write it for PySpark; return the seconds of its query."""
-    from pyspark.sql import Row, SparkSession
+def counted_by_state(numbers: Any, records: int) -> Any:
+    """Count in a value state, for which Spark is asked key by key."""
+    from pyspark.sql import Row
     from pyspark.sql.streaming import StatefulProcessor
 
     class Count(StatefulProcessor):
@@ -89,33 +92,57 @@ def by_hand_seconds(records: int, keys: int, folder: Path) -> float:
         def close(self) -> None:
             pass
 
-    store = "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
-    session = (
-        SparkSession.builder.master("local[1]")
-        .config("spark.ui.enabled", "false")
-        .config("spark.log.level", "ERROR")
-        .config("spark.driver.memory", "4g")
-        .config("spark.sql.shuffle.partitions", 1)
-        .config("spark.sql.streaming.stateStore.providerClass", store)
-        .getOrCreate()
-    )
+    grouped = numbers.groupBy("key")
+    return grouped.transformWithState(Count(), "key long, count long", "Append", "None")
+
+
+def counted_in_pandas(numbers: Any, records: int) -> Any:
+    """Count in pandas; states come and go with the rows."""
+    import pandas
+
+    def count(key: Any, frames: Iterable[pandas.DataFrame], state: Any) -> Iterator[Any]:
+        found = state.get[0] if state.exists else 0
+        last = False
+        for frame in frames:
+            found += len(frame)
+            last = last or bool((frame["id"] == records).any())
+        state.update((found,))
+        if last:
+            yield pandas.DataFrame({"key": [key[0]], "count": [found]})
+
+    grouped = numbers.groupBy("key")
+    schema = "key long, count long"
+    return grouped.applyInPandasWithState(count, schema, "count long", "append", "NoTimeout")
+
+
+def counted_by_spark(numbers: Any, records: int) -> Any:
+    """Count as Spark does."""
+    from pyspark.sql import functions as F  # noqa: N812 - PySpark's own habit
+
+    counted = numbers.groupBy("key").agg(F.count("*").alias("count"), F.max("id").alias("last"))
+    return counted.where(F.col("last") == records)
+
+
+COUNTED = {
+    BY_HAND: (counted_by_state, "append"),
+    PANDAS: (counted_in_pandas, "append"),
+    AGGREGATION: (counted_by_spark, "update"),
+}
+
+
+def by_hand_seconds(way: str, records: int, keys: int, folder: Path) -> float:
+    """Run the job as one would write it for PySpark; return the seconds of its query."""
+    session = spark_session(1)
     numbers = session.range(1, records + 1, 1, _FILES)
     numbers.selectExpr(f"id * {_SPREAD} % {keys} AS key", "id").write.parquet(f"{folder}/numbers")
-    counted = (
+    numbers = (
         session.readStream.schema("key long, id long")
         .option("maxFilesPerTrigger", 1)
         .parquet(f"{folder}/numbers")
-        .groupBy("key")
-        .transformWithState(Count(), "key long, count long", "Append", "None")
     )
+    counted, mode = COUNTED[way]
     begun = time.monotonic()
-    query = (
-        counted.writeStream.foreachBatch(lambda batch, _: print(batch.collect()))
-        .option("checkpointLocation", f"{folder}/query")
-        .trigger(availableNow=True)
-        .start()
-    )
-    query.awaitTermination()
+    print(*last_lines(counted(numbers, records), folder, str, mode), sep="\n")
     took = time.monotonic() - begun
     session.stop()
     return took
@@ -123,8 +150,8 @@ def by_hand_seconds(records: int, keys: int, folder: Path) -> float:
 
 def run(way: str, records: int, keys: int, folder: Path) -> None:
     """Run the job one way, and print its seconds in the last line."""
-    if way == BY_HAND:
-        print(by_hand_seconds(records, keys, folder))
+    if way in COUNTED:
+        print(by_hand_seconds(way, records, keys, folder))
     else:
         print(engine_seconds(way, records, keys, folder))
 
@@ -181,7 +208,7 @@ def main() -> None:
     """Print the rows of a table as JSON."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--keys", nargs="+", type=int, default=[1_000_000, 10_000_000])
-    parser.add_argument("--ways", nargs="+", default=["hosts", "structured", BY_HAND])
+    parser.add_argument("--ways", nargs="+", default=["hosts", "structured", *COUNTED])
     parser.add_argument("--by-hand", type=int, default=200_000)
     parser.add_argument("--run", nargs=4, help=argparse.SUPPRESS)
     options = parser.parse_args()
@@ -191,7 +218,8 @@ def main() -> None:
         return
     for keys in options.keys:
         for way in options.ways:
-            records = options.by_hand if way == BY_HAND else 2 * keys
+            most = {BY_HAND: options.by_hand, PANDAS: 10 * options.by_hand}
+            records = min(most.get(way, 2 * keys), 2 * keys)
             print(json.dumps(measure(way, records, keys)), flush=True)
 
 

@@ -23,6 +23,7 @@ import sys
 import tempfile
 import time
 
+from benchmarks.command import spark_session
 from benchmarks.ways import JOBS, ROOT
 
 LOOP, INLINED = "loop", "inlined loop"
@@ -45,7 +46,8 @@ class Contestant:
         python: the interpreter; with its own version of this package installed, if that is needed.
         parallelism: of the jobs; 0 for the bare loop, -1 for the one with inlined functions.
         folder: has the benchmarks, and no version of this package.
-        engine: that runs the jobs; ``local`` is this process.
+        engine: that runs the jobs; ``local`` is this process, and with ``pyspark`` they are those
+            written by hand.
     """
 
     def __init__(self, python, parallelism, folder, engine):
@@ -62,9 +64,16 @@ class Contestant:
             text=True,
         )
 
-    def rate(self, job, records, typed):
-        """Run a job once; return the records per second."""
-        print(job, records, int(typed), file=self._process.stdin, flush=True)
+    def rate(self, job, records, typed, way="spark"):
+        """Run a job once; return the records per second.
+
+        Args:
+            job: its name.
+            records: how many it reads.
+            typed: whether its streams have declared types.
+            way: which of those that are written by hand.
+        """
+        print(job, records, int(typed), way, file=self._process.stdin, flush=True)
         answer = self._process.stdout.readline()
         if not answer:
             raise SystemExit(f"{job} failed")
@@ -80,7 +89,9 @@ def serve(parallelism, engine):
     answers = os.fdopen(os.dup(1), "w")
     os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
     clock = time.process_time if engine == "local" else time.monotonic
-    if parallelism > 0:
+    if engine == "pyspark":
+        session = spark_session(parallelism)
+    elif parallelism > 0:
         import pyflink_on_spark
         import pyflink_on_spark.testing
 
@@ -92,9 +103,13 @@ def serve(parallelism, engine):
 
             job.set_base_configuration({"pyflink-on-spark.engine": engine})
     for line in sys.stdin:
-        name, records, typed = line.split()
+        name, records, typed, way = line.split()
         job = importlib.import_module(f"benchmarks.jobs.{name}")
-        if parallelism > 0:
+        if engine == "pyspark":
+            start = clock()
+            getattr(job, way)(session, int(records))
+            took = clock() - start
+        elif parallelism > 0:
             took = run(job.flink, int(records), parallelism, typed == "1", clock)
         else:
             start = clock()

@@ -37,6 +37,10 @@ class Way:
 
 OURS = Way("pyflink_on_spark", (sys.executable, "-m", "pyflink_on_spark"), "flink")
 SPARK_BY_HAND = Way("PySpark by hand", (sys.executable,), "spark")
+SPARK_OTHERWISE = [
+    Way("PySpark in pandas", (sys.executable,), "spark_pandas"),
+    Way("PySpark by state", (sys.executable,), "spark_state"),
+]
 LOOP = Way("Python loop", (sys.executable,), "loop")
 CALLS = Way("loop through calls", (sys.executable,), "calls")
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import tempfile
 
-from benchmarks.command import main
+from benchmarks.command import last_lines, main
 from benchmarks.peers import bytewax_lines, pathway_rows
 
 KEYS = 1_000
@@ -72,38 +72,74 @@ def flink(env, numbers, records, typed=False):
 
 def spark(session, records):
     """Spark's own window aggregation, in SQL: no Python function runs for a record."""
-    lines = []
-    with tempfile.TemporaryDirectory() as folder:
-        events = session.range(1, records + 1).selectExpr(
-            f"id % {KEYS} AS key", "id", "timestamp_millis(id) AS time"
-        )
-        events.write.parquet(f"{folder}/events")
-        totals = _windows(session, events, folder)
-
-        def collect(batch, epoch):
-            last = batch.where(f"last > {records - KEYS}")
-            lines.extend(f"{row.key} {row['count']} {row.total}" for row in last.collect())
-
-        query = (
-            totals.writeStream.outputMode("complete")
-            .foreachBatch(collect)
-            .option("checkpointLocation", f"{folder}/checkpoint")
-            .trigger(availableNow=True)
-            .start()
-        )
-        query.awaitTermination()
-    return lines
-
-
-def _windows(session, events, folder):
     from pyspark.sql import functions as F  # noqa: N812 - PySpark's own habit
 
-    return (
-        session.readStream.schema(events.schema)
-        .parquet(f"{folder}/events")
-        .groupBy("key", F.window("time", f"{WINDOW_MS} milliseconds"))
-        .agg(F.count("*").alias("count"), F.sum("id").alias("total"), F.max("id").alias("last"))
-    )
+    with tempfile.TemporaryDirectory() as folder:
+        totals = (
+            _events(session, records, folder)
+            .groupBy("key", F.window("time", f"{WINDOW_MS} milliseconds"))
+            .agg(F.count("*").alias("count"), F.sum("id").alias("total"), F.max("id").alias("last"))
+        )
+        return _last_totals(totals, records, folder, "complete")
+
+
+def spark_state(session, records):
+    """The windows as a stateful processor, with a map state and an event-time timer for each."""
+    from pyspark.sql import Row
+    from pyspark.sql.streaming import StatefulProcessor
+
+    class Windows(StatefulProcessor):
+        def init(self, handle):
+            self.handle = handle
+            value = "count long, total long, last long"
+            self.windows = handle.getMapState("windows", "start long", value)
+
+        def handleInputRows(self, key, rows, timerValues):  # noqa: N802, N803 - PySpark's names
+            totals = {}
+            for row in rows:
+                start = row.id - row.id % WINDOW_MS
+                total = totals.get(start)
+                if total is None:
+                    total = self.windows.getValue((start,)) or (0, 0, 0)
+                    self.handle.registerTimer(start + WINDOW_MS - 1)
+                totals[start] = total[0] + 1, total[1] + row.id, max(total[2], row.id)
+            for start, total in totals.items():
+                self.windows.updateValue((start,), total)
+            return iter(())
+
+        def handleExpiredTimer(self, key, timerValues, expiredTimerInfo):  # noqa: N802, N803
+            start = (expiredTimerInfo.getExpiryTimeInMs() + 1 - WINDOW_MS,)
+            count, total, last = self.windows.getValue(start)
+            self.windows.removeKey(start)
+            yield Row(key=key[0], count=count, total=total, last=last)
+
+        def close(self):
+            pass
+
+    schema = "key long, count long, total long, last long"
+    with tempfile.TemporaryDirectory() as folder:
+        totals = (
+            _events(session, records, folder)
+            .withWatermark("time", "0 seconds")
+            .groupBy("key")
+            .transformWithState(Windows(), schema, "Append", "EventTime")
+        )
+        return _last_totals(totals, records, folder, "append")
+
+
+def _events(session, records, folder):
+    """Return a stream of the events, which are files then; one of the far future closes windows."""
+    events = session.range(1, records + 1).selectExpr(f"id % {KEYS} AS key", "id")
+    end = session.range(1).selectExpr(f"{KEYS}L AS key", f"{records + 2 * WINDOW_MS}L AS id")
+    events = events.union(end).selectExpr("key", "id", "timestamp_millis(id) AS time")
+    events.write.parquet(f"{folder}/events")
+    return session.readStream.schema(events.schema).parquet(f"{folder}/events")
+
+
+def _last_totals(totals, records, folder, mode):
+    last = totals.where(f"key < {KEYS} AND last > {records - KEYS}")
+    line = "{0.key} {0[count]} {0.total}".format
+    return last_lines(last, folder, line, mode)
 
 
 def bytewax(records):
@@ -187,4 +223,12 @@ def inlined(records):
 
 
 if __name__ == "__main__":
-    main(flink=flink, spark=spark, bytewax=bytewax, pathway=pathway, loop=loop, inlined=inlined)
+    main(
+        flink=flink,
+        spark=spark,
+        spark_state=spark_state,
+        bytewax=bytewax,
+        pathway=pathway,
+        loop=loop,
+        inlined=inlined,
+    )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import tempfile
 
-from benchmarks.command import main
+from benchmarks.command import last_lines, main
 from benchmarks.peers import bytewax_lines, pathway_rows
 
 KEYS = 1_000
@@ -63,35 +63,51 @@ def spark(session, records):
         def close(self):
             pass
 
-    session.conf.set(
-        "spark.sql.streaming.stateStore.providerClass",
-        "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider",
-    )
-    lines = []
+    schema = "key long, count long, total long"
     with tempfile.TemporaryDirectory() as folder:
-        entries = session.range(1, records + 1).selectExpr(
-            f"id % {KEYS} AS key", "1L AS count", "id AS total"
-        )
-        entries.write.parquet(f"{folder}/numbers")
         totals = (
-            session.readStream.schema(entries.schema)
-            .parquet(f"{folder}/numbers")
+            _entries(session, records, folder)
             .groupBy("key")
-            .transformWithState(RollingSum(), "key long, count long, total long", "Append", "None")
-            .where(f"count = {records // KEYS}")
+            .transformWithState(RollingSum(), schema, "Append", "None")
         )
+        return _last_totals(totals, records, folder)
 
-        def collect(batch, epoch):
-            lines.extend(f"{row.key} {row.total}" for row in batch.collect())
 
-        query = (
-            totals.writeStream.foreachBatch(collect)
-            .option("checkpointLocation", f"{folder}/checkpoint")
-            .trigger(availableNow=True)
-            .start()
+def spark_pandas(session, records):
+    """The same with applyInPandasWithState: pandas adds, and no function runs for a record."""
+    import pandas
+
+    def sums(key, frames, state):
+        count, total = state.get if state.exists else (0, 0)
+        for frame in frames:
+            totals = frame["total"].cumsum() + total
+            counts = range(count + 1, count + len(frame) + 1)
+            yield pandas.DataFrame({"key": key[0], "count": counts, "total": totals})
+            count, total = count + len(frame), int(totals.iloc[-1])
+        state.update((count, total))
+
+    schema = "key long, count long, total long"
+    with tempfile.TemporaryDirectory() as folder:
+        totals = (
+            _entries(session, records, folder)
+            .groupBy("key")
+            .applyInPandasWithState(sums, schema, "count long, total long", "append", "NoTimeout")
         )
-        query.awaitTermination()
-    return lines
+        return _last_totals(totals, records, folder)
+
+
+def _entries(session, records, folder):
+    """Return a stream of the entries, which are files then."""
+    entries = session.range(1, records + 1).selectExpr(
+        f"id % {KEYS} AS key", "1L AS count", "id AS total"
+    )
+    entries.write.parquet(f"{folder}/numbers")
+    return session.readStream.schema(entries.schema).parquet(f"{folder}/numbers")
+
+
+def _last_totals(totals, records, folder):
+    last = totals.where(f"count = {records // KEYS}")
+    return last_lines(last, folder, lambda row: f"{row.key} {row.total}")
 
 
 def bytewax(records):
@@ -148,4 +164,12 @@ def inlined(records):
 
 
 if __name__ == "__main__":
-    main(flink=flink, spark=spark, bytewax=bytewax, pathway=pathway, loop=loop, inlined=inlined)
+    main(
+        flink=flink,
+        spark=spark,
+        spark_pandas=spark_pandas,
+        bytewax=bytewax,
+        pathway=pathway,
+        loop=loop,
+        inlined=inlined,
+    )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import heapq
 import tempfile
 
-from benchmarks.command import main
+from benchmarks.command import last_lines, main
 
 KEYS = 1_000
 DELAY_MS = 1_000
@@ -88,11 +88,6 @@ def spark(session, records):
         def close(self):
             pass
 
-    session.conf.set(
-        "spark.sql.streaming.stateStore.providerClass",
-        "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider",
-    )
-    lines = []
     with tempfile.TemporaryDirectory() as folder:
         events = session.range(1, records + 1).selectExpr(
             f"id % {KEYS} AS key", "id", "timestamp_millis(id) AS time"
@@ -105,18 +100,7 @@ def spark(session, records):
             .groupBy("key")
             .transformWithState(SumThenFire(), "key long, total long", "Append", "EventTime")
         )
-
-        def collect(batch, epoch):
-            lines.extend(f"{row.key} {row.total}" for row in batch.collect())
-
-        query = (
-            totals.writeStream.foreachBatch(collect)
-            .option("checkpointLocation", f"{folder}/checkpoint")
-            .trigger(availableNow=True)
-            .start()
-        )
-        query.awaitTermination()
-    return lines
+        return last_lines(totals, folder, lambda row: f"{row.key} {row.total}")
 
 
 def loop(records):
