@@ -66,6 +66,36 @@ with quotients.execute_and_collect() as found:
         print("collected", value)
 """
 
+# The first subtask of the sink is done, and the second one waits in the middle.
+BATCH = """
+import sys, time
+from pathlib import Path
+from pyflink.common import Configuration, Encoder, Types
+from pyflink.datastream import RuntimeExecutionMode, StreamExecutionEnvironment
+from pyflink.datastream.connectors.file_system import FileSink
+
+folder = Path(sys.argv[1])
+
+def wait(value):
+    if value == 1500:
+        (folder / "waits").touch()
+        while not (folder / "free").exists():
+            time.sleep(0.1)
+    return str(value)
+
+configuration = Configuration()
+configuration.set_string("pyflink-on-spark.connect-timeout", "3 s")
+configuration.set_string("restart-strategy.type", "fixed-delay")
+env = StreamExecutionEnvironment.get_execution_environment(configuration)
+env.set_runtime_mode(RuntimeExecutionMode.BATCH)
+env.set_parallelism(2)
+numbers = env.from_collection(range(2000), Types.INT())
+halves = numbers.partition_custom(lambda key, count: key * count // 2000, lambda value: value)
+sink = FileSink.for_row_format(str(folder / "out"), Encoder.simple_string_encoder())
+halves.map(wait, Types.STRING()).sink_to(sink.build())
+env.execute()
+"""
+
 
 @pytest.fixture(scope="module")
 def server(tmp_path_factory):
@@ -186,15 +216,39 @@ def test_a_query_of_a_killed_client_can_be_continued(server, tmp_path):
 @pytest.mark.nightly
 def test_a_job_ends_with_its_server(tmp_path, tmp_path_factory):
     patience = "settings = {'pyflink__on__spark_connect__timeout': '3 s'}"
+    script = SCRIPT.replace("settings = {}", patience)
+    arguments = [tmp_path, "run", "20000"]
+    told = killed_server(tmp_path_factory, tmp_path, script, arguments, lambda: written(tmp_path))
+    (home,) = (tmp_path / "checkpoints").glob("*")
+    assert re.search(f"the state of the job stays in file:/*{home}[.]", told)
+
+
+@pytest.mark.nightly
+def test_a_batch_job_ends_with_its_server_and_commits_nothing(server, tmp_path, tmp_path_factory):
+    waits = (tmp_path / "waits").exists
+    killed_server(tmp_path_factory, tmp_path, BATCH, [tmp_path], waits)
+    assert lines_of(tmp_path / "out") == []
+    (tmp_path / "free").touch()
+    run(server, tmp_path, BATCH, tmp_path)
+    assert sorted(map(int, lines_of(tmp_path / "out"))) == list(range(2000))
+
+
+def lines_of(folder):
+    """Returns the lines of the files that a sink has committed."""
+    committed = [path for path in folder.rglob("*") if path.is_file() and path.name[0] != "."]
+    return [line for path in committed for line in path.read_text().splitlines()]
+
+
+def killed_server(tmp_path_factory, tmp_path, script, arguments, begun):
+    """Kills the server of a job that has begun; returns what the client tells."""
     file = tmp_path / "script.py"
-    file.write_text(SCRIPT.replace("settings = {}", patience))
+    file.write_text(script)
     with started_server(tmp_path_factory) as (address, process):
         command = [sys.executable, "-m", "pyflink_on_spark", "run", "--remote", address, str(file)]
         client = subprocess.Popen(
-            [*command, str(tmp_path), "run", "20000"], env=WITH_TESTS, stderr=subprocess.PIPE,
-            text=True,
-        )  # fmt: skip
-        wait_for(lambda: written(tmp_path) or client.poll() is not None, 150)
+            [*command, *map(str, arguments)], env=WITH_TESTS, stderr=subprocess.PIPE, text=True
+        )
+        wait_for(lambda: begun() or client.poll() is not None, 150)
         family = descendants(process.pid)
         process.kill()
         _, told = client.communicate(timeout=30)
@@ -203,5 +257,4 @@ def test_a_job_ends_with_its_server(tmp_path, tmp_path_factory):
     assert client.returncode == 1
     assert told.count("JobExecutionError: ") == 1
     assert "the Spark Connect server on localhost does not answer any more" in told
-    (home,) = (tmp_path / "checkpoints").glob("*")
-    assert re.search(f"the state of the job stays in file:/*{home}[.]", told)
+    return told
