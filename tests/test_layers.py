@@ -213,6 +213,17 @@ def test_only_the_spark_layer_imports_pyspark():
     assert not offences
 
 
+def test_the_engine_structured_needs_no_processes_of_our_own():
+    folder = PACKAGE / "_spark" / "structured"
+    names = [f"pyflink_on_spark._spark.structured.{path.stem}" for path in folder.glob("[a-z]*.py")]
+    code = (
+        f"import sys, {', '.join(names)}\n"
+        "print([name for name in sys.modules if name.startswith('pyflink_on_spark._cluster')])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
+
+
 def test_every_folder_of_modules_is_a_package():
     folders = {path.parent for path in PACKAGE.rglob("*.py")}
     assert not [str(folder) for folder in folders if not (folder / "__init__.py").exists()]

@@ -11,9 +11,10 @@ from pyflink_on_spark._compat.errors import EnvironmentSetupError
 from pyflink_on_spark._job.job import Job
 from pyflink_on_spark._operate.server.job_registry import DRIVER
 from pyflink_on_spark._options.own import ENGINE
+from pyflink_on_spark._spark.hosts.host_permission import impossible, ruled_out
+from pyflink_on_spark._spark.hosts.rdd_job import RddJob
+from pyflink_on_spark._spark.hosts.streaming_job import StreamingJob
 from pyflink_on_spark._spark.jobs.batch_job import BatchJob
-from pyflink_on_spark._spark.jobs.host_permission import impossible, ruled_out
-from pyflink_on_spark._spark.jobs.streaming_job import StreamingJob
 from pyflink_on_spark._spark.session.connect_server import connect_session
 from pyflink_on_spark._spark.session.dependencies import spark_settings
 from pyflink_on_spark._spark.session.task_slots import driver_endpoint
@@ -80,10 +81,11 @@ class SparkEngine:
                 check_unsigned(configuration)
             session = self._sessions.of(remote, configuration)
             job = from_query(job, session)
-            return (ConnectBatchJob if job.settings.batch else ConnectJob)(job, session, remote)
+            kind = ConnectBatchJob if job.settings.batch else ConnectJob
+            return kind(job, session, remote, self._sessions.give_back)
         job = from_query(job)
         if job.settings.batch:
-            return FramesJob(job) if _obstacle(job, wished) else BatchJob(job, self.server)
+            return FramesJob(job) if _obstacle(job, wished) else RddJob(job, self.server)
         if wished == "STRUCTURED" or (obstacle := _obstacle(job, wished)):
             if wished == "HOSTS":
                 raise EnvironmentSetupError(

@@ -26,8 +26,8 @@ from pyflink_on_spark._runtime.contract.connector import Source
 from pyflink_on_spark._runtime.diagnosis import SubtaskFailure
 from pyflink_on_spark._runtime.elements.bundle import Bundle
 from pyflink_on_spark._runtime.elements.immutability import deserialize
-from pyflink_on_spark._spark.jobs.stage_function import WorkerEnvironment
-from pyflink_on_spark._spark.jobs.streaming_job import HostTask
+from pyflink_on_spark._spark.hosts.streaming_job import HostTask
+from pyflink_on_spark._spark.jobs.worker_environment import WorkerEnvironment
 from pyflink_on_spark._spark.session.dependencies import ShippedDependencies
 from pyflink_on_spark.datastream import MapFunction
 from pyflink_on_spark.extensions import CheckpointedFunction, CheckpointListener

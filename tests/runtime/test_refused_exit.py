@@ -7,7 +7,7 @@ import os
 import pytest
 
 from pyflink_on_spark._runtime.diagnosis import SubtaskFailure
-from pyflink_on_spark._spark.jobs.stage_function import refused_exit
+from pyflink_on_spark._spark.jobs.worker_environment import refused_exit
 from tests.runtime.rounds import results
 
 

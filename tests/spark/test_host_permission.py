@@ -13,10 +13,10 @@ from pyflink_on_spark._compat.errors import EnvironmentSetupError
 from pyflink_on_spark._options.own import ENGINE, HOSTS_ALLOWED
 from pyflink_on_spark._spark import engine
 from pyflink_on_spark._spark.engine import SparkEngine
-from pyflink_on_spark._spark.jobs import host_permission
-from pyflink_on_spark._spark.jobs.batch_job import BatchJob
-from pyflink_on_spark._spark.jobs.host_permission import Trial, impossible
-from pyflink_on_spark._spark.jobs.streaming_job import StreamingJob
+from pyflink_on_spark._spark.hosts import host_permission
+from pyflink_on_spark._spark.hosts.host_permission import Trial, impossible
+from pyflink_on_spark._spark.hosts.rdd_job import RddJob
+from pyflink_on_spark._spark.hosts.streaming_job import StreamingJob
 from pyflink_on_spark._spark.structured.query_job import QueryJob
 from pyflink_on_spark._spark.structured.stage_frames import FramesJob
 from tests.runtime.rounds import CutSource, job_of
@@ -72,7 +72,7 @@ def kind_of_job(batch=False, **configuration):
 
 def test_a_local_spark_has_hosts(settings):
     assert kind_of_job() is StreamingJob
-    assert kind_of_job(batch=True) is BatchJob
+    assert kind_of_job(batch=True) is RddJob
 
 
 @pytest.mark.parametrize("where", ["of the job", "of Spark"])

@@ -21,8 +21,8 @@ from pyflink_on_spark._compat.errors import CheckpointError
 from pyflink_on_spark._filesystem.local_files import LocalFiles
 from pyflink_on_spark._runtime.checkpoints.checkpoint_files import watch
 from pyflink_on_spark._runtime.diagnosis import SubtaskFailure
-from pyflink_on_spark._spark.jobs.stage_function import WorkerEnvironment
-from pyflink_on_spark._spark.jobs.streaming_job import HostTask
+from pyflink_on_spark._spark.hosts.streaming_job import HostTask
+from pyflink_on_spark._spark.jobs.worker_environment import WorkerEnvironment
 from pyflink_on_spark._spark.session.dependencies import ShippedDependencies
 from tests.cluster.connections import HERE, endpoint
 from tests.job.crash_points import FAULTS_OF_HOSTS, STEPS_OF_HOSTS, excluded_in_hosts, own_steps

@@ -11,7 +11,7 @@ import pytest
 
 from pyflink_on_spark._cluster.transport import handshake
 from pyflink_on_spark._cluster.transport.handshake import Address, HostLost, Listener
-from pyflink_on_spark._spark.jobs.streaming_job import HostTask
+from pyflink_on_spark._spark.hosts.streaming_job import HostTask
 from tests.cluster.connections import HERE
 
 ENVIRONMENT = SimpleNamespace(active=nullcontext)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gc
+import weakref
 from types import SimpleNamespace
 
 import pytest
@@ -19,10 +21,13 @@ class Session:
     def __init__(self) -> None:
         self.settings: dict[str, str] = {}
         self.artifacts: list[str] = []
-        self.closed = False
+        self.closed = self.lost = False
         self.sources: list[type] = []
         self.policies: list[Patience] = []
-        self.client = SimpleNamespace(set_retry_policies=self._set_policies)
+        self.released = 0
+        self.client = SimpleNamespace(
+            set_retry_policies=self._set_policies, release_session=self._release, close=self._close
+        )
         self.dataSource = SimpleNamespace(register=self.sources.append)
         self.conf = SimpleNamespace(set=self.settings.__setitem__, get=self._get)
 
@@ -33,6 +38,14 @@ class Session:
 
     def _set_policies(self, policies: list[Patience]) -> None:
         self.policies = policies
+
+    def _release(self) -> None:
+        self.released += 1
+        if self.lost:
+            raise PySparkException("no server answers")
+
+    def _close(self) -> None:
+        self.closed = True
 
     def newSession(self) -> Session:  # noqa: N802
         return Session()
@@ -79,6 +92,29 @@ def test_each_job_that_brings_files_has_a_session(sessions, tmp_path):
     assert sessions.of(users, {}) is shared
 
 
+@pytest.mark.parametrize("lost", [False, True])
+def test_a_session_of_one_job_ends_with_it_and_nothing_keeps_it(sessions, tmp_path, lost):
+    (tmp_path / "mine.py").write_text("")
+    own = sessions.of(Session(), {"python.files": str(tmp_path / "mine.py")})
+    own.lost = lost
+    sessions.give_back(own)
+    assert own.closed
+    assert own.released == 1
+    assert own.policies == []
+    kept = weakref.ref(own)
+    del own
+    gc.collect()
+    assert kept() is None
+
+
+def test_a_session_of_several_jobs_stays(sessions):
+    users = Session()
+    shared = sessions.of(users, {})
+    sessions.give_back(shared)
+    assert not shared.closed
+    assert sessions.of(users, {}) is shared
+
+
 def test_another_session_of_the_program_has_another_one(sessions):
     assert sessions.of(Session(), {}) is not sessions.of(Session(), {})
 
@@ -87,6 +123,10 @@ def test_a_session_that_the_server_has_closed_is_replaced(sessions):
     users = Session()
     shared = sessions.of(users, {})
     shared.closed = True
+    kept = weakref.ref(shared)
     again = sessions.of(users, {})
     assert again is not shared
+    del shared
+    gc.collect()
+    assert kept() is None
     assert again.artifacts == ["package.zip"]

@@ -13,7 +13,7 @@ from pyspark.sql import SparkSession
 from pyflink_on_spark._compat.errors import JobCancelledError, JobExecutionError
 from pyflink_on_spark._connectors.files.sink import PartFileSink
 from pyflink_on_spark._job.job import current_engine
-from pyflink_on_spark._spark.jobs.streaming_job import StreamingJob
+from pyflink_on_spark._spark.hosts.streaming_job import StreamingJob
 from pyflink_on_spark.common import Configuration, Encoder, JobStatus, Types
 from pyflink_on_spark.datastream import RuntimeExecutionMode, StreamExecutionEnvironment
 from pyflink_on_spark.datastream.connectors.file_system import FileSink

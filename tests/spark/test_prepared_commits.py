@@ -10,7 +10,7 @@ import pytest
 
 from pyflink_on_spark._job.checkpoints.commits import CommitTimeoutError
 from pyflink_on_spark._runtime.elements.immutability import serialize
-from pyflink_on_spark._spark.jobs.stage_function import PreparedCommits
+from pyflink_on_spark._spark.jobs.batch_job import PreparedCommits
 from pyflink_on_spark._spark.structured import connect_batch_job
 from pyflink_on_spark._spark.structured.connect_batch_job import ConnectBatchJob, _commit
 from pyflink_on_spark._spark.structured.server_batches import CommitsRecipe

@@ -11,7 +11,7 @@ from typing import Any
 from pyspark import SparkFiles, cloudpickle
 
 from pyflink_on_spark._runtime.user_code import DependencyFolder, FolderKind
-from pyflink_on_spark._spark.jobs.stage_function import WorkerEnvironment
+from pyflink_on_spark._spark.jobs.worker_environment import WorkerEnvironment
 from pyflink_on_spark._spark.session.dependencies import ShippedDependencies
 from pyflink_on_spark._spark.session.spark_defaults import PACKAGE_ROOT
 from pyflink_on_spark._spark.structured.processor import SlotProcessor

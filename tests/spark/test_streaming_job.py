@@ -17,7 +17,7 @@ from pyflink_on_spark._job.display import Progress
 from pyflink_on_spark._job.restarts import SavepointRequests
 from pyflink_on_spark._runtime.diagnosis import SubtaskFailure
 from pyflink_on_spark._runtime.task.subtask_threads import TaskProgress
-from pyflink_on_spark._spark.jobs.streaming_job import StreamingJob
+from pyflink_on_spark._spark.hosts.streaming_job import StreamingJob
 from pyflink_on_spark.common import JobStatus
 from tests.runtime.rounds import CutSource, job_of
 

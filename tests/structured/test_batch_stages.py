@@ -10,7 +10,7 @@ import pytest
 
 from pyflink_on_spark._runtime.elements.immutability import deserialize
 from pyflink_on_spark._runtime.task.stage import DRIVER, START
-from pyflink_on_spark._spark.jobs.stage_function import WorkerEnvironment
+from pyflink_on_spark._spark.jobs.worker_environment import WorkerEnvironment
 from pyflink_on_spark._spark.session.dependencies import ShippedDependencies
 from pyflink_on_spark._spark.structured.stage_frames import _Stage
 from pyflink_on_spark.datastream import RuntimeExecutionMode, StreamExecutionEnvironment

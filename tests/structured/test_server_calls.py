@@ -7,7 +7,7 @@ from types import SimpleNamespace
 import pytest
 
 from pyflink_on_spark._runtime.checkpoints.checkpoint_files import folder
-from pyflink_on_spark._spark.jobs.stage_function import WorkerEnvironment
+from pyflink_on_spark._spark.jobs.worker_environment import WorkerEnvironment
 from pyflink_on_spark._spark.session.dependencies import ShippedDependencies
 from pyflink_on_spark._spark.structured import server_calls
 from pyflink_on_spark._spark.structured.batches import CONTROL
@@ -76,7 +76,8 @@ def test_only_a_large_result_comes_from_a_task(environment, monkeypatch):
 def test_slots_that_wait_are_woken_without_a_task(environment, tmp_path):
     env = StreamExecutionEnvironment.get_execution_environment()
     session = Planner()
-    job = ConnectJob(submitted(env.from_collection([1], Types.INT())), session, session)
+    plan = submitted(env.from_collection([1], Types.INT()))
+    job = ConnectJob(plan, session, session, lambda _: None)
     job._environment, job._home = environment, folder(tmp_path.as_uri())
     job._wake()
     assert folder(tmp_path.as_uri()).inside(CONTROL).names() == [AWAKE]

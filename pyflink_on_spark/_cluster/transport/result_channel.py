@@ -1,8 +1,7 @@
 """The driver's end of the way back from the workers: lines to print, collected elements, counters.
 
 A worker's task sends lists over a TCP connection of its own; both ends prove that they know a
-random key. Items are counted per channel and producer, so what a task sends again when it is run
-again is dropped. Channels are bounded: a producer waits when the driver does not keep up.
+random key. A producer waits when the driver does not keep up.
 """
 
 from __future__ import annotations
@@ -11,8 +10,7 @@ import contextlib
 import pickle
 import secrets
 import threading
-from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Self
 
@@ -22,6 +20,7 @@ from pyflink_on_spark._cluster.transport import handshake
 from pyflink_on_spark._cluster.transport.handshake import Address, Endpoint, Listener, dial
 from pyflink_on_spark._cluster.transport.stream import MessageConnection
 from pyflink_on_spark._compat.errors import PyFlinkOnSparkError
+from pyflink_on_spark._job.channels import Channel, Desk, Producer
 
 # What the driver answers: one byte, and for a failure the text after it.
 ACKNOWLEDGED = b"a"
@@ -216,7 +215,6 @@ def connect(address: ChannelAddress, channel: str, producer_id: str | int) -> Se
 
 
 __all__ = [
-    "Channel",
     "ChannelAddress",
     "ChannelClosed",
     "ChannelFailed",
@@ -226,151 +224,6 @@ __all__ = [
 ]
 
 _THIS_MACHINE = Endpoint("127.0.0.1", "127.0.0.1")
-
-Producer = str | int
-
-
-class Channel:
-    """One named stream of results, from any number of producers, in the driver.
-
-    With a callback, each arriving list is handed to it, one at a time. Without, iterate: items come
-    in the order of each producer. Made by `ResultServer.open_channel`.
-    """
-
-    def __init__(
-        self, name: str, callback: Callable[[list[Any]], None] | None, capacity: int
-    ) -> None:
-        self.name = name
-        self._callback = callback
-        self._capacity = capacity
-        self._changed = threading.Condition()
-        self._delivering = threading.RLock()
-        self._waiting: deque[list[Any]] = deque()
-        self._delivered: dict[Producer, int] = {}
-        self._links: set[_Link] = set()
-        self._ended = False
-        self._closed = False
-        self._error: BaseException | None = None
-
-    @property
-    def error(self) -> BaseException | None:
-        """The error that the callback raised, or with which the channel was finished."""
-        return self._error
-
-    def __iter__(self) -> Iterator[Any]:
-        for batch in self.batches():
-            yield from batch
-
-    def batches(self) -> Iterator[list[Any]]:
-        """Iterate over the lists as sent, until `finish`; leaving early closes the channel.
-
-        Raises:
-            BaseException: what the channel was finished with, after everything that came before it.
-        """
-        try:
-            while (batch := self._next_batch()) is not None:
-                yield batch
-        finally:
-            self.close()
-
-    def finish(self, error: BaseException | None = None) -> None:
-        """Note that no producer will send more: the job has ended.
-
-        Args:
-            error: what an iteration shall raise after the last item.
-        """
-        with self._changed:
-            if not self._ended:
-                self._ended = True
-                self._error = self._error or error
-            self._changed.notify_all()
-
-    def close(self) -> None:
-        """Want nothing more: what waits is dropped, and producers see `ChannelClosed` soon."""
-        with self._changed:
-            self._closed = self._ended = True
-            self._waiting.clear()
-            links, self._links = self._links, set()
-            self._changed.notify_all()
-        for link in links:
-            link.answer(CLOSED)
-
-    def _next_batch(self) -> list[object] | None:
-        with self._changed:
-            self._changed.wait_for(lambda: self._waiting or self._ended)
-            if self._waiting:
-                batch = self._waiting.popleft()
-                self._changed.notify_all()
-                return batch
-            if self._error is not None and not self._closed:
-                raise self._error
-            return None
-
-    def attach(self, link: _Link, producer: Producer) -> int | None:
-        """Take on a producer's connection.
-
-        Returns:
-            How many of the producer's items have been delivered already; None if closed.
-        """
-        with self._changed:
-            if self._ended:
-                return None
-            self._links.add(link)
-            return self._delivered.get(producer, 0)
-
-    def detach(self, link: _Link) -> None:
-        """Forget a connection that has ended."""
-        with self._changed:
-            self._links.discard(link)
-
-    def deliver(self, producer: Producer, start: int, items: list[object]) -> bool:
-        """Take one message, unless delivered already; waits while the channel is full.
-
-        Args:
-            producer: who sent it.
-            start: how many items the producer sent before it.
-            items: the items.
-
-        Returns:
-            Whether the channel is still open.
-        """
-        if self._callback is not None:
-            return self._call(self._callback, producer, start, items)
-        with self._changed:
-            self._changed.wait_for(lambda: self._ended or len(self._waiting) < self._capacity)
-            if self._ended:
-                return False
-            fresh = self._fresh(producer, start, items)
-            if fresh:
-                self._waiting.append(fresh)
-                self._changed.notify_all()
-            return True
-
-    def _call(
-        self,
-        callback: Callable[[list[Any]], None],
-        producer: Producer,
-        start: int,
-        items: list[object],
-    ) -> bool:
-        with self._delivering:
-            if self._ended:
-                return False
-            fresh = self._fresh(producer, start, items)
-            if fresh:
-                try:
-                    callback(fresh)
-                except BaseException as error:
-                    self.finish(error)
-                    raise
-            return True
-
-    def _fresh(self, producer: Producer, start: int, items: list[object]) -> list[object]:
-        delivered = self._delivered.get(producer, 0)
-        if start > delivered:
-            raise ValueError(f"producer {producer} left out items {delivered} to {start}")
-        self._delivered[producer] = max(delivered, start + len(items))
-        return items[delivered - start :]
 
 
 class _Link:
@@ -385,6 +238,10 @@ class _Link:
         with contextlib.suppress(OSError):
             self._wire.send_bytes(frame)
 
+    def refuse(self) -> None:
+        """Let the producer end, since its channel is closed."""
+        self.answer(CLOSED)
+
     def receive(self, timeout: float | None = None) -> bytes | None:
         """Return the next frame, or None when the producer has hung up."""
         try:
@@ -393,7 +250,7 @@ class _Link:
             return None
 
 
-class ResultServer:
+class ResultServer(Desk):
     """Listens in the driver for what workers send, for as long as the driver has jobs.
 
     Args:
@@ -419,13 +276,6 @@ class ResultServer:
     ) -> Channel:
         """Open a channel that producers can connect to.
 
-        Args:
-            name: a name that no open channel has.
-            callback: is handed every list that arrives, one at a time, on a thread of the server;
-                without it the channel is iterated. What it raises ends the channel and becomes its
-                ``error``.
-            capacity: how many messages may wait for an iteration.
-
         Raises:
             ValueError: if a channel of that name is open, or the server is closed.
         """
@@ -437,21 +287,8 @@ class ResultServer:
             channel = self._channels[name] = Channel(name, callback, capacity)
             return channel
 
-    def release(self, channel: Channel) -> None:
-        """Close a channel and forget its name and its counts.
-
-        Args:
-            channel: a channel of this server.
-        """
-        self.forget(channel)
-        channel.close()
-
     def forget(self, channel: Channel) -> None:
-        """Close a channel to producers; what waits in it can still be read.
-
-        Args:
-            channel: a channel of this server.
-        """
+        """Close a channel to producers; what waits in it can still be read."""
         with self._lock:
             self._channels.pop(channel.name, None)
 
@@ -491,7 +328,7 @@ class ResultServer:
         channel = self._channels.get(name)
         delivered = None if channel is None else channel.attach(link, producer)
         if channel is None or delivered is None:
-            link.answer(CLOSED)
+            link.refuse()
             return
         link.answer(ACKNOWLEDGED + str(delivered).encode())
         try:

@@ -1,12 +1,85 @@
-"""A job with BATCH semantics."""
+"""The common part of jobs with BATCH semantics: nothing to save, and commits at the end."""
 
 from __future__ import annotations
 
+import threading
+from abc import abstractmethod
+from collections.abc import Callable, Iterable, Iterator, Mapping
+
+from pyflink_on_spark._job.checkpoints.commits import Commits, CommitTimeoutError
 from pyflink_on_spark._job.job import Job
 from pyflink_on_spark._job.restarts import check_may_be_saved
-from pyflink_on_spark._runtime.task.stage import DRIVER
-from pyflink_on_spark._spark.jobs.running_job import GivesServer, RunningJob, description_of
-from pyflink_on_spark._spark.jobs.stage_function import PREPARED, PreparedCommits, run_stages
+from pyflink_on_spark._options.own import COMMIT_TIMEOUT
+from pyflink_on_spark._runtime.contract.connector import Sink
+from pyflink_on_spark._runtime.elements.immutability import deserialize
+from pyflink_on_spark._spark.jobs.running_job import RunningJob, description_of
+
+PREPARED = "prepared"
+"""The name of the channel through which tasks say what they have prepared."""
+
+
+class PreparedCommits:
+    """Collects what tasks have prepared, and ends with a commit or an abort.
+
+    Tasks say it at once, since what they return is lost if another task fails.
+
+    Args:
+        sinks: the job's sinks by number.
+        configuration: of the job; it may limit how long a commit takes.
+        note: takes the commit that is awaited, and None at its end.
+    """
+
+    def __init__(
+        self,
+        sinks: Mapping[int, Sink],
+        configuration: Mapping[str, str],
+        note: Callable[[str | None], None] | None = None,
+    ) -> None:
+        limit = COMMIT_TIMEOUT.read(configuration) / 1000
+        self._commits = Commits(sinks, limit, of_checkpoints=False, note=note)
+        self._told: set[bytes] = set()
+        self._aborted = False
+        self._lock = threading.Lock()
+
+    def add(self, payloads: Iterable[bytes]) -> None:
+        """Note the committables of tasks; after an abort they are removed at once."""
+        with self._lock:
+            self._told.update(payloads)
+            if self._aborted:
+                self._throw_away()
+
+    def commit(self, payloads: Iterable[bytes]) -> None:
+        """Make visible what the tasks of the job returned; what others prepared is thrown away.
+
+        Raises:
+            CommitTimeoutError: a sink has not committed in time. It may still do so, hence what
+                the tasks returned stays.
+        """
+        wanted = list(payloads)
+        with self._lock:
+            self._commits.checkpoint_complete(_unsealed(wanted), 0, final=True)
+            try:
+                self._commits.commit()
+            except CommitTimeoutError:
+                self._told.difference_update(wanted)
+                raise
+            self._told.difference_update(wanted)
+            self._throw_away()
+
+    def abort(self) -> None:
+        """Throw everything away."""
+        with self._lock:
+            self._aborted = True
+            self._throw_away()
+
+    def _throw_away(self) -> None:
+        told, self._told = self._told, set()
+        self._commits.abort(thing for payload in told for thing in deserialize(payload))
+
+
+def _unsealed(payloads: Iterable[bytes]) -> Iterator[tuple[int, object]]:
+    for payload in payloads:
+        yield from deserialize(payload)
 
 
 class BatchJob(RunningJob):
@@ -14,11 +87,10 @@ class BatchJob(RunningJob):
 
     Args:
         job: what to run.
-        server: gives what workers send results to.
     """
 
-    def __init__(self, job: Job, server: GivesServer) -> None:
-        super().__init__(job, server)
+    def __init__(self, job: Job) -> None:
+        super().__init__(job)
         self._prepared = PreparedCommits(job.sinks, job.settings.configuration, job.history.waits)
 
     def cancel(self) -> None:
@@ -63,9 +135,6 @@ class BatchJob(RunningJob):
         finally:
             context.removeJobTag(self.job_id)
 
+    @abstractmethod
     def _payloads(self, attempt: int) -> list[bytes]:
         """Run all stages; return the committables of their sinks."""
-        context, address = self._session.sparkContext, self._server.address
-        rows = run_stages(context, self._job, address, attempt, self._dependencies).collect()
-        assert all(subtask_id == DRIVER for (subtask_id, _, _), _ in rows)
-        return [payload for _, payload in rows]

@@ -12,11 +12,8 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, Protocol, Self
 
-from pyspark.sql import SparkSession
-
-from pyflink_on_spark._cluster.transport.handshake import HostLost, NetworkSettings
-from pyflink_on_spark._cluster.transport.result_channel import Channel, ResultServer
 from pyflink_on_spark._compat.errors import CheckpointError, JobCancelledError, JobExecutionError
+from pyflink_on_spark._job.channels import Channel, Desk
 from pyflink_on_spark._job.checkpoints.commits import CommitTimeoutError
 from pyflink_on_spark._job.job import Job
 from pyflink_on_spark._job.restarts import check_may_restart, restart_strategy
@@ -24,12 +21,7 @@ from pyflink_on_spark._options.secrets import masked_text
 from pyflink_on_spark._runtime.diagnosis import SubtaskFailure
 from pyflink_on_spark._runtime.elements.clock import SteadyClock
 from pyflink_on_spark._runtime.elements.immutability import deserialize
-from pyflink_on_spark._spark.jobs.stage_function import (
-    FAILURE_BEGINS,
-    FAILURE_ENDS,
-    channel_names,
-    driver_channel,
-)
+from pyflink_on_spark._spark.jobs.worker_environment import FAILURE_BEGINS, FAILURE_ENDS
 from pyflink_on_spark._spark.session.dependencies import (
     ShippedDependencies,
     ship,
@@ -130,13 +122,22 @@ def job_error(job_name: str, error: BaseException, tasks: Iterable[str] = ()) ->
         return error
     if isinstance(error, SubtaskFailure):
         return JobExecutionError(str(error))
-    if isinstance(error, HostLost):
-        return JobExecutionError(f"the job {job_name!r} failed: {_LOST}{_ran(tasks)} ({error})")
     if isinstance(error, CheckpointError):
         return JobExecutionError(f"the job {job_name!r} failed: {error}")
     told = JobExecutionError(_text(job_name, str(error) or repr(error), tasks))
     told.spark_error = error
     return told
+
+
+def lost_worker(job_name: str, tasks: Iterable[str]) -> str:
+    """Return the text of the error of a job that has lost a Python process.
+
+    Args:
+        job_name: the job's name.
+        tasks: the names of the job's tasks.
+    """
+    ran = "; it ran " + " or ".join(map(repr, tasks)) if tasks else ""
+    return f"the job {job_name!r} failed: {_LOST}{ran}"
 
 
 def print_error(job_name: str, error: BaseException) -> JobExecutionError:
@@ -157,15 +158,10 @@ def _text(job_name: str, text: str, tasks: Iterable[str]) -> str:
     if found is not None:
         return found[1]
     if LOST_WORKER.search(text):
-        return f"the job {job_name!r} failed: {_LOST}{_ran(tasks)}"
+        return lost_worker(job_name, tasks)
     return f"the job {job_name!r} failed in Spark: {gist(text)}"
 
 
-def _ran(tasks: Iterable[str]) -> str:
-    return "; it ran " + " or ".join(map(repr, tasks)) if tasks else ""
-
-
-GivesServer = Callable[[SparkSession, tuple[int, ...]], ResultServer]
 _log = logging.getLogger("pyflink_on_spark")
 
 
@@ -174,7 +170,6 @@ class RunningJob(ABC):
 
     Args:
         job: what to run.
-        server: gives what workers send results to, on one of some ports.
     """
 
     _long_running = False
@@ -184,8 +179,8 @@ class RunningJob(ABC):
     slot_timeout = 300.0
     """How long to wait for task slots, in s."""
 
-    def __init__(self, job: Job, server: GivesServer) -> None:
-        self._job, self._get_server = job, server
+    def __init__(self, job: Job) -> None:
+        self._job = job
         self.job_id = job.settings.job_id
         self._status = JobStatus.CREATED
         self._error: BaseException | None = None
@@ -195,7 +190,6 @@ class RunningJob(ABC):
         self._dependencies = ShippedDependencies()
         self._restarts = restart_strategy(job.settings)
         self._clock = SteadyClock()
-        self._network = NetworkSettings.of(job.settings.configuration)
         self._thread = threading.Thread(target=self._live, name=f"job-{self.job_id}", daemon=True)
 
     def start(self) -> None:
@@ -210,10 +204,18 @@ class RunningJob(ABC):
         self._session = obtain_session(wished, long_running=self._long_running)
         ship_own_package(self._session)
         self._dependencies = ship(self._session, configuration)
-        self._server = self._get_server(self._session, self._network.driver_ports)
+        self._begin()
+
+    def _begin(self) -> None:
+        """Open the channels, and start the thread."""
+        self._opened = self._desk()
         for name in channel_names(self._job):
             self._open_channel(name, self._job.printers.get(name))
         self._thread.start()
+
+    def _desk(self) -> Desk:
+        """Return the desk of the channels, by which results come to the program."""
+        return Desk()
 
     def status(self) -> JobStatus:
         """Return how far the job has come."""
@@ -364,8 +366,10 @@ class RunningJob(ABC):
         return status
 
     def _told(self, error: BaseException) -> JobExecutionError:
-        tasks = [vertex.name for stage in self._job.stages for vertex in stage.vertices]
-        return job_error(self._job.name, error, tasks)
+        return job_error(self._job.name, error, self._task_names())
+
+    def _task_names(self) -> list[str]:
+        return [vertex.name for stage in self._job.stages for vertex in stage.vertices]
 
     def _check_cancelled(self) -> None:
         if self._cancelled.is_set():
@@ -405,15 +409,15 @@ class RunningJob(ABC):
 
     def _open_channel(self, name: str, callback: Callable[[list[Any]], None] | None) -> None:
         full_name = driver_channel(self._job, name)
-        self._channels[name] = self._server.open_channel(full_name, callback)
+        self._channels[name] = self._opened.open_channel(full_name, callback)
 
     def _close_channels(self) -> None:
         for name, channel in self._channels.items():
             if name == self._job.collected and not self._cancelled.is_set():
                 channel.finish(self._error)
-                self._server.forget(channel)
+                self._opened.forget(channel)
             else:
-                self._server.release(channel)
+                self._opened.release(channel)
 
     def _join(self) -> None:
         # Not Thread.join: when Ctrl-C interrupts that, the thread seems to have ended (bpo-45274).
@@ -431,3 +435,13 @@ def description_of(job: Job, attempt: int = 0) -> str:
     operators = " | ".join(vertex.name for stage in job.stages for vertex in stage.vertices)
     restarted = f" (restart {attempt})" if attempt else ""
     return f"{job.name}: {operators}{restarted}"
+
+
+def channel_names(job: Job) -> Iterable[str]:
+    """Return the names of the channels through which a job's subtasks send to the driver."""
+    return [*job.printers, *([job.collected] if job.collected else [])]
+
+
+def driver_channel(job: Job, name: str) -> str:
+    """Return the name that a job's channel has in the driver, where other jobs have theirs."""
+    return f"{job.settings.job_id}/{name}"

@@ -18,7 +18,7 @@ from pyflink_on_spark._job.restarts import (
 from pyflink_on_spark._options import own
 from pyflink_on_spark._runtime.diagnosis import gist_of
 from pyflink_on_spark._runtime.task.subtask_threads import JobProgress, TaskProgress
-from pyflink_on_spark._spark.jobs.running_job import GivesServer, RunningJob
+from pyflink_on_spark._spark.jobs.running_job import RunningJob
 
 _log = logging.getLogger("pyflink_on_spark")
 _NOTE_SECONDS = 0.25
@@ -29,11 +29,10 @@ class StatefulJob(RunningJob):
 
     Args:
         job: what to run.
-        server: gives what workers send results to.
     """
 
-    def __init__(self, job: Job, server: GivesServer) -> None:
-        super().__init__(job, server)
+    def __init__(self, job: Job) -> None:
+        super().__init__(job)
         self._long_running = not job.bounded
         self._requests = SavepointRequests()
         self._interrupted = False

@@ -6,9 +6,12 @@ Import it where a session of Spark Connect exists: it needs the libraries of the
 from __future__ import annotations
 
 import atexit
+import contextlib
+import functools
 import time
 from collections.abc import Callable
 
+from pyspark.errors import PySparkException
 from pyspark.errors.exceptions.connect import SparkConnectGrpcException
 from pyspark.sql import SparkSession
 from pyspark.sql.connect.client import SparkConnectClient
@@ -74,9 +77,24 @@ def wait_no_more(session: SparkSession) -> None:
     _client_of(session).set_retry_policies([])
 
 
-def leave_at_exit(session: SparkSession) -> None:
-    """Let the program end at once if no server answers, and not after 20 minutes."""
-    atexit.register(wait_no_more, session)  # runs before what PySpark has registered
+def leave_at_exit(session: SparkSession) -> Callable[[], None]:
+    """Let the program end at once if no server answers, and not after 20 minutes.
+
+    Returns:
+        A function that closes the session before the program ends.
+    """
+    leave = functools.partial(wait_no_more, session)
+    atexit.register(leave)  # runs before what PySpark has registered
+
+    def close() -> None:
+        wait_no_more(session)
+        client = _client_of(session)
+        with contextlib.suppress(PySparkException):  # the server closes it by itself, but later
+            client.release_session()
+        client.close()
+        atexit.unregister(leave)
+
+    return close
 
 
 def why_lost(session: SparkSession, error: BaseException) -> str | None:

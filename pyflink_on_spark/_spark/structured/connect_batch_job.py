@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 
 import cloudpickle
+from pyspark.errors import PySparkException
 
 from pyflink_on_spark._job.checkpoints.commits import CommitTimeoutError
 from pyflink_on_spark._job.restarts import check_may_be_saved
-from pyflink_on_spark._spark.jobs.stage_function import PreparedCommits
+from pyflink_on_spark._spark.jobs.batch_job import PreparedCommits
 from pyflink_on_spark._spark.structured.connect_job import ConnectJob
 from pyflink_on_spark._spark.structured.server_batches import CommitsRecipe, recipe_of
 from pyflink_on_spark._spark.structured.stage_frames import divided, frame_of
@@ -48,7 +50,8 @@ class ConnectBatchJob(ConnectJob):
         """End the job and wait until it has ended; nothing happens when it is over."""
         self.abandon()
         while not self._ended.is_set():
-            self._session.interruptTag(self.job_id)
+            with contextlib.suppress(PySparkException):  # the session ends with the job
+                self._session.interruptTag(self.job_id)
             self._ended.wait(0.5)
 
     def _request(self, request: object) -> str:

@@ -8,7 +8,7 @@ import pickle
 import sys
 import uuid
 import zipfile
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, cast
@@ -24,13 +24,13 @@ from pyflink_on_spark._job.job import Job
 from pyflink_on_spark._job.restarts import SavepointRequest
 from pyflink_on_spark._runtime.checkpoints.checkpoint_files import Folder, StateFile, folder
 from pyflink_on_spark._runtime.user_code import PythonDependencies, lay_out
-from pyflink_on_spark._spark.jobs.stage_function import WorkerEnvironment, channel_names
+from pyflink_on_spark._spark.jobs.worker_environment import WorkerEnvironment
 from pyflink_on_spark._spark.session.dependencies import PlacedDependencies, ShippedDependencies
 from pyflink_on_spark._spark.session.spark_defaults import PACKAGE_ROOT, scratch_subfolder
 from pyflink_on_spark._spark.structured.batches import CONTROL, TAKEN_OVER, over
 from pyflink_on_spark._spark.structured.levels import Levels
 from pyflink_on_spark._spark.structured.pace import Bell
-from pyflink_on_spark._spark.structured.query_job import Desk, QueryJob, QueryStopped
+from pyflink_on_spark._spark.structured.query_job import QueryJob, QueryStopped
 from pyflink_on_spark._spark.structured.savepoints import StoredState
 from pyflink_on_spark._spark.structured.server_batches import (
     Asked,
@@ -61,10 +61,18 @@ class ConnectJob(QueryJob):
         job: what to run.
         session: a session of Spark Connect, as ``JobSessions`` gives it.
         program: the session that the program has on the same server.
+        give_back: takes the job's session once the job has ended.
     """
 
-    def __init__(self, job: Job, session: SparkSession, program: SparkSession) -> None:
+    def __init__(
+        self,
+        job: Job,
+        session: SparkSession,
+        program: SparkSession,
+        give_back: Callable[[SparkSession], None],
+    ) -> None:
         super().__init__(job)
+        self._give_back = give_back
         self._session = self._query_session = session
         self._program_session = program
         self._fetched = -1
@@ -76,13 +84,18 @@ class ConnectJob(QueryJob):
             CheckpointError: if the checkpoint to begin with does not fit.
             EnvironmentSetupError: if no folder for the state is named.
         """
-        self._take_restored()
-        self._dependencies = self._shipped()
-        self._environment = WorkerEnvironment.of_driver(self._dependencies)
-        self._server = Desk()  # type: ignore[assignment]
-        for name in channel_names(self._job):
-            self._open_channel(name, self._job.printers.get(name))
-        self._thread.start()
+        try:
+            self._take_restored()
+            self._dependencies = self._shipped()
+            self._environment = WorkerEnvironment.of_driver(self._dependencies)
+            self._begin()
+        except BaseException:
+            self._give_back(self._session)
+            raise
+
+    def _live(self) -> None:
+        super()._live()
+        self._give_back(self._session)
 
     def _shipped(self) -> ShippedDependencies:
         """Ship the dependencies in the job's configuration to the server."""

@@ -24,7 +24,7 @@ from pyflink_on_spark._spark.structured.state_log import (
 )
 
 if TYPE_CHECKING:
-    from pyflink_on_spark._spark.jobs.stage_function import WorkerEnvironment
+    from pyflink_on_spark._spark.jobs.worker_environment import WorkerEnvironment
     from pyflink_on_spark._spark.structured.slot import LevelPlan
 
 

@@ -15,7 +15,6 @@ from pyspark.sql import functions as F  # noqa: N812 - as everybody does
 from pyspark.sql.streaming import DataStreamWriter, StreamingQuery
 from pyspark.sql.streaming.stateful_processor import StatefulProcessor
 
-from pyflink_on_spark._cluster.transport.result_channel import Channel
 from pyflink_on_spark._compat.errors import (
     EnvironmentSetupError,
     JobCancelledError,
@@ -27,8 +26,8 @@ from pyflink_on_spark._runtime.checkpoints.checkpoint_files import Folder, folde
 from pyflink_on_spark._runtime.elements.bundle import MIN_TIMESTAMP
 from pyflink_on_spark._runtime.task.operator_chain import with_key_groups
 from pyflink_on_spark._spark.jobs.running_job import description_of
-from pyflink_on_spark._spark.jobs.stage_function import WorkerEnvironment
 from pyflink_on_spark._spark.jobs.stateful_job import StatefulJob
+from pyflink_on_spark._spark.jobs.worker_environment import WorkerEnvironment
 from pyflink_on_spark._spark.session.java_home import gist
 from pyflink_on_spark._spark.session.spark_defaults import (
     BUNDLE_SETTINGS,
@@ -73,25 +72,6 @@ class QueryStopped(RuntimeError):
         super().__init__("the query was stopped in Spark")
 
 
-class Desk:
-    """Gives channels that no process connects to: the driver puts in what micro-batches bring."""
-
-    address = None
-
-    def open_channel(
-        self, name: str, callback: Callable[[list[Any]], None] | None = None, capacity: int = 64
-    ) -> Channel:
-        """Open a channel; for the arguments see ``ResultServer``."""
-        return Channel(name, callback, capacity)
-
-    def release(self, channel: Channel) -> None:
-        """Close a channel."""
-        channel.close()
-
-    def forget(self, channel: Channel) -> None:
-        """Do nothing: what waits in the channel can still be read."""
-
-
 class QueryJob(StatefulJob):
     """A job whose subtasks are groups of a streaming query, and whose state is in Spark's store.
 
@@ -100,7 +80,7 @@ class QueryJob(StatefulJob):
     """
 
     def __init__(self, job: Job) -> None:
-        super().__init__(job, lambda *_: Desk())  # type: ignore[arg-type]
+        super().__init__(job)
         self._settings = CheckpointSettings.of(job.settings.configuration)
         self._commits = QueryCommits.of(job, self._clock)
         self._delivered: dict[str, int] = {}

@@ -17,7 +17,7 @@ from pyflink_on_spark._runtime.contract.plan import OperatorPlan, source_meaning
 from pyflink_on_spark._runtime.contract.state_meaning import Meanings
 from pyflink_on_spark._runtime.elements.clock import SystemClock
 from pyflink_on_spark._runtime.user_code import install_classes
-from pyflink_on_spark._spark.jobs.stage_function import WorkerEnvironment
+from pyflink_on_spark._spark.jobs.worker_environment import WorkerEnvironment
 from pyflink_on_spark._spark.structured.batches import (
     CONTROL,
     Batches,

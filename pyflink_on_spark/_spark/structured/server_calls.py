@@ -11,7 +11,7 @@ import cloudpickle
 from pyspark.sql.datasource import DataSource
 from pyspark.sql.types import StructType
 
-from pyflink_on_spark._spark.jobs.stage_function import WorkerEnvironment
+from pyflink_on_spark._spark.jobs.worker_environment import WorkerEnvironment
 from pyflink_on_spark._spark.structured.slow_start import once_started
 
 _NAME, _CALL, _RESULT = "pyflink-on-spark-call", "call", "result"

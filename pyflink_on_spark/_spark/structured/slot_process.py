@@ -14,7 +14,7 @@ from pyflink_on_spark._runtime.checkpoints.checkpoint_files import folder
 from pyflink_on_spark._runtime.diagnosis import SubtaskFailure
 from pyflink_on_spark._runtime.task.exchange_writer import ChannelRow
 from pyflink_on_spark._runtime.user_code import install_classes
-from pyflink_on_spark._spark.jobs.stage_function import FAILURE_BEGINS, FAILURE_ENDS
+from pyflink_on_spark._spark.jobs.worker_environment import FAILURE_BEGINS, FAILURE_ENDS
 from pyflink_on_spark._spark.structured.batches import CONTROL, RUN, over
 from pyflink_on_spark._spark.structured.levels import TICK
 from pyflink_on_spark._spark.structured.pace import Bell
@@ -23,7 +23,7 @@ from pyflink_on_spark._spark.structured.state_log import StateLog
 from pyflink_on_spark._spark.structured.worker import Worker
 
 if TYPE_CHECKING:
-    from pyflink_on_spark._spark.jobs.stage_function import WorkerEnvironment
+    from pyflink_on_spark._spark.jobs.worker_environment import WorkerEnvironment
     from pyflink_on_spark._spark.structured.slot import LevelPlan, OutRow
 
 

@@ -19,13 +19,12 @@ from pyflink_on_spark._runtime.task.exchange_writer import ChannelRow
 from pyflink_on_spark._runtime.task.stage import DRIVER, START, StageRunner
 from pyflink_on_spark._runtime.user_code import install_classes
 from pyflink_on_spark._spark.jobs.batch_job import BatchJob
-from pyflink_on_spark._spark.jobs.stage_function import (
+from pyflink_on_spark._spark.jobs.worker_environment import (
     FAILURE_BEGINS,
     FAILURE_ENDS,
     WorkerEnvironment,
 )
 from pyflink_on_spark._spark.session.spark_defaults import BUNDLE_SETTINGS
-from pyflink_on_spark._spark.structured.query_job import Desk
 
 _SCHEMA = "subtask INT, channel INT, seq LONG, payload BINARY"
 _NAMES = ("subtask", "channel", "seq", "payload")
@@ -36,13 +35,7 @@ class FramesJob(BatchJob):
     """A job over bounded input on a classic Spark whose tasks open no sockets.
 
     What is printed or collected reaches the program when all of the job is done.
-
-    Args:
-        job: what to run.
     """
-
-    def __init__(self, job: Job) -> None:
-        super().__init__(job, lambda *_: Desk())  # type: ignore[arg-type]
 
     def _payloads(self, attempt: int) -> list[bytes]:
         session = self._session.newSession()

@@ -76,7 +76,7 @@ def _move(order: dict[str, Any]) -> None:
     changed = {name: text for name, text in environment.items() if os.environ.get(name) != text}
     os.environ.update(changed)
     if "pyspark" in sys.modules:  # prepared
-        from pyflink_on_spark._spark.jobs.stage_function import late_variables
+        from pyflink_on_spark._spark.jobs.worker_environment import late_variables
 
         late_variables.update(changed)
 

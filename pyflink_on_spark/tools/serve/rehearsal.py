@@ -10,7 +10,7 @@ from collections.abc import Iterable
 
 from pyflink_on_spark._job.job import Job, install_engine, installed_engine
 from pyflink_on_spark._spark.engine import SparkEngine
-from pyflink_on_spark._spark.jobs.streaming_job import StreamingJob
+from pyflink_on_spark._spark.hosts.streaming_job import StreamingJob
 from pyflink_on_spark.common import Configuration, Types, WatermarkStrategy
 from pyflink_on_spark.datastream import (
     KeyedProcessFunction,

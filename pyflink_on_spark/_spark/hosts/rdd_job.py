@@ -1,30 +1,24 @@
-"""The task of BATCH mode, and the environment of a worker."""
+"""A job with BATCH semantics as a chain of RDDs, whose tasks send results to the driver."""
 
 from __future__ import annotations
 
 import contextlib
-import gc
-import os
 import pickle
-import sys
-import threading
 import uuid
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, NoReturn
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
+from pyflink_on_spark._cluster.transport.handshake import NetworkSettings
 from pyflink_on_spark._cluster.transport.result_channel import (
     ChannelAddress,
     ChannelClosed,
     ChannelFailed,
+    ResultServer,
     Sender,
     connect,
 )
-from pyflink_on_spark._compat.import_hook import install, is_installed
-from pyflink_on_spark._job.checkpoints.commits import Commits, CommitTimeoutError
 from pyflink_on_spark._job.job import Job
-from pyflink_on_spark._options.own import COMMIT_TIMEOUT
-from pyflink_on_spark._runtime.contract.connector import Sink
 from pyflink_on_spark._runtime.contract.plan import StagePlan
 from pyflink_on_spark._runtime.diagnosis import (
     LOGS,
@@ -32,90 +26,50 @@ from pyflink_on_spark._runtime.diagnosis import (
     SubtaskFailure,
     install_function_log,
 )
-from pyflink_on_spark._runtime.elements.bundle import tune_garbage_collection
 from pyflink_on_spark._runtime.elements.clock import SystemClock
-from pyflink_on_spark._runtime.elements.immutability import deserialize
 from pyflink_on_spark._runtime.task.exchange_writer import ChannelRow
 from pyflink_on_spark._runtime.task.stage import DRIVER, START, StageRunner
-from pyflink_on_spark._runtime.user_code import in_use, install_classes
+from pyflink_on_spark._runtime.user_code import install_classes
+from pyflink_on_spark._spark.jobs.batch_job import PREPARED, BatchJob
+from pyflink_on_spark._spark.jobs.running_job import channel_names, driver_channel
+from pyflink_on_spark._spark.jobs.worker_environment import (
+    FAILURE_BEGINS,
+    FAILURE_ENDS,
+    WorkerEnvironment,
+)
 from pyflink_on_spark._spark.session.dependencies import ShippedDependencies
 
 if TYPE_CHECKING:
     from pyspark import RDD, SparkContext
+    from pyspark.sql import SparkSession
 
-
-PREPARED = "prepared"
-"""The name of the channel through which tasks say what they have prepared."""
+GivesServer = Callable[["SparkSession", tuple[int, ...]], ResultServer]
 Row = tuple[tuple[int, int, int], Any]
 """A row between two stages: its subtask, its place on the channel and the channel; its payload."""
-FAILURE_BEGINS, FAILURE_ENDS = "\u2063<subtask failure>", "</subtask failure>\u2063"
-late_variables: dict[str, str] = {}
-"""Environment variables that the driver got after Spark had begun; workers do not inherit them."""
-_frozen_with = 0  # so many modules were loaded when objects were frozen
 
 
-class PreparedCommits:
-    """Collects what tasks have prepared, and ends with a commit or an abort.
-
-    Tasks say it at once, since what they return is lost if another task fails.
+class RddJob(BatchJob):
+    """A job over bounded input, as a chain of RDDs.
 
     Args:
-        sinks: the job's sinks by number.
-        configuration: of the job; it may limit how long a commit takes.
-        note: takes the commit that is awaited, and None at its end.
+        job: what to run.
+        server: gives what tasks send results to, on one of some ports.
     """
 
-    def __init__(
-        self,
-        sinks: Mapping[int, Sink],
-        configuration: Mapping[str, str],
-        note: Callable[[str | None], None] | None = None,
-    ) -> None:
-        limit = COMMIT_TIMEOUT.read(configuration) / 1000
-        self._commits = Commits(sinks, limit, of_checkpoints=False, note=note)
-        self._told: set[bytes] = set()
-        self._aborted = False
-        self._lock = threading.Lock()
+    def __init__(self, job: Job, server: GivesServer) -> None:
+        super().__init__(job)
+        self._ports = NetworkSettings.of(job.settings.configuration).driver_ports
+        self._get_server = server
 
-    def add(self, payloads: Iterable[bytes]) -> None:
-        """Note the committables of tasks; after an abort they are removed at once."""
-        with self._lock:
-            self._told.update(payloads)
-            if self._aborted:
-                self._throw_away()
+    def _desk(self) -> ResultServer:
+        self._server = self._get_server(self._session, self._ports)
+        return self._server
 
-    def commit(self, payloads: Iterable[bytes]) -> None:
-        """Make visible what the tasks of the job returned; what others prepared is thrown away.
-
-        Raises:
-            CommitTimeoutError: a sink has not committed in time. It may still do so, hence what
-                the tasks returned stays.
-        """
-        wanted = list(payloads)
-        with self._lock:
-            self._commits.checkpoint_complete(_unsealed(wanted), 0, final=True)
-            try:
-                self._commits.commit()
-            except CommitTimeoutError:
-                self._told.difference_update(wanted)
-                raise
-            self._told.difference_update(wanted)
-            self._throw_away()
-
-    def abort(self) -> None:
-        """Throw everything away."""
-        with self._lock:
-            self._aborted = True
-            self._throw_away()
-
-    def _throw_away(self) -> None:
-        told, self._told = self._told, set()
-        self._commits.abort(thing for payload in told for thing in deserialize(payload))
-
-
-def _unsealed(payloads: Iterable[bytes]) -> Iterator[tuple[int, object]]:
-    for payload in payloads:
-        yield from deserialize(payload)
+    def _payloads(self, attempt: int) -> list[bytes]:
+        context, address = self._session.sparkContext, self._server.address
+        rows = run_stages(context, self._job, address, attempt, self._dependencies).collect()
+        assert all(subtask_id == DRIVER for (subtask_id, _, _), _ in rows)
+        return [payload for _, payload in rows]
 
 
 @dataclass(frozen=True)
@@ -260,16 +214,6 @@ def run_stages(
     return rows
 
 
-def channel_names(job: Job) -> Iterable[str]:
-    """Return the names of the channels through which a job's subtasks send to the driver."""
-    return [*job.printers, *([job.collected] if job.collected else [])]
-
-
-def driver_channel(job: Job, name: str) -> str:
-    """Return the name that a job's channel has in the driver, where other jobs have theirs."""
-    return f"{job.settings.job_id}/{name}"
-
-
 def _exchanged(rows: RDD[Row], stage: StagePlan) -> RDD[Row]:
     """Bring each subtask's rows into a partition of their own, in the order of their channels."""
     first = min(vertex.first_subtask_id for vertex in stage.vertices)
@@ -278,71 +222,3 @@ def _exchanged(rows: RDD[Row], stage: StagePlan) -> RDD[Row]:
 
 def _subtasks_of(stage: StagePlan) -> int:
     return sum(vertex.parallelism for vertex in stage.vertices)
-
-
-def freeze_modules() -> None:
-    """Take the objects that live already out of Python's search for cycles.
-
-    PySpark's workers collect garbage after each task. So what lives when a task begins are mostly
-    modules, which need no search.
-    """
-    global _frozen_with  # noqa: PLW0603 - of the process
-    if len(sys.modules) > _frozen_with:
-        gc.freeze()
-        _frozen_with = len(sys.modules)
-
-
-@contextlib.contextmanager
-def refused_exit() -> Iterator[None]:
-    """Let ``os._exit`` raise SystemExit, so that the job's error says who called it.
-
-    Processes that a function forks end as they want.
-    """
-    leave, worker = os._exit, os.getpid()
-
-    def refuse(status: int) -> NoReturn:
-        if os.getpid() == worker:
-            raise SystemExit(f"os._exit({status}) was called, which would end the worker process")
-        leave(status)
-
-    os._exit = refuse
-    try:
-        yield
-    finally:
-        os._exit = leave
-
-
-@dataclass(frozen=True)
-class WorkerEnvironment:
-    """The environment of a job's functions; travels inside a task.
-
-    Args:
-        sys_path: where the driver finds modules.
-        aliased: whether ``pyflink`` is this package in the driver.
-        dependencies: what the job takes along.
-        variables: environment variables that workers do not inherit.
-    """
-
-    sys_path: tuple[str, ...]
-    aliased: bool
-    dependencies: ShippedDependencies
-    variables: Mapping[str, str] = field(default_factory=dict)
-
-    @classmethod
-    def of_driver(cls, dependencies: ShippedDependencies) -> WorkerEnvironment:
-        """Return the environment of this process, for its workers."""
-        return cls(tuple(sys.path), is_installed(), dependencies, dict(late_variables))
-
-    @contextlib.contextmanager
-    def active(self) -> Iterator[None]:
-        """Set up the environment, and undo afterwards as much as possible."""
-        tune_garbage_collection()
-        freeze_modules()
-        os.environ.update(self.variables)
-        for folder in self.sys_path:
-            if folder not in sys.path:
-                sys.path.append(folder)
-        if self.aliased:
-            install()
-        with in_use(self.dependencies.here()), refused_exit():
-            yield

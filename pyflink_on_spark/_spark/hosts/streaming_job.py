@@ -23,7 +23,8 @@ from pyflink_on_spark._cluster.transport.handshake import (
     NetworkSettings,
     connect,
 )
-from pyflink_on_spark._compat.errors import CheckpointError, JobCancelledError
+from pyflink_on_spark._cluster.transport.result_channel import ResultServer
+from pyflink_on_spark._compat.errors import CheckpointError, JobCancelledError, JobExecutionError
 from pyflink_on_spark._job.checkpoints.coordinator import CheckpointCoordinator
 from pyflink_on_spark._job.job import Job
 from pyflink_on_spark._job.restarts import (
@@ -33,13 +34,15 @@ from pyflink_on_spark._job.restarts import (
 )
 from pyflink_on_spark._runtime.task.operator_chain import with_key_groups
 from pyflink_on_spark._runtime.task.stacks import Samples
-from pyflink_on_spark._spark.jobs.running_job import GivesServer, description_of, job_error
-from pyflink_on_spark._spark.jobs.stage_function import (
-    WorkerEnvironment,
+from pyflink_on_spark._spark.hosts.rdd_job import GivesServer
+from pyflink_on_spark._spark.jobs.running_job import (
     channel_names,
+    description_of,
     driver_channel,
+    lost_worker,
 )
 from pyflink_on_spark._spark.jobs.stateful_job import StatefulJob
+from pyflink_on_spark._spark.jobs.worker_environment import WorkerEnvironment
 from pyflink_on_spark._spark.session.session import why_gone
 from pyflink_on_spark._spark.session.spark_defaults import scratch_subfolder
 from pyflink_on_spark._spark.session.task_slots import driver_endpoint, has_room, hosts_for
@@ -57,13 +60,15 @@ class StreamingJob(StatefulJob):
 
     Args:
         job: what to run.
-        server: gives what workers send results to.
+        server: gives what hosts send results to, on one of some ports.
     """
 
     _runs_at_once = False
 
     def __init__(self, job: Job, server: GivesServer) -> None:
-        super().__init__(job, server)
+        super().__init__(job)
+        self._get_server = server
+        self._network = NetworkSettings.of(job.settings.configuration)
         self._hosts = 0
         self._number = 0
         self._pool: HostPool | None = None
@@ -81,6 +86,16 @@ class StreamingJob(StatefulJob):
         counts = self._coordinator.key_groups
         self._job = replace(self._job, stages=with_key_groups(self._job.stages, counts))
         super().start()
+
+    def _desk(self) -> ResultServer:
+        self._server = self._get_server(self._session, self._network.driver_ports)
+        return self._server
+
+    def _told(self, error: BaseException) -> JobExecutionError:
+        if isinstance(error, HostLost):
+            text = lost_worker(self._job.name, self._task_names())
+            return JobExecutionError(f"{text} ({error})")
+        return super()._told(error)
 
     def trigger_checkpoint(self) -> str:
         """Write a checkpoint of a running job now; return its number.
@@ -181,7 +196,7 @@ class _Attempt:
             failed = False
         except BaseException as error:  # noqa: BLE001 - the reason is raised
             reason = self._reason(error)
-            self._control.failed(job_error(self._job.name, reason))
+            self._control.failed(self._owner._told(reason))
             raise reason from None
         finally:
             self._end(failed)
