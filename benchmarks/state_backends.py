@@ -1,9 +1,10 @@
 """Keyed state of one subtask: access, checkpoints whole and of changes, and restoring.
 
-    python -m benchmarks.state_backends [--keys 100000] [--changed 0.01]
+    python -m benchmarks.state_backends [--keys 100000] [--changed 0.01] [--dicts]
 
 Runs in this process, without Spark: what is measured is what a host does for one subtask, in
-processor time.
+processor time. With --dicts only access is measured, with fewer and with all keys, beside a dict
+by hand: what both lose with more keys are misses of the processor's caches.
 """
 
 from __future__ import annotations
@@ -121,13 +122,45 @@ def measure(name: str, keys: int, changed: float, memory: int | None) -> None:
     print(f"  peak memory of the process so far: {peak} MB")
 
 
+def update_dict(counts: dict[int, tuple[int, str]], keys: Any) -> None:
+    """Do by hand what ``update`` does."""
+    for key in keys:
+        count, name = counts.get(key) or (0, f"user {key}")
+        counts[key] = count + 1, name
+
+
+def beside_dicts(keys: int) -> None:
+    """Print the rates of access in random order, with fewer and with all keys."""
+    for count in (keys // 1000, keys // 100, keys // 10, keys):
+        order = random.Random(1).sample(range(count), count)
+        print(f"in memory, {count:,} keys, in random order")
+        backend, counts = new_backend(None), dict[int, tuple[int, str]]()
+        update(backend, order)
+        update_dict(counts, order)
+        order.reverse()
+        rounds = max(1, 1_000_000 // count)
+        for name, access in (
+            ("state", lambda order=order, backend=backend: update(backend, order)),
+            ("a dict", lambda order=order, counts=counts: update_dict(counts, order)),
+        ):
+            timed(
+                f"read and update each key of {name}",
+                rounds * count,
+                lambda access=access, rounds=rounds: [access() for _ in range(rounds)],  # type: ignore[misc]
+            )
+
+
 def main(arguments: list[str]) -> None:
     """Run."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--keys", type=int, default=100_000)
     parser.add_argument("--changed", type=float, default=0.01, help="share of the keys (0 to 1)")
     parser.add_argument("--memory", type=int, default=64, help="of state on disk, in MB")
+    parser.add_argument("--dicts", action="store_true", help="access, beside a dict by hand")
     given = parser.parse_args(arguments)
+    if given.dicts:
+        beside_dicts(given.keys)
+        return
     measure("on disk", given.keys, given.changed, given.memory * 1024 * 1024)
     measure("in memory", given.keys, given.changed, None)
 
