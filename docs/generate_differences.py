@@ -51,7 +51,7 @@ the docstring, then run `python docs/generate_differences.py`.
   that text with `toString()`, `getMessage()` and `printStackTrace()`; it is not a Java object.
 - Errors that are detected before a job starts are Python's own, where PyFlink raises a
   `Py4JJavaError`: `FileNotFoundError` for a missing file, `ValueError` or `TypeError` for a wrong
-  argument.
+  argument. `from_descriptor` refuses a connector that is not there; PyFlink does when it is used.
 - An error in the `close` of a function of `pyflink.datastream.functions` does not fail the job, as
   in PyFlink, and is logged with its traceback. All other functions are closed; PyFlink skips those
   that follow in the same worker. Write important data in `process_element` or a sink. An error in
@@ -108,6 +108,8 @@ the docstring, then run `python docs/generate_differences.py`.
   `pipeline.auto-watermark-interval`, as in PyFlink. After 10,000 watermarks there are at least 64
   rows for each further one, so that watermarks do not cost more than rows.
 - **Late rows** of an OVER that nobody uses are dropped, too: Flink's planner leaves the OVER out.
+  An interval join of a table with itself reads rows of the first side before those of the second.
+  A late row of the first can then be joined, which Flink drops.
 - **`numLateRecordsDropped`** counts each late row. In Flink the local phase of a window without
   keys adds up rows before it looks for late ones, and such rows count as one.
 - **Views** are resolved when they are created: they read the same table after its name has

@@ -362,8 +362,8 @@ class FlinkKinesisConsumer(SourceFunction):
         clicks = env.add_source(FlinkKinesisConsumer("clicks", SimpleStringSchema(), properties))
 
     On Spark: needs boto3: ``pip install 'pyflink_on_spark[kinesis]'``. The timestamp of a record is
-    its time of arrival. Watermarks of single shards and watermark trackers are not supported:
-    assign watermarks after the source.
+    its time of arrival. Watermarks of single shards, and trackers of them, need an assigner that is
+    a Java object in PyFlink, too: assign watermarks after the source.
     """
 
     def __init__(
@@ -416,8 +416,8 @@ class FlinkKinesisConsumer(SourceFunction):
             if told is not None:
                 raise_unsupported(
                     f"FlinkKinesisConsumer.set_{setter}({setter})",
-                    kind=Gap.NOT_YET,
-                    reason="there are no watermarks of single shards",
+                    kind=Gap.NEVER,
+                    reason="watermarks of single shards come from an assigner of Java",
                     instead="Use assign_timestamps_and_watermarks() after the source.",
                 )
         return StreamsSource(self._config)

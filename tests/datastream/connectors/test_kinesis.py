@@ -66,7 +66,7 @@ class TestConsumer:
         env = StreamExecutionEnvironment.get_execution_environment()
         tracker = WatermarkTracker.job_manager_watermark_tracker("name")
         consumer = FlinkKinesisConsumer("a", SimpleStringSchema(), REGION)
-        with pytest.raises(UnsupportedFlinkFeature, match=r"set_watermark_tracker.*not yet"):
+        with pytest.raises(UnsupportedFlinkFeature, match=r"set_watermark_tracker.*never"):
             env.add_source(consumer.set_watermark_tracker(tracker))
 
 
