@@ -15,8 +15,7 @@ import time
 from dataclasses import replace
 
 from pyflink_on_spark._job.display import Progress
-from pyflink_on_spark._operate.metrics.reporters import Families
-from pyflink_on_spark._operate.metrics.samples import samples_of
+from pyflink_on_spark._operate.metrics import Families, samples_of
 from pyflink_on_spark._operate.server.job_registry import JobRegistry
 from pyflink_on_spark._operate.server.rest.routing import Request
 from pyflink_on_spark._operate.view.jobs import OperatedJob

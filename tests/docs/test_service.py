@@ -127,7 +127,7 @@ def test_the_alerts_name_metrics_that_exist():
     assert told == set(re.findall(r"\b[A-Z]\w+[a-z][A-Z]?\w*\b", "".join(
         line.split("|")[1] for line in table.splitlines() if line.startswith("| ")
     ))) - {"alert"}  # fmt: skip
-    samples = (ROOT / "pyflink_on_spark/_operate/metrics/samples.py").read_text()
+    samples = (ROOT / "pyflink_on_spark/_operate/metrics.py").read_text()
     for rule in rules:
         assert set(rule) <= {"alert", "expr", "for", "labels", "annotations"}
         (metric,) = re.findall(

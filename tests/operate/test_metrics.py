@@ -16,9 +16,13 @@ from prometheus_client import CollectorRegistry, generate_latest
 from prometheus_client.parser import text_string_to_metric_families
 
 from pyflink_on_spark._compat.errors import EnvironmentSetupError, UnsupportedFlinkFeature
-from pyflink_on_spark._operate.metrics import reporters
-from pyflink_on_spark._operate.metrics.reporters import Reporters
-from pyflink_on_spark._operate.metrics.samples import ReporterSettings, reporters_of, samples_of
+from pyflink_on_spark._operate import metrics
+from pyflink_on_spark._operate.metrics import (
+    Reporters,
+    ReporterSettings,
+    reporters_of,
+    samples_of,
+)
 from pyflink_on_spark._operate.view.jobs import OperatedJob, OperatedJobs, tasks_of
 from pyflink_on_spark._operate.view.server_record import port_range
 from pyflink_on_spark._runtime.metrics import Measurement, MetricReport
@@ -171,7 +175,7 @@ def free_port():
 def test_prometheus_reads_the_page(operated):
     port = free_port()
     settings = ReporterSettings("mine", "prometheus", 10, {"port": str(port)})
-    reporters.serve(settings, lambda: samples_of(operated))
+    metrics.serve(settings, lambda: samples_of(operated))
     with urllib.request.urlopen(f"http://localhost:{port}/metrics") as answer:
         families = {f.name: f for f in text_string_to_metric_families(answer.read().decode())}
     family = families["flink_taskmanager_job_task_numRecordsIn"]
@@ -189,7 +193,7 @@ def test_a_port_that_is_taken():
         port = taken.getsockname()[1]
         settings = ReporterSettings("mine", "prometheus", 10, {"port": f"{port}"})
         with pytest.raises(EnvironmentSetupError, match=f"no free port in {port}: set {KEY}.port"):
-            reporters.serve(settings, list)
+            metrics.serve(settings, list)
 
 
 @pytest.mark.parametrize(
@@ -207,7 +211,7 @@ def test_what_is_no_port(text):
 
 def test_the_log(operated, caplog):
     caplog.set_level(logging.INFO, "pyflink_on_spark.metrics")
-    reporters.log_all(lambda: samples_of(operated))
+    metrics.log_all(lambda: samples_of(operated))
     (told,) = caplog.messages
     host, name = socket.gethostname(), operated.job.name
     assert f"\n{host}.jobmanager.{name}.lastCheckpointSize: 123\n" in told
@@ -227,16 +231,16 @@ def test_one_metric_of_a_user_does_not_hide_the_others(operated, caplog, monkeyp
     jobs.add(operated)
     all_of_them = Reporters(jobs)
     registry = CollectorRegistry()
-    registry.register(reporters.Families(all_of_them.collect))
+    registry.register(metrics.Families(all_of_them.collect))
     page = generate_latest(registry).decode()
     assert "_mine_seen" in page
     assert "_user___seen" in page
     assert "_large" not in page
-    sent = b"\n".join(reporters.datagrams(all_of_them.collect()))
+    sent = b"\n".join(metrics.datagrams(all_of_them.collect()))
     assert b".count.1.mine.seen:4|g" in sent
     assert b".user.?.seen:1|g" in sent
     caplog.set_level(logging.INFO, "pyflink_on_spark.metrics")
-    reporters.log_all(all_of_them.collect)
+    metrics.log_all(all_of_them.collect)
     assert "\nx.jobmanager" not in caplog.text
     assert "large: a number of 1329 bits" in caplog.text
 
@@ -247,14 +251,14 @@ def test_statsd(operated):
         server.settimeout(10)
         options = {"host": "127.0.0.1", "port": str(server.getsockname()[1])}
         settings = ReporterSettings("mine", "StatsD", 10, options)
-        reporters.statsd(settings, lambda: samples_of(operated))()
+        metrics.statsd(settings, lambda: samples_of(operated))()
         told = server.recv(65_536).decode()
     assert ".lastCheckpointSize:123|g" in told
     assert "ExternalPath" not in told
 
 
 def test_long_reports_are_cut_between_lines(operated):
-    parts = list(reporters.datagrams(list(samples_of(operated)) * 20))
+    parts = list(metrics.datagrams(list(samples_of(operated)) * 20))
     assert len(parts) > 1
     assert all(len(part) < 1_500 for part in parts)
     assert all(line.endswith(b"|g") for part in parts for line in part.split(b"\n"))
@@ -266,11 +270,11 @@ def test_the_push_gateway(operated, monkeypatch):
     options = {"hostUrl": "http://gateway:9091", "jobName": "mine", "groupingKey": "a=b;c=d"}
     options["randomJobNameSuffix"] = "false"
     settings = ReporterSettings("mine", "push gateway", 10, options)
-    reporters.push(settings, lambda: samples_of(operated))()
+    metrics.push(settings, lambda: samples_of(operated))()
     ((url, job, _, grouping),) = pushed
     assert (url, job, grouping) == ("http://gateway:9091", "mine", {"a": "b", "c": "d"})
     with pytest.raises(ValueError, match="hostUrl"):
-        reporters.push(ReporterSettings("mine", "push gateway", 10), list)
+        metrics.push(ReporterSettings("mine", "push gateway", 10), list)
 
 
 @pytest.fixture
@@ -298,20 +302,20 @@ def collector():
 
 
 def test_opentelemetry(operated, collector):
-    messages = pytest.importorskip("reporters.proto.collector.metrics.v1.metrics_service_pb2")
+    messages = pytest.importorskip("opentelemetry.proto.collector.metrics.v1.metrics_service_pb2")
     url, received = collector
     options = {"exporter.endpoint": url, "exporter.protocol": "http", "service.name": "mine"}
     settings = ReporterSettings("mine", "OpenTelemetry", 10, options)
-    reporters.otlp(settings, lambda: samples_of(operated))()
+    metrics.otlp(settings, lambda: samples_of(operated))()
     (resource,) = messages.ExportMetricsServiceRequest.FromString(received[0]).resource_metrics
     assert {a.key: a.value.string_value for a in resource.resource.attributes} == {
         "service.name": "mine"
     }
-    metrics = {metric.name: metric for metric in resource.scope_metrics[0].metrics}
-    points = metrics["flink.taskmanager.job.task.numRecordsIn"].gauge.data_points
+    sent = {metric.name: metric for metric in resource.scope_metrics[0].metrics}
+    points = sent["flink.taskmanager.job.task.numRecordsIn"].gauge.data_points
     assert sorted(point.as_int for point in points) == [30, 40, 70]
     assert "job_name" in {attribute.key for attribute in points[0].attributes}
-    assert metrics["flink.jobmanager.job.lastCheckpointSize"].gauge.data_points[0].as_int == 123
+    assert sent["flink.jobmanager.job.lastCheckpointSize"].gauge.data_points[0].as_int == 123
 
 
 @pytest.mark.parametrize(
@@ -323,14 +327,14 @@ def test_opentelemetry(operated, collector):
 )
 def test_options_of_opentelemetry(options, told):
     with pytest.raises(ValueError, match=told):
-        reporters.otlp(ReporterSettings("mine", "OpenTelemetry", 10, options), list)
+        metrics.otlp(ReporterSettings("mine", "OpenTelemetry", 10, options), list)
 
 
 def test_a_library_that_is_missing(monkeypatch):
-    monkeypatch.setitem(sys.modules, "reporters.exporter.otlp.proto.grpc.metric_exporter", None)
+    monkeypatch.setitem(sys.modules, "opentelemetry.exporter.otlp.proto.grpc.metric_exporter", None)
     settings = ReporterSettings("mine", "OpenTelemetry", 10, {"exporter.endpoint": "x"})
     with pytest.raises(EnvironmentSetupError, match=r"\[opentelemetry-grpc\]"):
-        reporters.otlp(settings, list)
+        metrics.otlp(settings, list)
 
 
 def test_reporters_of_a_configuration():
@@ -369,7 +373,7 @@ def test_a_reporter_without_a_factory():
 def test_each_reporter_starts_once_and_collects_of_jobs_that_run(driver, start, caplog):
     reporters = Reporters(driver.jobs)
     configuration = {
-        f"{KEY}.factory.class": f"{FACTORY}reporters.PrometheusReporterFactory",
+        f"{KEY}.factory.class": f"{FACTORY}prometheus.PrometheusReporterFactory",
         f"{KEY}.port": str(free_port()),
     }
     reporters.start(configuration)

@@ -19,7 +19,7 @@ from pyflink_on_spark._job.job import (
     Job,
     JobListener,
 )
-from pyflink_on_spark._operate.metrics.reporters import Reporters
+from pyflink_on_spark._operate.metrics import Reporters
 from pyflink_on_spark._operate.server.network import NetworkServer
 from pyflink_on_spark._operate.server.rest.checkpoints import CheckpointsRoutes
 from pyflink_on_spark._operate.server.rest.control import ControlRoutes, Operations

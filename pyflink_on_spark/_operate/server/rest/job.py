@@ -10,7 +10,7 @@ from typing import Any
 
 from pyflink_on_spark._compat.errors import CheckpointError
 from pyflink_on_spark._job.job import FailureRecord, Job
-from pyflink_on_spark._operate.metrics.samples import records_out
+from pyflink_on_spark._operate.metrics import records_out
 from pyflink_on_spark._operate.server.rest.overview import task_counts, task_state
 from pyflink_on_spark._operate.server.rest.routing import (
     CONFLICT,

@@ -8,7 +8,7 @@ from collections import defaultdict
 from collections.abc import Mapping
 from typing import Any
 
-from pyflink_on_spark._operate.metrics.samples import (
+from pyflink_on_spark._operate.metrics import (
     OPERATOR,
     TASK,
     Sample,

@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-from pyflink_on_spark._operate.metrics.samples import time_shares, user_metrics
+from pyflink_on_spark._operate.metrics import time_shares, user_metrics
 from pyflink_on_spark._operate.server.rest.overview import task_counts, task_state
 from pyflink_on_spark._operate.server.rest.routing import (
     BAD_REQUEST,

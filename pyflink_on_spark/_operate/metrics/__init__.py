@@ -1,1 +1,0 @@
-"""Flink's metrics of the jobs of this process, and the reporters that pass them on."""
