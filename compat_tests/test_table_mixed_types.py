@@ -1,7 +1,7 @@
 """Numbers of different types side by side: their common type, and the value in that type.
 
-SQL gives operators the type of the first of FLOAT and DOUBLE; functions and the Table API take
-DOUBLE. Numbers of different DECIMAL types are compared, looked up and joined by their values.
+SQL gives operators and `=` the type of the first of FLOAT and DOUBLE; functions and the Table API
+take DOUBLE. Numbers of different DECIMAL types are compared, looked up and joined by their values.
 """
 
 from __future__ import annotations
@@ -33,6 +33,16 @@ FLOATS = [
     ("IFNULL(f, d)", 0.10000000149011612),
     ("LEAST(d, f)", 0.10000000149011612),
     ("NULLIF(f, d)", 0.1),
+    ("f = CAST(0.1 AS DOUBLE)", True),
+    ("CAST(0.1 AS DOUBLE) = f", False),
+    ("f = 1e-1", True),
+    ("f = 0.1", False),
+    ("f <> d / 2", False),
+    ("d / 2 <> f", True),
+    ("f >= 1e-1 AND f <= 1e-1", False),
+    ("f IS NOT DISTINCT FROM d / 2", False),
+    ("NULLIF(f, d / 2)", None),
+    ("CASE f WHEN d / 2 THEN 1 ELSE 0 END", 1),
     ("CAST(d AS DECIMAL(10, 4)) * f * d", 0.004000000059604645),
     ("f * CAST(d AS DECIMAL(10, 4))", 0.020000000298023225),
     ("f * 1e0", 0.1),
@@ -49,6 +59,10 @@ FLOAT_QUERIES = [
     ("SELECT d FROM t UNION ALL SELECT f FROM t", [0.10000000149011612, 0.2]),
     ("SELECT r FROM (VALUES (CAST(0.1 AS FLOAT)), (CAST(0.2 AS DOUBLE))) AS v(r)", [0.1, 0.2]),
     ("SELECT SUM(f * d) FROM t", [0.020000001]),
+    ("SELECT s.d FROM t JOIN t AS s ON t.f = s.d / 2", [0.2]),
+    ("SELECT s.d FROM t JOIN t AS s ON s.d / 2 = t.f", []),
+    ("SELECT d FROM t WHERE f IN (SELECT d / 2 FROM t)", [0.2]),
+    ("SELECT d FROM t WHERE d / 2 IN (SELECT f FROM t)", []),
 ]
 API = [
     (lambda c: c.f * c.d, 0.020000001415610313),

@@ -170,8 +170,9 @@ these defects are in `compat_tests/`, marked `pyflink_bug`, and in the lists of 
 - `SUM` over `union_all` of a `FLOAT` and a `DOUBLE` column of the Table API adds in `DOUBLE`, which
   both engines declare. PyFlink adds in `FLOAT`.
 - `IN` compares whole values. Flink first shortens the texts, bytes and numbers of the list to
-  the type of a literal on the left: `'a' IN (s || 'x')` is TRUE there if `s` is `'a'`. If the list
-  has columns, it shortens its numbers to the type of a column, too: `1 IN (1.5, i)` is TRUE.
+  the type of what is on the left: `'a' IN (s || 'x')` is TRUE there if `s` is `'a'`, and so is
+  `n IN (65537, 3)` if `n` is the `SMALLINT` 1. If the list has columns, it shortens its numbers to
+  the type of a column, too: `1 IN (1.5, i)` is TRUE.
 - `IF`, `ARRAY` and `MAP` take arrays and rows whose elements have different types. PyFlink cannot
   generate code for their conversion.
 

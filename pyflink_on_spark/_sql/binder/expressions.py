@@ -479,6 +479,8 @@ class ExpressionBinder:
             raise _no_place_for_aggregates(node)
         if not isinstance(function, ScalarFunction):
             not_yet(f"the function {node.name}", node.span, "Use another function.")
+        if node.span is not None and node.name in _EQUALITIES:
+            args = equal_numbers(args)
         return invoke(function, args, node.symbols, node.span)
 
     def _joined_texts(self, node: syntax.Call) -> Typed:
@@ -532,6 +534,14 @@ class ExpressionBinder:
         return self.bind(equal)
 
 
+def equal_numbers(args: Sequence[Typed]) -> list[Typed]:
+    """Return operands of an equality; as in Flink's SQL, a DOUBLE after a FLOAT becomes a FLOAT."""
+    one, two = args
+    if one.type.root is Root.FLOAT and two.type.root is Root.DOUBLE:
+        two = convert(two, logical.FLOAT.with_nullable(two.type.nullable))
+    return [one, two]
+
+
 def _merged(node: syntax.Call, args: list[Typed]) -> list[Typed]:
     """Return the arguments of a call of the Table API as its resolver leaves them to Calcite."""
     if node.name in _MERGED_FROM:
@@ -562,6 +572,7 @@ def _is_arithmetic_of_table_api(node: syntax.Call) -> bool:
 _COMPUTED_AS_IN_SQL = frozenset({
     "+", "-", "*", "/", "UNARY -", "ABS", "ROUND", "TRUNCATE", "FLOOR", "CEIL",
 })  # fmt: skip
+_EQUALITIES = frozenset({"=", "<>", "NULLIF"})
 _MERGED_FROM = {"ARRAY": (0, 1), "MAP": (0, 2), "IF": (1, 1)}
 """The functions whose arguments the Table API merges: from which on, and every how many."""
 

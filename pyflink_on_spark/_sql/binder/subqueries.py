@@ -5,7 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from pyflink_on_spark._sql.binder.expressions import Scope, all_of, invoke, unique_names
+from pyflink_on_spark._sql.binder.expressions import (
+    Scope,
+    all_of,
+    equal_numbers,
+    invoke,
+    unique_names,
+)
 from pyflink_on_spark._sql.binder.projections import project
 from pyflink_on_spark._sql.binder.relations import distinct, filtered, join
 from pyflink_on_spark._sql.binder.tables import has_one_row
@@ -300,7 +306,7 @@ def semi_join(
             raise invalid("Values passed to IN operator must have compatible types", part.span)
         for operand, value in zip(operands, found.values):
             other = _joined(value, width)
-            condition = invoke(functions["="], [operand, other], span=part.span)
+            condition = invoke(functions["="], equal_numbers([operand, other]), span=part.span)
             if anti:
                 for side in (operand, other):
                     if side.type.nullable:
@@ -372,7 +378,8 @@ def with_membership(
     values = distinct(found)
     width = len(node.schema)
     kind = values.schema.types[0]
-    condition = invoke(functions["="], [operand, InputRef(kind, width)], span=part.span)
+    both = equal_numbers([operand, InputRef(kind, width)])
+    condition = invoke(functions["="], both, span=part.span)
     node, partner = _left_joined(node, values, condition, 0)
     return node, _membership(operand, [rows, known], partner, part)
 
@@ -445,7 +452,8 @@ def with_correlated_membership(
     schema = Schema((*keys.names, "$value"), (*keys.types, kind))
     values = distinct(Project(schema, found.node, (*keys.own, value)))
     place = len(joined.schema)
-    equal = invoke(functions["="], [operand, InputRef(kind, place + len(keys.own))], span=part.span)
+    both = equal_numbers([operand, InputRef(kind, place + len(keys.own))])
+    equal = invoke(functions["="], both, span=part.span)
     condition = all_of([*keys.conditions(place), equal])
     joined, partner = _left_joined(joined, values, condition, len(keys.own))
     return joined, _membership(operand, counts, partner, part)
