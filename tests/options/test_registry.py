@@ -58,7 +58,7 @@ def test_no_key_is_declared_twice():
 def test_each_module_of_options_is_in_the_registry():
     files = {path.stem for path in REGISTRY.glob("*.py")}
     options = {module.__name__.rpartition(".")[2] for module in MODULES}
-    rest = {"__init__", "option", "option_text", "registry", "secrets"}
+    rest = {"__init__", "option", "registry", "secrets"}
     assert files == options | rest
     assert all(list(declared(module)) for module in MODULES)
 
