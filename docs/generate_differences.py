@@ -244,6 +244,8 @@ these defects are in `compat_tests/`, marked `pyflink_bug`, and in the lists of 
   makes a Top-N of them, which has.
 - A query inside of a query may use columns two levels around it also after `IN`, and an `ON` of
   `LEFT JOIN LATERAL` what the query selects of the row before. PyFlink's planner fails there.
+- `ON a.f IS NOT DISTINCT FROM b.d` joins a `FLOAT` and a `DOUBLE`, too. PyFlink's planner fails
+  there over streams: `Equality join predicate on incompatible types`.
 - `INTERSECT ALL` compares all columns. PyFlink may leave out those that nothing after it uses.
 
 ## MATCH_RECOGNIZE
