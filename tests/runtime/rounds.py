@@ -17,7 +17,7 @@ from pyflink_on_spark._runtime.elements.bundle import Bundle
 from pyflink_on_spark._runtime.elements.immutability import deserialize
 from pyflink_on_spark._runtime.metrics import METRICS
 from pyflink_on_spark._runtime.state.disk import DiskSettings, StateSettings
-from pyflink_on_spark._runtime.task.exchange_writer import ChannelRow, EventBatch
+from pyflink_on_spark._runtime.task.exchange_writer import AlignedBarriers, ChannelRow, EventBatch
 from pyflink_on_spark._runtime.task.schedule import RunQueueEntry, Schedule
 from pyflink_on_spark._runtime.task.subtask import NEVER, Subtask
 from pyflink_on_spark.common import Configuration
@@ -161,17 +161,24 @@ class AnyOrder(Schedule):
         return unit
 
     def _mix(self, unit: RunQueueEntry) -> None:
-        """Let channels overtake each other."""
+        """Let channels overtake each other, but not a barrier that is of several of them."""
         channels: dict[int, deque[ChannelRow]] = {}
-        for row in unit.rows.take(NEVER):
+        for row in list(unit.rows.take(NEVER)):
+            if isinstance(row.payload, AlignedBarriers):
+                self._put_mixed(unit, channels)
+                unit.rows.separate(row, unit.time)
+                continue
             for each in _one_by_one(row):
                 channels.setdefault(each.channel, deque()).append(each)
+        self._put_mixed(unit, channels)
+        unit.time = NEVER  # all of it has arrived
+
+    def _put_mixed(self, unit: RunQueueEntry, channels: dict[int, deque[ChannelRow]]) -> None:
         while channels:
             channel = self._random.choice(list(channels))
             unit.rows.add(channels[channel].popleft(), unit.time)
             if not channels[channel]:
                 del channels[channel]
-        unit.time = NEVER  # all of it has arrived
 
 
 def _one_by_one(row: ChannelRow) -> list[ChannelRow]:
