@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 from pyflink_on_spark._compat.errors import PyFlinkOnSparkError
 from pyflink_on_spark._compat.optional_package import optional_package
 from pyflink_on_spark._connectors.formats.file_format import locating
-from pyflink_on_spark._connectors.formats.row_types import check_written
+from pyflink_on_spark._connectors.formats.written_types import check_written
 from pyflink_on_spark._connectors.reachability import Reachability
 from pyflink_on_spark._runtime.contract.connector import Sink, SinkWriter, Source, SourceReader
 from pyflink_on_spark._runtime.elements.bundle import BUNDLE_SIZE, Bundle

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import pyarrow as pa
-
 from pyflink_on_spark._runtime.coders import DataInput
 
 _IDENTIFIER = b"\xff\x06\x00\x00sNaPpY"
@@ -37,6 +35,8 @@ def _chunk(data: DataInput) -> list[bytes]:
     if kind == _PLAIN:
         return [content[_CHECKSUM:]]
     if kind == _COMPRESSED:
+        import pyarrow as pa
+
         block = DataInput(content[_CHECKSUM:], data.where)
         size = block.varying()
         if size > _MOST:

@@ -15,8 +15,6 @@ from contextlib import AbstractContextManager
 from functools import partial
 from typing import Any, BinaryIO
 
-import pyarrow as pa
-
 from pyflink_on_spark._compat.errors import EnvironmentSetupError
 from pyflink_on_spark._filesystem.local_files import open_input
 from pyflink_on_spark._options.own import MAX_RECORD_SIZE
@@ -213,6 +211,8 @@ def _by_pieces(new: Callable[[], Any]) -> Callable[[bytes], Iterator[int]]:
 
 
 def _zstd(block: bytes) -> Iterator[int]:
+    import pyarrow as pa
+
     with pa.CompressedInputStream(pa.BufferReader(block), "zstd") as stream:
         while piece := stream.read(_PIECE):
             yield len(piece)

@@ -23,24 +23,16 @@ from pyflink_on_spark.common.data_types import (
     RowType,
     TimestampType,
 )
-from pyflink_on_spark.common.serialization import (
-    ByteArraySchema,
-    SerializationSchema,
-    SimpleStringSchema,
-)
 from pyflink_on_spark.common.time import Instant
 from pyflink_on_spark.common.typeinfo import (
     BasicType,
     BasicTypeInfo,
-    ExternalTypeInfo,
     LocalTimeTypeInfo,
     MapTypeInfo,
     ObjectArrayTypeInfo,
     PrimitiveArrayTypeInfo,
     RowTypeInfo,
     TypeInformation,
-    Types,
-    wrapped_type_of,
 )
 from pyflink_on_spark.common.types import Row, RowKind
 
@@ -48,7 +40,6 @@ _TIME = LocalTimeTypeInfo.TimeType
 WHOLE_NUMBERS = frozenset(
     (BasicType.BYTE, BasicType.SHORT, BasicType.INT, BasicType.LONG, BasicType.BIG_INT)
 )
-_BYTES = Types.PRIMITIVE_ARRAY(Types.BYTE())
 Columns = Callable[[pa.Schema, list[Any]], pa.RecordBatch]
 """Makes a batch of a schema and of rows."""
 Convert = Callable[[Any], Any]
@@ -179,33 +170,6 @@ def refuse_field(type_info: object, format_name: str) -> NoReturn:
         reason="the format has no such type here",
         instead="Declare it as a STRING, and convert it in a map().",
     )
-
-
-def check_written(schema: SerializationSchema, type_info: TypeInformation | None) -> None:
-    """Check that a schema can write a stream.
-
-    In PyFlink a schema gets an element in the form of the stream's type in the JVM. An element of a
-    stream without a declared type consists of pickled bytes there, which no schema can write.
-
-    Args:
-        schema: the serialization schema.
-        type_info: the type of the stream.
-
-    Raises:
-        TypeError: the schema writes elements of another type.
-    """
-    found = wrapped_type_of(type_info) if isinstance(type_info, ExternalTypeInfo) else type_info
-    if isinstance(schema, SimpleStringSchema):
-        fits, wanted = found == Types.STRING(), "Types.STRING()"
-    elif isinstance(schema, ByteArraySchema):
-        fits, wanted = found == _BYTES, "Types.PRIMITIVE_ARRAY(Types.BYTE())"
-    else:
-        fits, wanted = isinstance(found, RowTypeInfo), "Types.ROW([...])"
-    if not fits:
-        raise TypeError(
-            f"{type(schema).__name__} writes a stream of {wanted}, and this one is of {type_info}: "
-            f"declare its type where it is made, for example .map(..., output_type={wanted})"
-        )
 
 
 @contextlib.contextmanager

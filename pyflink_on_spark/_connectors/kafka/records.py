@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
-from pyflink_on_spark._connectors.formats.row_types import check_written
+from pyflink_on_spark._connectors.formats.written_types import check_written
 from pyflink_on_spark._runtime.contract.connector import LargeCommittable, unpack
 from pyflink_on_spark._runtime.user_code import UserFunction
 

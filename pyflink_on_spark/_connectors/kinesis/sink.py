@@ -10,7 +10,7 @@ from collections import deque
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
-from pyflink_on_spark._connectors.formats.row_types import check_written
+from pyflink_on_spark._connectors.formats.written_types import check_written
 from pyflink_on_spark._connectors.kinesis.client import (
     PATIENCE,
     KinesisError,
