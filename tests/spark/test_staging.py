@@ -143,7 +143,7 @@ class Restarting(RunningJob):
     """A job whose attempts are those of a test."""
 
     def __init__(self, job, attempt):
-        super().__init__(job, lambda _: None)
+        super().__init__(job)
         self._attempt = attempt
 
     cancel = trigger_savepoint = stop_with_savepoint = None
