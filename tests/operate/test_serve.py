@@ -395,7 +395,10 @@ def test_a_list_of_processes_shows_no_argument(home, script):
     drivers = Drivers()
     started = drivers._start([sys.executable], [], None, None)
     line = subprocess.run(
-        ["ps", "-o", "args=", "-p", str(started.pid)], capture_output=True, text=True, check=True
+        ["ps", "-ww", "-o", "args=", "-p", str(started.pid)],
+        capture_output=True,
+        text=True,
+        check=True,
     ).stdout
     assert "-m pyflink_on_spark.tools.serve.driver" in line
     started.dismiss()
