@@ -80,6 +80,7 @@ def pytest_configure(config: pytest.Config) -> None:
         from pyflink_on_spark._spark.session import spark_defaults
 
         spark_defaults.command_line["spark.remote"] = "local[2]"
+        os.environ["SPARK_TESTING"] = "1"  # the server takes a port that is free: tests run with -n
     if engine == "query":
         from pyflink_on_spark._job.job import install_engine
         from tests.structured.in_process import QueryEngine, Trouble

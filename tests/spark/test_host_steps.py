@@ -90,11 +90,15 @@ class Attempt:
 
 @pytest.fixture
 def in_threads(monkeypatch):
-    """Let a host without a driver end its thread, and what is collected go nowhere."""
+    """Let a host without a driver end its thread, and what is collected go nowhere.
+
+    One that learnt of its driver's end after the test would end this process.
+    """
     monkeypatch.setattr(host_module, "_leave", lambda code: None)
-    listen = Host._listen
+    listen, listening = Host._listen, []
 
     def listen_and_end(host):
+        listening.append(threading.current_thread())
         listen(host)
         host._orders.put((0, "close", True))
         host._data.wake()
@@ -102,6 +106,10 @@ def in_threads(monkeypatch):
     monkeypatch.setattr(Host, "_listen", listen_and_end)
     nowhere = lambda host, subtask: lambda channel: lambda things: None  # noqa: E731
     monkeypatch.setattr(DriverChannels, "of_subtask", nowhere)
+    yield
+    for thread in listening:
+        thread.join(30)
+        assert not thread.is_alive()
 
 
 @pytest.mark.usefixtures("in_threads")
