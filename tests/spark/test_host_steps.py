@@ -29,7 +29,7 @@ from tests.job.crash_points import FAULTS_OF_HOSTS, STEPS_OF_HOSTS, excluded_in_
 from tests.runtime.rounds import CutSource, job_of
 
 QUICK = NetworkSettings(heartbeat_interval=0.1, heartbeat_timeout=20.0)
-IMPATIENT = NetworkSettings(heartbeat_interval=0.05, heartbeat_timeout=0.3)
+IMPATIENT = NetworkSettings(heartbeat_interval=0.05, heartbeat_timeout=1.5)
 
 
 class Killed(BaseException):
