@@ -17,6 +17,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from pyflink_on_spark._runtime.checkpoints.checkpoint import complete, read_states
@@ -140,13 +141,13 @@ def beside_dicts(keys: int) -> None:
         order.reverse()
         rounds = max(1, 1_000_000 // count)
         for name, access in (
-            ("state", lambda order=order, backend=backend: update(backend, order)),
-            ("a dict", lambda order=order, counts=counts: update_dict(counts, order)),
+            ("state", partial(update, backend)),
+            ("a dict", partial(update_dict, counts)),
         ):
             timed(
                 f"read and update each key of {name}",
                 rounds * count,
-                lambda access=access, rounds=rounds: [access() for _ in range(rounds)],  # type: ignore[misc]
+                partial(access, order * rounds),
             )
 
 
