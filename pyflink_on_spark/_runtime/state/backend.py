@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Iterator
+from functools import cached_property
 from itertools import chain, islice
 from typing import Any, TypeVar
 
@@ -26,6 +27,7 @@ from pyflink_on_spark._runtime.state.keyed_state import (
     ListState,
     NoKeyYetError,
     ReducingState,
+    StateTable,
     ValueState,
 )
 from pyflink_on_spark._runtime.state.map_state import MapState
@@ -39,7 +41,7 @@ from pyflink_on_spark._runtime.state.snapshot import (
     StateMeta,
     Timer,
 )
-from pyflink_on_spark._runtime.state.time_to_live import StateTable, TimeToLive, set_stamped
+from pyflink_on_spark._runtime.state.time_to_live import TimeToLive
 from pyflink_on_spark._runtime.state.timers import Timers
 
 S = TypeVar("S", bound=KeyedState)
@@ -117,15 +119,23 @@ class KeyedStateBackend:
         self._restored: dict[str, StateMeta] = {}
         self.converted = converted
         self._disk = disk
-        self.timers = Timers(clock, track_changes)
         self._clock = clock
-        self._key_groups = KeyGroups(max_parallelism, key_type)
+        self._max_parallelism, self._key_type = max_parallelism, key_type
         self._track = track_changes
         self._tables: dict[str, StateTable] = {}
         self._states: dict[str, Any] = {}
         self._types: dict[str, str] = {}
         self.checked_per_record: list[Expiring] = []
         """The states that look for expired entries whenever a record comes."""
+
+    @cached_property
+    def timers(self) -> Timers:
+        """The timers of the keys; made for an operator that asks for them."""
+        return Timers(self._clock, self._track)
+
+    @cached_property
+    def _key_groups(self) -> KeyGroups:
+        return KeyGroups(self._max_parallelism, self._key_type)
 
     def value_state(self, descriptor: object) -> ValueState:
         """Return the state that a ValueStateDescriptor describes."""
@@ -220,7 +230,7 @@ class KeyedStateBackend:
                 ``map``, each of its values.
         """
         table = self.table(name, kind)
-        set_stamped(table, bool(time_to_live), self._clock.now())
+        table.set_stamped(bool(time_to_live), self._clock.now())
         return KeyedRows(table, TimeToLive(time_to_live, self._clock) if time_to_live else None)
 
     def observed(self, pairs: Iterator[object]) -> Iterator[Any]:
@@ -399,7 +409,7 @@ class KeyedStateBackend:
     def _new_state(self, descriptor: Any, state: type[KeyedState], table: StateTable) -> object:
         config = getattr(descriptor, "_ttl_config", None)
         expires = config is not None and config.is_enabled()
-        set_stamped(table, expires, self._clock.now() if expires else 0)
+        table.set_stamped(expires, self._clock.now() if expires else 0)
         made: Any = _EXPIRING[state.kind] if expires else state
         made = made(self, table, *state.arguments(descriptor))
         made.declare(descriptor.get_name(), getattr(descriptor, "type_info", None), self.converted)

@@ -15,7 +15,7 @@ from weakref import ref
 
 from pyflink_on_spark._options.own import REFUSE
 from pyflink_on_spark._runtime.elements.immutability import Key, deserialize, serialize
-from pyflink_on_spark._runtime.state.time_to_live import Place, StateTable
+from pyflink_on_spark._runtime.state.keyed_state import Place, StateTable
 
 _SMALLEST_GENERATION = 128
 _FIRST_GENERATION = 250

@@ -19,8 +19,7 @@ from pyflink_on_spark._runtime.state.map_state import MapState
 from pyflink_on_spark._runtime.state.time_to_live import Stamps, Sweep, TimeToLive, stamps_of
 
 if TYPE_CHECKING:
-    from pyflink_on_spark._runtime.state.keyed_state import KeyedState
-    from pyflink_on_spark._runtime.state.time_to_live import StateTable
+    from pyflink_on_spark._runtime.state.keyed_state import KeyedState, StateTable
 
     Base = KeyedState
 else:

@@ -1,4 +1,4 @@
-"""The kinds of state of a key: values, lists, reduced and aggregated values, of declared types.
+"""The tables with the entries of states, and the kinds of state that have a declared type.
 
 PyFlink writes a state through its type when a bundle ends, and reads the result back once its cache
 has evicted the value. What has another type fails then; what only looks different from what comes
@@ -8,13 +8,14 @@ it always stays as it is, unless the cache is turned off, and it fails when it i
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterable, Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from pyflink_on_spark._compat.own_frames import compiled_file
 from pyflink_on_spark._runtime.elements.immutability import deserialize, serialize
-from pyflink_on_spark._runtime.state.time_to_live import StateTable, Sweep, TimeToLive, stamps_of
+from pyflink_on_spark._runtime.state.time_to_live import Sweep, TimeToLive, stamps_of
 from pyflink_on_spark._runtime.types.codec import ConversionError
 from pyflink_on_spark._runtime.types.converters import codec_of, one_by_one
 from pyflink_on_spark._runtime.types.fitting import named_in, stored_test
@@ -32,7 +33,138 @@ if TYPE_CHECKING:
 
 Coercion = Callable[[Any], Any]
 """Takes a value, returns what is kept of it; raises if it does not have the declared type."""
+Place = tuple[Hashable, Any]
+"""A namespace and a key."""
 _FILE = compiled_file("state type")
+
+
+class StateTable:
+    """The entries of one state of one operator.
+
+    ``current`` is the dict of the namespace in use. ``changed`` has the keys of the entries that
+    changed since the last checkpoint, by namespace, or is None if changes are not tracked. The dict
+    and the changed keys of the namespace None are always the same objects, so that a loop may keep
+    references.
+
+    Args:
+        kind: as a descriptor's ``_kind``, for example ``value``.
+        track: whether to note which entries change.
+    """
+
+    __slots__ = ("changed", "current", "kind", "namespace", "namespaces", "stamped")
+
+    def __init__(self, kind: str, track: bool) -> None:
+        self.kind = kind
+        self.stamped: bool | None = None
+        self.current: dict[Any, Any] = {}
+        self.namespace: Hashable = None
+        self.namespaces: dict[Hashable, dict[Any, Any]] = {None: self.current}
+        self.changed: defaultdict[Hashable, set[Any]] | None = None
+        if track:
+            self.changed = defaultdict(set)
+            self.changed[None] = set()
+
+    def set_stamped(self, stamped: bool, now: int) -> None:
+        """Make the entries what a state with (or without) a time to live expects.
+
+        Args:
+            stamped: whether the state has a time to live.
+            now: the stamp that entries from before a restart get (ms).
+        """
+        if self.stamped is not None and self.stamped != stamped:
+            stamps = stamps_of(self.kind)
+            for namespace, key in self.places():
+                entry = self.get(namespace, key)
+                converted = stamps.stamped(entry, now) if stamped else stamps.unstamped(entry)
+                self.put(namespace, key, converted)
+                if self.changed is not None:
+                    self.changed[namespace].add(key)
+        self.stamped = stamped
+
+    def use(self, namespace: Hashable) -> None:
+        """Make a namespace the one in use."""
+        if namespace == self.namespace:
+            return
+        if not self.current and self.namespace is not None:
+            del self.namespaces[self.namespace]
+        self.namespace = namespace
+        self.current = self.namespaces.setdefault(namespace, {})
+
+    def all_entries(self) -> Iterator[tuple[Hashable, dict[object, object]]]:
+        """Yield namespaces and entries by key; none of it for changing, and nothing may change."""
+        yield from self.namespaces.items()
+
+    def count(self) -> int:
+        """Return how many entries there are."""
+        return sum(map(len, self.namespaces.values()))
+
+    def size(self) -> int:
+        """Return how many entries there are in memory."""
+        return self.count()
+
+    def places(self) -> Iterator[Place]:
+        """Yield the place of each entry there is now; entries may change meanwhile."""
+        for namespace, table in list(self.namespaces.items()):
+            for key in list(table):
+                yield namespace, key
+
+    def entries(self) -> Iterator[tuple[Hashable, Any, Any]]:
+        """Yield namespace, key and value of each entry; entries may change meanwhile.
+
+        A value may be as it was a moment ago.
+        """
+        for namespace, key in self.places():
+            entry = self.get(namespace, key)
+            if entry is not None:
+                yield namespace, key, entry
+
+    def changes(self) -> Iterator[tuple[Hashable, Any, Any]]:
+        """Yield the entries that changed: namespace, key, and the value; None if it is gone."""
+        for namespace, keys in (self.changed or {}).items():
+            for key in keys:
+                yield namespace, key, self.get(namespace, key)
+
+    def change_count(self) -> int:
+        """Return how many entries changed."""
+        return sum(map(len, (self.changed or {}).values()))
+
+    def forget_changes(self) -> None:
+        """Let ``changes`` yield later changes only."""
+        changed = self.changed
+        if changed is not None:
+            kept = changed[None]
+            kept.clear()
+            changed.clear()
+            changed[None] = kept
+
+    def get(self, namespace: Hashable, key: Any) -> Any:
+        """Return an entry of any namespace, or None."""
+        table = self.namespaces.get(namespace)
+        return None if table is None else table.get(key)
+
+    def put(self, namespace: Hashable, key: object, value: object) -> None:
+        """Set an entry of any namespace; this is not noted as a change."""
+        self.namespaces.setdefault(namespace, {})[key] = value
+
+    def put_all(self, namespace: Hashable, entries: dict[object, object]) -> None:
+        """Set entries of any namespace; this is not noted as a change."""
+        self.namespaces.setdefault(namespace, {}).update(entries)
+
+    def remove(self, namespace: Hashable, key: object) -> None:
+        """Remove an entry of any namespace, if it is there; this is not noted as a change."""
+        table = self.namespaces.get(namespace)
+        if table is None:
+            return
+        table.pop(key, None)
+        if not table and namespace != self.namespace and namespace is not None:
+            del self.namespaces[namespace]
+
+    def drop_key(self, key: object) -> None:
+        """Remove a key's entries in all namespaces."""
+        for namespace in [space for space, table in self.namespaces.items() if key in table]:
+            self.remove(namespace, key)
+            if self.changed is not None:
+                self.changed[namespace].add(key)
 
 
 class NoKeyYetError(RuntimeError):

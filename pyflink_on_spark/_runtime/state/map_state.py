@@ -11,12 +11,12 @@ from pyflink_on_spark._runtime.state.keyed_state import (
     Coercion,
     KeyedState,
     NoKeyYetError,
+    StateTable,
     entry_coercions,
 )
 
 if TYPE_CHECKING:
     from pyflink_on_spark._runtime.state.backend import KeyedStateBackend
-    from pyflink_on_spark._runtime.state.time_to_live import StateTable
     from pyflink_on_spark.common.typeinfo import TypeInformation
 
 _log = logging.getLogger(__name__)

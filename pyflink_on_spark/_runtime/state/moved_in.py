@@ -12,7 +12,7 @@ from typing import Any
 
 from pyflink_on_spark._compat.errors import CheckpointError
 from pyflink_on_spark._runtime.coders import DataInput, Load, Read, load, reader_of
-from pyflink_on_spark._runtime.state.time_to_live import StateTable
+from pyflink_on_spark._runtime.state.keyed_state import StateTable
 from pyflink_on_spark._runtime.state.timers import Timers
 from pyflink_on_spark.common.typeinfo import ListTypeInfo, MapTypeInfo, key_type_of, value_type_of
 

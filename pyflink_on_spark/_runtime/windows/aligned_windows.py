@@ -14,7 +14,7 @@ from pyflink_on_spark._runtime.elements.bundle import MAX_WATERMARK, MIN_TIMESTA
 
 if TYPE_CHECKING:
     from pyflink_on_spark._runtime.operators.function_loop import LoopCode
-    from pyflink_on_spark._runtime.state.time_to_live import StateTable
+    from pyflink_on_spark._runtime.state.keyed_state import StateTable
     from pyflink_on_spark._runtime.windows.general_windows import Entries, WindowContents
     from pyflink_on_spark._runtime.windows.operation import WindowGrid, WindowOperation
 

@@ -16,7 +16,7 @@ from pyflink_on_spark._runtime.checkpoints.state_file import (
     stored_records,
 )
 from pyflink_on_spark._runtime.state.disk import DiskStore
-from pyflink_on_spark._runtime.state.time_to_live import StateTable
+from pyflink_on_spark._runtime.state.keyed_state import StateTable
 
 
 class WaitingCopy:
