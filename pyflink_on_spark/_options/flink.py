@@ -27,22 +27,17 @@ _BUFFERS = recorded(
 )
 _SPARK_SORTS = recorded("Spark sorts and exchanges the rows of a batch job")
 
-
-def check_parallelism(parallelism: int) -> None:
-    """Raise ValueError unless a parallelism is positive, or -1 for the default."""
-    if parallelism < 1 and parallelism != -1:
-        raise ValueError(
-            "Parallelism must be at least one, or ExecutionConfig.PARALLELISM_DEFAULT "
-            "(use system default)."
-        )
-
-
 RUNTIME_MODE = choice("execution.runtime-mode", (STREAMING, BATCH, AUTOMATIC), STREAMING)
 PARALLELISM = integer(
     "parallelism.default",
     -1,
     effect=works("-1 is the number of cores of the driver's machine"),
-    check=check_parallelism,
+    check=at_least(
+        1,
+        "Parallelism must be at least one, or ExecutionConfig.PARALLELISM_DEFAULT "
+        "(use system default).",
+        unset=-1,
+    ),
 )
 
 BUFFER_TIMEOUT = duration(

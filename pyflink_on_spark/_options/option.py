@@ -580,11 +580,17 @@ def _only(kind: type[T]) -> Callable[[Any], T]:
     return store
 
 
-def at_least(least: int, message: str) -> Callable[[int | None], None]:
-    """Return a check that raises ValueError with a message for smaller values."""
+def at_least(least: int, message: str, unset: int | None = None) -> Callable[[int | None], None]:
+    """Return a check that raises ValueError with a message for smaller values.
+
+    Args:
+        least: the smallest value that the check accepts.
+        message: of the error.
+        unset: a smaller value that stands for none.
+    """
 
     def check(value: int | None) -> None:
-        if value is not None and value < least:
+        if value is not None and value < least and value != unset:
             raise ValueError(message)
 
     return check
