@@ -143,7 +143,10 @@ class CheckpointCoordinator:
             home = folder(f"{settings.directory}/{job_id}", settings.configuration)
         self._signer = signer_of(settings.configuration)
         self._retained = RetainedCheckpoints(home, settings.retained, settings.incremental)
-        self._ownership = Ownership(job_id, home, clock, program or this_program())
+        self._ownership: Ownership | None = None
+        """None for a job that nobody can continue: it has no checkpoints but in memory."""
+        if home is not None or settings.restore is not None:
+            self._ownership = Ownership(job_id, home, clock, program or this_program())
         self._has_savepoint = False
         self._unacknowledged = False
         self._writer = CheckpointWriter(
@@ -230,8 +233,10 @@ class CheckpointCoordinator:
             keep: whether the folder stays; if not, what is in it goes along with the orders.
         """
         metadata = read_metadata(place)
+        ownership = self._ownership
+        assert ownership is not None  # since there is a checkpoint to restore
         if not metadata.savepoint:
-            self._ownership.look(place)
+            ownership.look(place)
         verify(place, metadata)
         committables = read_committables(place, metadata)
         state = read_states(place, metadata)
@@ -253,7 +258,7 @@ class CheckpointCoordinator:
         self._commits.checkpoint_complete(committables, self._number, final=True, resumed=True)
         step("restore: the checkpoint is read")
         if not metadata.savepoint:
-            self._ownership.take_over(place)
+            ownership.take_over(place)
             step("restore: the checkpoint is taken over")
 
     def attempt_begins(self) -> None:
@@ -399,13 +404,13 @@ class CheckpointCoordinator:
 
     def abort(self, prepared: Iterable[tuple[int, object]]) -> None:
         """Discard the committables of a failed attempt, if no checkpoint has them."""
-        if not self._unacknowledged and not self.over and not self._ownership.lost:
+        if not self._unacknowledged and not self.over and not self._lost:
             self._commits.abort(self._commits.named(prepared))
 
     def job_finished(self) -> None:
         """Remove the checkpoints of a job that has finished."""
         step("end: the checkpoints are not needed any more")
-        if self._ownership.lost:
+        if self._lost:
             return  # another run needs them
         self._retained.drop_all()
         step("end: the checkpoints are removed")
@@ -451,11 +456,17 @@ class CheckpointCoordinator:
         Raises:
             JobTakenOverError: one has.
         """
+        if self._ownership is None:
+            return
         try:
             self._ownership.confirm()
         except JobTakenOverError:
             self.over = True
             raise
+
+    @property
+    def _lost(self) -> bool:
+        return self._ownership is not None and self._ownership.lost
 
     def _confirm_complete(self, place: Folder) -> None:
         """Check that no other run has continued the job while the last checkpoint was written.
@@ -477,7 +488,7 @@ class CheckpointCoordinator:
 
     def _job_ended_early(self, kept: bool) -> None:
         step("early end: it is known what stays")
-        if self._ownership.lost:
+        if self._lost:
             return  # another run needs it
         if self.unfinished:
             if self._retained and self.restore is not None:
@@ -508,7 +519,8 @@ class CheckpointCoordinator:
             self._confirm_complete(place)
             self._retained.add(place, metadata)
             self._completed(place.uri, answers, final, metadata)
-            self._ownership.has_checkpoint()
+            if self._ownership is not None:
+                self._ownership.has_checkpoint()
             step("checkpoint: it is complete")
             self._confirm_ownership()
             self._retained.remove_older()
