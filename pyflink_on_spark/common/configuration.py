@@ -250,10 +250,11 @@ class OptionsView:
     def __init__(self, configuration: Configuration) -> None:
         self._configuration = configuration
 
-    def _check(self) -> None:
+    @classmethod
+    def _check(cls, configuration: Configuration) -> None:
         """Raise ValueError if an option that ``configure`` looks at has an impossible value."""
-        for option in self._checked:
-            self._read(option)
+        for option in cls._checked:
+            option.read(values_of(configuration))
 
     def _read(self, option: Option[Any]) -> Any:
         return option.read(values_of(self._configuration))

@@ -571,8 +571,8 @@ class StreamExecutionEnvironment(Checkpointing, Dependencies, Sources):
         """
         together = Configuration(self._configuration).add_all(configuration)
         check_own_keys(together.key_set())
-        ExecutionConfig(together)._check()
-        CheckpointConfig(together)._check()
+        ExecutionConfig._check(together)
+        CheckpointConfig._check(together)
         self._configuration.add_all(configuration)
 
     def close(self) -> None:

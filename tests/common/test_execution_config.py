@@ -279,9 +279,9 @@ def test_equality_is_that_of_the_configuration(config, configuration):
     ],
 )
 def test_options_can_be_checked_before_they_are_used(option):
-    ExecutionConfig(Configuration())._check()
+    ExecutionConfig._check(Configuration())
     with pytest.raises(ValueError, match=r"Could not parse value|Parallelism must be"):
-        ExecutionConfig(Configuration.from_dict(dict([option])))._check()
+        ExecutionConfig._check(Configuration.from_dict(dict([option])))
 
 
 def test_something_else_in_the_place_of_the_configuration():

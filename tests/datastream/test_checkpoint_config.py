@@ -30,9 +30,17 @@ def config(configuration):
     return CheckpointConfig(configuration)
 
 
-def with_options(**options):
+def configuration_with(**options):
     named = {f"execution.checkpointing.{k.replace('_', '-')}": v for k, v in options.items()}
-    return CheckpointConfig(Configuration.from_dict(named))
+    return Configuration.from_dict(named)
+
+
+def with_options(**options):
+    return CheckpointConfig(configuration_with(**options))
+
+
+def check(**options):
+    CheckpointConfig._check(configuration_with(**options))
 
 
 def test_defaults(config):
@@ -179,11 +187,11 @@ def test_options_out_of_bounds(options, get_it, message):
     with pytest.raises(ValueError, match=message):
         getattr(with_options(**options), get_it)()
     with pytest.raises(ValueError, match=message):
-        with_options(**options)._check()
+        check(**options)
 
 
 def test_good_options_pass_the_check():
-    with_options(interval="2 min", timeout="30s", mode="at_least_once")._check()
+    check(interval="2 min", timeout="30s", mode="at_least_once")
 
 
 def test_the_mode_counts_once_checkpoints_are_on(config, configuration):

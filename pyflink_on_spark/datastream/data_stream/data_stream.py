@@ -47,11 +47,11 @@ from pyflink_on_spark.common.typeinfo import (
     TypeInformation,
     Types,
 )
-from pyflink_on_spark.datastream._inner import flow_of
 from pyflink_on_spark.datastream.data_stream.flow import (
     Flow,
     add_operator,
     declared_type,
+    flow_of,
     user_function,
 )
 from pyflink_on_spark.datastream.data_stream.operator_settings import (

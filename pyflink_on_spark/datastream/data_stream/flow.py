@@ -52,6 +52,12 @@ class Flow:
         return tuple(replace(edge, port=port) for edge in self.edges)
 
 
+def flow_of(stream: Any) -> Flow:
+    """Return the flow that a stream stands for."""
+    flow: Flow = stream._flow
+    return flow
+
+
 def add_operator(
     environment: StreamExecutionEnvironment,
     name: str,

@@ -23,7 +23,6 @@ from pyflink_on_spark.common import DeserializationSchema, SerializationSchema, 
 from pyflink_on_spark.common.io import InputFormat
 from pyflink_on_spark.common.serialization import BulkWriterFactory
 from pyflink_on_spark.common.typeinfo import PickledBytesTypeInfo
-from pyflink_on_spark.datastream._inner import definition_of
 from pyflink_on_spark.datastream.connectors._arguments import argument, require
 from pyflink_on_spark.datastream.utils import ResultTypeQueryable
 
@@ -82,6 +81,11 @@ class AvroSchema:
         """
         path = argument(file_path, str, "parse_file(file_path)")
         return AvroSchema(Path(path).read_text(encoding="utf-8"))
+
+
+def definition_of(schema: AvroSchema) -> Any:
+    """The definition that a schema holds, as plain data."""
+    return schema._definition
 
 
 class GenericRecordAvroTypeInfo(PickledBytesTypeInfo):

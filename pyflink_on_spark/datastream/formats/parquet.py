@@ -14,10 +14,13 @@ from pyflink_on_spark._connectors.formats.parquet import (
 from pyflink_on_spark.common import Configuration
 from pyflink_on_spark.common.data_types import RowType
 from pyflink_on_spark.common.serialization import BulkWriterFactory, RowDataBulkWriterFactory
-from pyflink_on_spark.datastream._inner import definition_of
 from pyflink_on_spark.datastream.connectors._arguments import argument
 from pyflink_on_spark.datastream.connectors.file_system import BulkFormat, StreamFormat
-from pyflink_on_spark.datastream.formats.avro import AvroSchema, GenericRecordAvroTypeInfo
+from pyflink_on_spark.datastream.formats.avro import (
+    AvroSchema,
+    GenericRecordAvroTypeInfo,
+    definition_of,
+)
 
 __all__ = [
     "AvroParquetReaders",
