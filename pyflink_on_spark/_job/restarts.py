@@ -453,7 +453,10 @@ class SplitDistribution:
             for index, chain in enumerate(vertex.chains)
             if chain.source is not None and chain.source.asked
         ]
-        restored = restored_positions(restore, {c.source_id for *_, c in found}, configuration)
+        restored: dict[str, list[object]] = {}
+        if restore is not None:
+            sources = {chain.source_id for *_, chain in found}
+            restored = restored_positions(restore, sources, configuration)
         for vertex, index, chain in found:
             assert chain.source is not None
             enumerator = chain.source.enumerator(restored.get(chain.source_id))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pickle
 import sys
 from collections.abc import Callable, Iterable, Sequence
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Any, Protocol
 
 from pyflink_on_spark._runtime.elements.immutability import PLAIN_KEY_TYPES, Key, unwrap_key
@@ -222,7 +222,11 @@ class KeyGroups:
 
     def __init__(self, max_parallelism: int, key_type: object = None) -> None:
         self.count = max_parallelism
-        self._hash: KeyHash = UntypedKeyHash() if key_type is None else DeclaredKeyHash(key_type)
+        self._key_type = key_type
+
+    @cached_property
+    def _hash(self) -> KeyHash:
+        return UntypedKeyHash() if self._key_type is None else DeclaredKeyHash(self._key_type)
 
     def of(self, key: object) -> int:
         """Return the key group of a key, which is as the engine has it."""

@@ -390,18 +390,18 @@ def restored_states(
 
 
 def restored_positions(
-    restore: Restore | None,
+    restore: Restore,
     sources: Collection[str],
     configuration: Mapping[str, str],
 ) -> dict[str, list[object]]:
     """Return all that a checkpoint has of some sources, by their stable names.
 
     Args:
-        restore: the checkpoint; None for a fresh start.
+        restore: the checkpoint.
         sources: the stable names.
         configuration: says how to reach the folder.
     """
-    if restore is None or not sources:
+    if not sources:
         return {}
     whole, _ = _whole(restore, configuration)
     return {
