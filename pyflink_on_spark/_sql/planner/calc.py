@@ -55,11 +55,10 @@ from pyflink_on_spark._sql.planner.upsert_keys import (
 from pyflink_on_spark._sql.runtime.python_calls import (
     AsyncCalls,
     AsyncSettings,
-    FunctionBundle,
     VectorizedCall,
     VectorizedCalls,
 )
-from pyflink_on_spark._sql.runtime.rows import CalcOperator
+from pyflink_on_spark._sql.runtime.rows import CalcOperator, FunctionBundle
 from pyflink_on_spark._sql.syntax.queries import JoinKind
 
 

@@ -12,8 +12,12 @@ from pyflink_on_spark._runtime.state.timers import millisecond_from
 from pyflink_on_spark._sql.codegen.program import Program
 from pyflink_on_spark._sql.functions.python.aggregates import AggregateBinding
 from pyflink_on_spark._sql.plan.nodes import DELETE, INSERT, UPDATE_AFTER, UPDATE_BEFORE
-from pyflink_on_spark._sql.runtime.python_calls import FunctionBundle, KeyedBundlingOperator
-from pyflink_on_spark._sql.runtime.rows import KeyedProgramOperator, ProgramOperator
+from pyflink_on_spark._sql.runtime.rows import (
+    FunctionBundle,
+    KeyedBundlingOperator,
+    KeyedProgramOperator,
+    ProgramOperator,
+)
 
 if TYPE_CHECKING:
     from pyflink_on_spark._runtime.contract.operator import OperatorContext

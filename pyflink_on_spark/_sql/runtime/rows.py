@@ -1,15 +1,15 @@
-"""Operators that load programs and work row by row: records, watermarks, Calc, kinds of rows."""
+"""Operators that load programs, and work row by row or in bundles: watermarks, Calc, records."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import chain, islice, repeat
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any, overload
 
 from pyflink_on_spark._runtime.contract.operator import Operator
-from pyflink_on_spark._runtime.elements.bundle import BUNDLE_SIZE, MIN_TIMESTAMP
+from pyflink_on_spark._runtime.elements.bundle import BUNDLE_SIZE, MAX_WATERMARK, MIN_TIMESTAMP
 from pyflink_on_spark._runtime.elements.clock import WatermarkRhythm
 from pyflink_on_spark._runtime.operators.stateless import keyed_state_of
 from pyflink_on_spark._runtime.operators.timestamps import AssignTimestamps
@@ -237,6 +237,97 @@ class KeyedProgramOperator(ProgramOperator):
     def next_processing_time(self) -> int | None:
         """Return None: expired entries can wait for the next element."""
         return None
+
+
+@dataclass
+class FunctionBundle:
+    """The elements for which results are still to come.
+
+    Args:
+        size: how many elements complete it.
+        milliseconds: how long after its first element it is complete.
+    """
+
+    size: int
+    milliseconds: int
+    elements: list[Any] = field(default_factory=list)
+    begun: int = 0
+
+    def take(self) -> Iterator[object]:
+        """Return its elements, and begin the next bundle."""
+        elements, self.elements = self.elements, []
+        return iter(elements)
+
+
+class BundlingOperator(ProgramOperator):
+    """Lets elements wait until a bundle of them is complete, and processes it at once.
+
+    A bundle is complete at a barrier and at the end of the input as well. Watermarks between its
+    elements come before its results, which have no times.
+
+    Args:
+        bundle: how large bundles are.
+    """
+
+    def __init__(self, bundle: FunctionBundle | None) -> None:
+        self._bundle = bundle
+        self._now: Callable[[], int] = int
+
+    def process(self, elements: Iterator[object]) -> Iterator[Any]:
+        """Yield the results of the bundles that are complete."""
+        bundle = self._bundle
+        if bundle is None:
+            yield from self.process_bundle(elements)
+            return
+        while True:
+            part = list(islice(elements, bundle.size - len(bundle.elements)))
+            if not part:
+                return
+            if not bundle.elements:
+                bundle.begun = self._now()
+            bundle.elements += part
+            if len(bundle.elements) >= bundle.size:
+                yield from self.process_bundle(bundle.take())
+
+    def process_bundle(self, elements: Iterator[Any]) -> Iterator[Any]:
+        """Yield the results of some elements."""
+        raise NotImplementedError
+
+    def finish_bundle(self) -> Iterable[object]:
+        """Yield the results of the elements that wait."""
+        if self._bundle is None or not self._bundle.elements:
+            return ()
+        return self.process_bundle(self._bundle.take())
+
+    def advance_watermark(self, watermark: int) -> Iterable[Any]:
+        """Finish the bundle before the last watermark."""
+        return self.finish_bundle() if watermark == MAX_WATERMARK else ()
+
+    def advance_processing_time(self, now: int) -> Iterable[object]:
+        """Finish a bundle that has waited long enough."""
+        yield from super().advance_processing_time(now)
+        bundle = self._bundle
+        if bundle is None or now - bundle.begun < bundle.milliseconds:
+            return
+        yield from self.finish_bundle()
+
+    def next_processing_time(self) -> int | None:
+        """Return when the bundle has waited long enough."""
+        bundle = self._bundle
+        waits = bundle is not None and bundle.elements
+        return bundle.begun + bundle.milliseconds if bundle is not None and waits else None
+
+    def end_input(self) -> Iterable[Any]:
+        """Finish the bundle."""
+        return self.finish_bundle()
+
+    def prepare_barrier(self) -> Iterable[object]:
+        """Finish the bundle."""
+        return self.finish_bundle()
+
+
+class KeyedBundlingOperator(BundlingOperator, KeyedProgramOperator):
+    """Lets elements with keys wait until a bundle of them is complete."""
 
 
 class CalcOperator(Operator):
