@@ -47,7 +47,6 @@ from pyflink_on_spark._sql.binder.subqueries import (
     resolved,
     semi_join,
     single_value,
-    subqueries,
     with_correlated_existence,
     with_correlated_membership,
     with_correlated_value,
@@ -57,7 +56,6 @@ from pyflink_on_spark._sql.binder.subqueries import (
 )
 from pyflink_on_spark._sql.binder.windows import (
     GroupBinder,
-    over_calls,
     with_overs,
 )
 from pyflink_on_spark._sql.catalog import CatalogManager
@@ -97,6 +95,8 @@ from pyflink_on_spark._sql.syntax.expressions import (
     Quantifier,
     SortItem,
     Subquery,
+    over_calls,
+    subqueries,
 )
 from pyflink_on_spark._sql.types import logical
 from pyflink_on_spark._sql.types.coercion import least_restrictive

@@ -233,7 +233,7 @@ def _stored_schema(schema: ResolvedSchema, source: TableSource) -> Schema:
     """Return the physical columns and, after them, the metadata columns as the source has them."""
     physical = schema.physical
     metadata = schema.of_kind(ColumnKind.METADATA)
-    offered = source.metadata()
+    offered = source.metadata() if metadata else {}
     types = []
     for column in metadata:
         key = column.metadata_key or column.name

@@ -277,12 +277,6 @@ def is_correlated(expression: Typed) -> bool:
     return any(isinstance(part, OuterRef) for part in walk(expression))
 
 
-def subqueries(node: object) -> Iterator[syntax.Subquery]:
-    """Yield the queries in expressions."""
-    parts = syntax.parts_of(node, closed=(syntax.Subquery,))
-    return (part for part in parts if isinstance(part, syntax.Subquery))
-
-
 def semi_join(
     node: Node, operands: list[Typed], found: BoundSubquery, part: syntax.Subquery, *, anti: bool
 ) -> SemiJoin:

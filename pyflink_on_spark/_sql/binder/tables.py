@@ -205,7 +205,7 @@ def fitted(node: Node, target: Schema, name: str) -> Node:
         raise _mismatch(name, "Different number of columns.", node.schema, target)
     expressions: list[Typed] = []
     for index, (source, kind) in enumerate(zip(node.schema.types, target.types)):
-        if not can_insert(source, kind):
+        if not source.same_values(kind) and not can_insert(source, kind):
             column = f"'{target.names[index]}' at position {index + 1}"
             cause = f"Incompatible types for sink column {column}."
             raise _mismatch(name, cause, node.schema, target)

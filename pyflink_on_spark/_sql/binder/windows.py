@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations, product
 from typing import Any
@@ -251,12 +251,6 @@ def window_property(
         f"function '${kind}' in GROUP BY clause",
         node.span,
     )
-
-
-def over_calls(node: object) -> Iterator[syntax.OverCall]:
-    """Yield the functions over windows of rows that expressions use."""
-    parts = syntax.parts_of(node, closed=(syntax.OverCall, syntax.Subquery))
-    return (part for part in parts if isinstance(part, syntax.OverCall))
 
 
 class OverBinder:

@@ -11,7 +11,7 @@ from pyflink_on_spark._connectors.formats.java_parsing import to_single
 from pyflink_on_spark._sql.codegen.program import Limited, Limits
 from pyflink_on_spark._sql.errors import ValidationError
 from pyflink_on_spark._sql.plan.expressions import Conversion, InputRef
-from pyflink_on_spark._sql.plan.signatures import CallSite, Code
+from pyflink_on_spark._sql.plan.signatures import CallSite, Code, wrapped
 from pyflink_on_spark._sql.types import logical
 from pyflink_on_spark._sql.types.coercion import (
     LONG_DIGITS,
@@ -268,12 +268,6 @@ def _calling(function: Callable[..., object], *arguments: object) -> Code:
 
 def _template(text: str) -> Code:
     return lambda site: text.format(*site.for_template(text))
-
-
-def wrapped(source: str, root: Root) -> str:
-    """Return source for a whole number, cut to the bits of a type; the source is used once."""
-    half = 1 << (INTEGER_BITS[root] - 1)
-    return f"(({source}) + {half} & {2 * half - 1}) - {half}"
 
 
 def _to_integer(source: LogicalType, target: LogicalType, lenient: bool) -> Code | None:

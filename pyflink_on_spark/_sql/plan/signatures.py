@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from pyflink_on_spark._sql.plan.expressions import Constant, Typed
-from pyflink_on_spark._sql.types.logical import INT, ROWS, LogicalType, Root
+from pyflink_on_spark._sql.types.logical import INT, INTEGER_BITS, ROWS, LogicalType, Root
 
 Parameter = Callable[[LogicalType], "LogicalType | None"]
 """The type that an argument of some type is converted to, its own as a rule; None: it is refused.
@@ -510,3 +510,9 @@ class TableAggregateFunction(Described):
     def binding(self, types: Sequence[LogicalType], zone: str) -> Any:
         """Return the object that calls it with arguments of some types, in a session's zone."""
         raise NotImplementedError
+
+
+def wrapped(source: str, root: Root) -> str:
+    """Return source for a whole number, cut to the bits of a type; the source is used once."""
+    half = 1 << (INTEGER_BITS[root] - 1)
+    return f"(({source}) + {half} & {2 * half - 1}) - {half}"

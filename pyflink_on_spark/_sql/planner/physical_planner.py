@@ -206,9 +206,10 @@ def _external_scan(node: logical.ExternalScan, _planner: PhysicalPlanner) -> Phy
 
 
 def _project(node: logical.Project, planner: PhysicalPlanner) -> PhysicalNode:
-    found = top_n(node, planner)
-    if found is not None:
-        return found
+    if isinstance(node.input, logical.Filter):
+        found = top_n(node, planner)
+        if found is not None:
+            return found
     source, expressions = with_python_calls(planner.plan(node.input), node.expressions)
     return calc(node.schema, source, None, expressions)
 

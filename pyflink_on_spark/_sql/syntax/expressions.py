@@ -301,6 +301,18 @@ def parts_of(
         yield from parts_of(getattr(node, each.name), closed=closed, into_queries=into_queries)
 
 
+def subqueries(node: object) -> Iterator[Subquery]:
+    """Yield the queries in expressions."""
+    parts = parts_of(node, closed=(Subquery,))
+    return (part for part in parts if isinstance(part, Subquery))
+
+
+def over_calls(node: object) -> Iterator[OverCall]:
+    """Yield the functions over windows of rows that expressions use."""
+    parts = parts_of(node, closed=(OverCall, Subquery))
+    return (part for part in parts if isinstance(part, OverCall))
+
+
 def json_item(expression: Expression) -> Expression:
     """Return a value of JSON; JSON as a text stands for itself only where JSON is made."""
     if isinstance(expression, Call) and expression.name.upper() == "JSON":

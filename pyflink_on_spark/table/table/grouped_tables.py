@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from pyflink_on_spark._sql.binder.aggregates import AggregatingBinder, is_aggregate, parts
 from pyflink_on_spark._sql.binder.expressions import ExpressionBinder, Scope
 from pyflink_on_spark._sql.binder.projections import dsl_projection, project
-from pyflink_on_spark._sql.binder.windows import interval_of, over_calls, window_table, with_overs
+from pyflink_on_spark._sql.binder.windows import interval_of, window_table, with_overs
 from pyflink_on_spark._sql.codegen.rows import folded
 from pyflink_on_spark._sql.errors import UnsupportedOperationError, ValidationError, at_any_depth
 from pyflink_on_spark._sql.functions.python.aggregates import PythonTableAggregate
@@ -390,7 +390,9 @@ class OverWindowedTable:
         windows = {window._window.name: over_window(window._window) for window in self._windows}
         for window in windows.values():
             check_order(window, binder, batch=batch)
-        node, columns = with_overs(node, binder, functions, list(over_calls(tuple(items))), windows)
+        node, columns = with_overs(
+            node, binder, functions, list(syntax.over_calls(tuple(items))), windows
+        )
         binder.columns |= columns
         return self._table._then(dsl_projection(node, binder, items))
 

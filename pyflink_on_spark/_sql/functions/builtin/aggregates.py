@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from pyflink_on_spark._connectors.formats.java_parsing import to_single
-from pyflink_on_spark._sql.codegen.casts import wrapped
 from pyflink_on_spark._sql.codegen.program import Limited, Limits
 from pyflink_on_spark._sql.functions.builtin.arithmetic import divide_integers
 from pyflink_on_spark._sql.functions.parameters import any_type, average_type, characters, of
@@ -15,6 +14,7 @@ from pyflink_on_spark._sql.plan.signatures import (
     AggregateOverload,
     Binder,
     MakeCode,
+    wrapped,
 )
 from pyflink_on_spark._sql.types import logical
 from pyflink_on_spark._sql.types.coercion import divide_half_up

@@ -9,7 +9,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from pyflink_on_spark._connectors.formats.java_parsing import to_single
-from pyflink_on_spark._sql.codegen.casts import wrapped
 from pyflink_on_spark._sql.functions.parameters import calling, inline, like, of
 from pyflink_on_spark._sql.plan.signatures import (
     CallSite,
@@ -19,6 +18,7 @@ from pyflink_on_spark._sql.plan.signatures import (
     Parameter,
     Result,
     ScalarFunction,
+    wrapped,
 )
 from pyflink_on_spark._sql.types import logical
 from pyflink_on_spark._sql.types.coercion import (

@@ -9,7 +9,6 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from pyflink_on_spark._connectors.formats.java_parsing import to_single
-from pyflink_on_spark._sql.codegen.casts import wrapped
 from pyflink_on_spark._sql.functions.builtin.times import ceiling_to_unit, floor_to_unit
 from pyflink_on_spark._sql.functions.parameters import (
     always,
@@ -24,7 +23,7 @@ from pyflink_on_spark._sql.functions.parameters import (
     of,
 )
 from pyflink_on_spark._sql.plan.expressions import Constant, Conversion, Invocation, Typed
-from pyflink_on_spark._sql.plan.signatures import CallSite, Nulls, Overload, ScalarFunction
+from pyflink_on_spark._sql.plan.signatures import CallSite, Nulls, Overload, ScalarFunction, wrapped
 from pyflink_on_spark._sql.types import logical
 from pyflink_on_spark._sql.types.coercion import divide_half_up, merged_type
 from pyflink_on_spark._sql.types.logical import LogicalType, Root
