@@ -344,7 +344,6 @@ class TableEnvironment(FormerMethods, Catalogs, Modules, FunctionDependencies, N
     """
 
     def __init__(self, j_tenv, serializer=PickleSerializer()):
-        super().__init__()
         environment, settings, streaming_results, *config = j_tenv
         self._environment: StreamExecutionEnvironment = environment
         self._config = config[0] if config else TableConfig()
@@ -359,6 +358,7 @@ class TableEnvironment(FormerMethods, Catalogs, Modules, FunctionDependencies, N
         )
         self._jobs = Jobs(environment, self._config, self._session)
         self._unnamed = 0
+        self._waiting = []
 
     @staticmethod
     def create(environment_settings: EnvironmentSettings | Configuration) -> TableEnvironment:

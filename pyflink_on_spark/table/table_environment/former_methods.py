@@ -43,9 +43,7 @@ class FormerMethods:
 
     _session: Session
     _jobs: Jobs
-
-    def __init__(self) -> None:
-        self._waiting: list[TablePipeline] = []
+    _waiting: list[TablePipeline]
 
     # -- tables ----------------------------------------------------------------------------------
 
