@@ -291,3 +291,27 @@ def test_what_a_typed_source_emits_is_not_tested(tmp_path, capsys):
     shown = capsys.readouterr().out
     assert "if not (value3 == 3): continue" in shown
     assert "type(" not in shown
+
+
+def test_the_code_of_a_query_is_shown_where_it_is_no_loop(tmp_path, capsys):
+    script = tmp_path / "sums.py"
+    script.write_text(
+        textwrap.dedent("""
+            from pyflink.table import EnvironmentSettings, TableEnvironment
+
+            env = TableEnvironment.create(EnvironmentSettings.in_streaming_mode())
+            numbers = "'connector' = 'datagen', 'number-of-rows' = '5'"
+            env.execute_sql(f"CREATE TABLE origin (k INT, v INT) WITH ({numbers})")
+            env.execute_sql("CREATE TABLE target (k INT, v INT) WITH ('connector' = 'blackhole')")
+            env.execute_sql("INSERT INTO target SELECT k, SUM(v + 3) FROM origin GROUP BY k")
+        """)
+    )
+    try:
+        assert main(["--code", str(script)]) == 0
+    finally:
+        install_engine(None)
+    shown = capsys.readouterr().out
+    compile(shown, "shown", "exec")
+    assert "# Exchange: program" in shown
+    grouped = shown.partition("# GroupAggregate: program")[2]
+    assert "acc[2] += " in grouped

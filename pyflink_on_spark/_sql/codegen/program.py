@@ -64,6 +64,12 @@ class Program:
     bindings: Mapping[str, object] = field(default_factory=dict)
     own: bool = False
 
+    @property
+    def text(self) -> str:
+        """The whole source: of the module, and of the functions that it calls."""
+        parts = (each.source for each in self.bindings.values() if isinstance(each, Part))
+        return "".join((self.source, *parts))
+
     def load(self, context: OperatorContext | None = None) -> LoadedProgram:
         """Compile the source.
 
@@ -72,17 +78,16 @@ class Program:
         """
         namespace: dict[str, Any] = {}
         opened: list[tuple[Binding, object]] = []
-        sources = [self.source]
         for name, thing in self.bindings.items():
             if isinstance(thing, Part):
-                sources.append(thing.source)
-            elif isinstance(thing, Binding):
+                continue
+            if isinstance(thing, Binding):
                 namespace[name] = thing.load(context)
                 opened.append((thing, namespace[name]))
             else:
                 namespace[name] = thing
         # Each subtask has code of its own: Python adapts code to the module that it runs in.
-        code = marshal.loads(_compiled("".join(sources), self.own))
+        code = marshal.loads(_compiled(self.text, self.own))
         exec(code, namespace)  # noqa: S102 - our own source
         return LoadedProgram(namespace[self.function], tuple(opened))
 

@@ -12,10 +12,11 @@ from pathlib import Path
 
 from pyflink_on_spark._graph.physical_graph import execution_plan_json
 from pyflink_on_spark._job.job import Job
-from pyflink_on_spark._runtime.contract.plan import JobSettings, VertexPlan
+from pyflink_on_spark._runtime.contract.plan import JobSettings, OperatorPlan, VertexPlan
 from pyflink_on_spark._runtime.elements.clock import SystemClock
 from pyflink_on_spark._runtime.operators.function_loop import FusableOperator, loop_texts
 from pyflink_on_spark._runtime.task.subtask_builder import SubtaskBuilder, SubtaskContext
+from pyflink_on_spark._sql.codegen.program import Program
 from pyflink_on_spark.tools.commands import parser_of, split_at_dashes
 from pyflink_on_spark.tools.plan.diagram import Arrow, Box, Diagram, Role, diagram_of, svg_of
 from pyflink_on_spark.tools.plan.recording import recorded_jobs
@@ -117,7 +118,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--code",
         action="store_true",
-        help="show the generated Python loops in place of the graph",
+        help="show the generated Python code in place of the graph",
     )
     parser.add_argument("-o", "--output", metavar="FILE", help="where to write it")
     return parser
@@ -136,7 +137,7 @@ def _shown(jobs: list[Job], form: str) -> str:
 
 
 def code_of(job: Job) -> str:
-    """The loops of a job's chains as text, in the order of the flow.
+    """The loops and programs of a job's chains as text, in the order of the flow.
 
     User functions are loaded, but not opened.
 
@@ -163,9 +164,18 @@ def _chains(vertex: VertexPlan, settings: JobSettings) -> Iterator[str]:
         names = dict.fromkeys(operator.name for operator in described.operators)
         shown = " -> ".join(name for name in names if not name.startswith("_"))
         timed = described.source is None or described.source.timestamped
-        loops = list(loop_texts(chain.operators, timed))
-        if loops:
-            yield "\n".join([f"# {shown}", *loops])
+        programs = [text for plan in described.operators for text in _programs(plan)]
+        texts = [*programs, *loop_texts(chain.operators, timed)]
+        if texts:
+            yield "\n".join([f"# {shown}", *texts])
+
+
+def _programs(plan: OperatorPlan) -> Iterator[str]:
+    """Yield the compiled programs of an operator of SQL that is not part of a loop."""
+    for name, value in vars(plan.operator).items():
+        for thing in value if isinstance(value, tuple) else (value,):
+            if isinstance(thing, Program):
+                yield f"# {plan.name}: {name.lstrip('_')}\n{thing.text.rstrip()}"
 
 
 def _to_nobody(_: object) -> None:
