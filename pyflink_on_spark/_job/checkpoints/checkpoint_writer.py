@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import logging
 import uuid
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from itertools import chain
 from typing import Any, Protocol
@@ -14,7 +14,6 @@ from pyflink_on_spark._compat.errors import CheckpointError
 from pyflink_on_spark._job.checkpoints.checkpoint_settings import CheckpointSettings
 from pyflink_on_spark._job.job import CheckpointRecord, JobHistory
 from pyflink_on_spark._runtime.checkpoints.checkpoint import (
-    METADATA,
     Metadata,
     check_visible,
     complete,
@@ -27,85 +26,16 @@ from pyflink_on_spark._runtime.checkpoints.checkpoint_files import (
     in_folder,
     step,
 )
-from pyflink_on_spark._runtime.checkpoints.snapshot_writer import WHOLE, Changelog, remove_unneeded
+from pyflink_on_spark._runtime.checkpoints.snapshot_writer import WHOLE, Changelog
 from pyflink_on_spark._runtime.contract.state_meaning import Meanings
 from pyflink_on_spark._runtime.diagnosis import SubtaskFailure
 from pyflink_on_spark._runtime.elements.clock import Clock
 
+Discard = Callable[[Folder, bool], object]
+"""Removes the files of a checkpoint; again later, if hosts may still write there."""
 _log = logging.getLogger("pyflink_on_spark")
 _PROBE, _PROBED = "_probe", bytes(4096)
 """A full disk still takes empty files."""
-
-
-class RetainedCheckpoints:
-    """The checkpoints of one job.
-
-    Args:
-        home: the job's own folder, which they are in; None if they are in memory.
-        most: how many to keep.
-        shared: whether they share files, which are needed as long as one of them names them.
-    """
-
-    def __init__(self, home: Folder | None, most: int, shared: bool) -> None:
-        self._home, self._most, self._shared = home, most, shared
-        self._kept: list[tuple[Folder, Metadata]] = []
-        self._leftovers: list[Folder] = []
-
-    def __bool__(self) -> bool:
-        return bool(self._kept)
-
-    @property
-    def oldest(self) -> int | None:
-        """The number of the oldest one, if there is any."""
-        return self._kept[0][1].checkpoint_id if self._kept else None
-
-    def add(self, place: Folder, metadata: Metadata) -> None:
-        """Keep a checkpoint that is complete."""
-        self._kept.append((place, metadata))
-
-    def remove_older(self) -> None:
-        """Remove the oldest checkpoints if there are more than are to be kept."""
-        while len(self._kept) > self._most:
-            self._leftovers.append(self._kept.pop(0)[0])
-        self._remove_leftovers()
-        with telling("the changes that no checkpoint needs any more"):
-            self._remove_unneeded()
-
-    def discard(self, place: Folder, late: bool) -> None:
-        """Remove the files of a checkpoint that was not completed.
-
-        Args:
-            place: its folder.
-            late: whether hosts may still write there: it is removed again later.
-        """
-        with telling(place.shown):
-            place.remove()
-        if late:
-            self._leftovers.append(place)
-
-    def drop_all(self) -> None:
-        """Remove all, and the job's folder if nothing else is in it.
-
-        Raises:
-            OSError: if files that they share cannot be removed.
-        """
-        self._leftovers += [place for place, _ in self._kept]
-        self._kept.clear()
-        self._remove_leftovers()
-        self._remove_unneeded()
-        if self._home is not None and not self._home.names():
-            self._home.remove()
-
-    def _remove_leftovers(self) -> None:
-        leftovers, self._leftovers = self._leftovers, []
-        for place in leftovers:
-            with telling(place.shown):
-                place.remove(METADATA)  # first, so that half of a checkpoint is never taken for one
-                place.remove()
-
-    def _remove_unneeded(self) -> None:
-        if self._shared and self._home is not None:
-            remove_unneeded(self._home, [metadata for _, metadata in self._kept])
 
 
 @contextlib.contextmanager
@@ -141,7 +71,7 @@ class CheckpointWriter:
         job_name: the name of the job.
         clock: the time of a checkpoint.
         history: where checkpoints are noted.
-        retained: removes what is left of checkpoints that were not completed.
+        discard: removes the files of a checkpoint that was not completed.
         meanings: what the state of operators means, by the stable name of each.
     """
 
@@ -152,17 +82,15 @@ class CheckpointWriter:
         job_name: str,
         clock: Clock,
         history: JobHistory,
-        retained: RetainedCheckpoints,
+        discard: Discard,
         meanings: Meanings,
     ) -> None:
         self._settings, self._job_id, self._job_name = settings, job_id, job_name
-        self._clock, self._history, self._retained = clock, history, retained
+        self._clock, self._history, self._discard_files = clock, history, discard
         self._meanings = meanings
         self._changelog = (
             Changelog(settings.materialize_interval, clock) if settings.incremental else None
         )
-        if settings.directory is not None:
-            self._folder(settings.directory)  # there has to be such a file system
 
     def attempt_begins(self) -> None:
         """Let the next checkpoint be a base, since the hosts of the attempt are new."""
@@ -266,7 +194,7 @@ class CheckpointWriter:
         if self._changelog is not None:
             self._changelog.broken()
         if place is not None:
-            self._retained.discard(place, late)
+            self._discard_files(place, late)
 
     def write_state(
         self, hosts: Hosts, number: int, place: Folder, *, savepoint: bool, halt: bool

@@ -7,7 +7,7 @@ import math
 import tempfile
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cached_property, partial
 from itertools import islice
 from typing import Self
 
@@ -17,7 +17,7 @@ from pyflink_on_spark._job.checkpoints.checkpoint_writer import (
     CheckpointWriter,
     Hosts,
     HostSnapshot,
-    RetainedCheckpoints,
+    telling,
 )
 from pyflink_on_spark._job.checkpoints.commits import (
     CommitTimeoutError,
@@ -34,6 +34,7 @@ from pyflink_on_spark._job.job import Job, JobHistory
 from pyflink_on_spark._job.moving_in import move_in
 from pyflink_on_spark._options.own import CHECKPOINT_KEY, COMMIT_TIMEOUT, DROP
 from pyflink_on_spark._runtime.checkpoints.checkpoint import (
+    METADATA,
     Found,
     Metadata,
     Restore,
@@ -49,6 +50,7 @@ from pyflink_on_spark._runtime.checkpoints.checkpoint import (
 from pyflink_on_spark._runtime.checkpoints.checkpoint_files import Folder, folder, signer_of, step
 from pyflink_on_spark._runtime.checkpoints.contents import CheckpointContents, Opaque
 from pyflink_on_spark._runtime.checkpoints.slot_state import SlotState, stateful_operators
+from pyflink_on_spark._runtime.checkpoints.snapshot_writer import remove_unneeded
 from pyflink_on_spark._runtime.contract.connector import Sink
 from pyflink_on_spark._runtime.contract.plan import OperatorPlan, source_meanings, source_names
 from pyflink_on_spark._runtime.contract.state_meaning import Heirs, Meanings
@@ -88,6 +90,77 @@ def content_of(answers: Mapping[int, HostSnapshot], max_state_size: int) -> byte
                     "execution.checkpointing.dir, or use FileSystemCheckpointStorage."
                 )
     return whole.to_bytes()
+
+
+class RetainedCheckpoints:
+    """The checkpoints of one job.
+
+    Args:
+        home: the job's own folder, which they are in; None if they are in memory.
+        most: how many to keep.
+        shared: whether they share files, which are needed as long as one of them names them.
+    """
+
+    def __init__(self, home: Folder | None, most: int, shared: bool) -> None:
+        self._home, self._most, self._shared = home, most, shared
+        self._kept: list[tuple[Folder, Metadata]] = []
+        self._leftovers: list[Folder] = []
+
+    def __bool__(self) -> bool:
+        return bool(self._kept)
+
+    @property
+    def oldest(self) -> int | None:
+        """The number of the oldest one, if there is any."""
+        return self._kept[0][1].checkpoint_id if self._kept else None
+
+    def add(self, place: Folder, metadata: Metadata) -> None:
+        """Keep a checkpoint that is complete."""
+        self._kept.append((place, metadata))
+
+    def remove_older(self) -> None:
+        """Remove the oldest checkpoints if there are more than are to be kept."""
+        while len(self._kept) > self._most:
+            self._leftovers.append(self._kept.pop(0)[0])
+        self._remove_leftovers()
+        with telling("the changes that no checkpoint needs any more"):
+            self._remove_unneeded()
+
+    def discard(self, place: Folder, late: bool) -> None:
+        """Remove the files of a checkpoint that was not completed.
+
+        Args:
+            place: its folder.
+            late: whether hosts may still write there: it is removed again later.
+        """
+        with telling(place.shown):
+            place.remove()
+        if late:
+            self._leftovers.append(place)
+
+    def drop_all(self) -> None:
+        """Remove all, and the job's folder if nothing else is in it.
+
+        Raises:
+            OSError: if files that they share cannot be removed.
+        """
+        self._leftovers += [place for place, _ in self._kept]
+        self._kept.clear()
+        self._remove_leftovers()
+        self._remove_unneeded()
+        if self._home is not None and not self._home.names():
+            self._home.remove()
+
+    def _remove_leftovers(self) -> None:
+        leftovers, self._leftovers = self._leftovers, []
+        for place in leftovers:
+            with telling(place.shown):
+                place.remove(METADATA)  # first, so that half of a checkpoint is never taken for one
+                place.remove()
+
+    def _remove_unneeded(self) -> None:
+        if self._shared and self._home is not None:
+            remove_unneeded(self._home, [metadata for _, metadata in self._kept])
 
 
 class CheckpointCoordinator:
@@ -149,15 +222,6 @@ class CheckpointCoordinator:
             self._ownership = Ownership(job_id, home, clock, program or this_program())
         self._has_savepoint = False
         self._unacknowledged = False
-        self._writer = CheckpointWriter(
-            settings,
-            job_id,
-            job_name,
-            clock,
-            self._history,
-            self._retained,
-            self._owners.meanings,
-        )
         self.restore: Restore | None = None
         """The checkpoint that the next attempt restores."""
         self.key_groups: dict[str, int] = {}
@@ -181,6 +245,18 @@ class CheckpointCoordinator:
             source_meanings(job.stages),
             partial(move_in, job),
             program,
+        )
+
+    @cached_property
+    def _writer(self) -> CheckpointWriter:
+        return CheckpointWriter(
+            self._settings,
+            self._job_id,
+            self._job_name,
+            self._clock,
+            self._history,
+            self._retained.discard,
+            self._owners.meanings,
         )
 
     def probe(self) -> None:
@@ -264,7 +340,8 @@ class CheckpointCoordinator:
     def attempt_begins(self) -> None:
         """Repeat the commit of the latest checkpoint; the attempt writes the rest again."""
         self._last_begin = self._last_end = self._clock.now()
-        self._writer.attempt_begins()
+        if self._settings.incremental:
+            self._writer.attempt_begins()
         self._unacknowledged = False
         self._confirm_ownership()
         self._commit(again=True)
