@@ -191,6 +191,14 @@ def rescale(unscaled: int, before: int, after: int) -> int:
     return divide_half_up(unscaled, 10 ** (before - after))
 
 
+def divide_integers(dividend: int, divisor: int) -> int:
+    """Divide, and drop the fraction."""
+    if divisor == 0:
+        raise ZeroDivisionError("/ by zero")
+    quotient = abs(dividend) // abs(divisor)
+    return quotient if (dividend < 0) == (divisor < 0) else -quotient
+
+
 def divide_half_up(dividend: int, divisor: int) -> int:
     """Return a quotient, rounded to the nearest whole number, the half away from zero."""
     quotient, rest = divmod(abs(dividend), abs(divisor))

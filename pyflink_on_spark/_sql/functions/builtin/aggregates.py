@@ -6,7 +6,6 @@ from collections.abc import Callable, Sequence
 
 from pyflink_on_spark._connectors.formats.java_parsing import to_single
 from pyflink_on_spark._sql.codegen.program import Limited, Limits
-from pyflink_on_spark._sql.functions.builtin.arithmetic import divide_integers
 from pyflink_on_spark._sql.functions.parameters import any_type, average_type, characters, of
 from pyflink_on_spark._sql.plan.signatures import (
     AggregateCode,
@@ -17,7 +16,7 @@ from pyflink_on_spark._sql.plan.signatures import (
     wrapped,
 )
 from pyflink_on_spark._sql.types import logical
-from pyflink_on_spark._sql.types.coercion import divide_half_up
+from pyflink_on_spark._sql.types.coercion import divide_half_up, divide_integers
 from pyflink_on_spark._sql.types.logical import LogicalType, Root
 
 Slots = Sequence[str]

@@ -26,6 +26,7 @@ from pyflink_on_spark._sql.types.coercion import (
     bounded,
     bounded_decimal,
     divide_half_up,
+    divide_integers,
     least_restrictive,
     rescale,
 )
@@ -45,14 +46,6 @@ _FULL = 38
 _MILLISECONDS = 3
 _OF_DAY = f"({{0}} + {{1}}) % {MICROS_PER_DAY}"
 _intervals = of(Root.INTERVAL_SECOND, Root.INTERVAL_MONTH)
-
-
-def divide_integers(dividend: int, divisor: int) -> int:
-    """Divide, and drop the fraction."""
-    if divisor == 0:
-        raise ZeroDivisionError("/ by zero")
-    quotient = abs(dividend) // abs(divisor)
-    return quotient if (dividend < 0) == (divisor < 0) else -quotient
 
 
 def remainder(dividend: int, divisor: int) -> int:
