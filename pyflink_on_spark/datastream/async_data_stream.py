@@ -6,9 +6,12 @@ import inspect
 from typing import TYPE_CHECKING
 
 from pyflink_on_spark._compat.missing_names import missing_name
+from pyflink_on_spark._runtime.operators.async_wait import AsyncWaitOperator
+from pyflink_on_spark._runtime.user_code import UserFunction
 from pyflink_on_spark.common.time import Time
 from pyflink_on_spark.common.typeinfo import TypeInformation
 from pyflink_on_spark.datastream.async_retry_strategies import NO_RETRY_STRATEGY
+from pyflink_on_spark.datastream.data_stream.data_stream import declared_type
 from pyflink_on_spark.datastream.functions import (
     AsyncFunction,
     AsyncRetryStrategy,
@@ -135,14 +138,17 @@ def _wait(
     ordered: bool,
 ) -> DataStream:
     _check(async_function, timeout, strategy)
-    return data_stream._async_wait(
-        async_function,
+    if capacity < 1:
+        raise ValueError(f"The capacity must be at least 1, not {capacity}: nothing could start.")
+    operator = AsyncWaitOperator(
+        UserFunction.of(async_function),
         timeout.to_milliseconds(),
         capacity,
-        output_type,
         ordered,
-        retry_strategy=None if strategy == NO_RETRY_STRATEGY else strategy,
+        None if strategy == NO_RETRY_STRATEGY else UserFunction.of(strategy),
+        keyed=hasattr(data_stream, "_origin_stream"),
     )
+    return data_stream._then("async wait operator", operator, declared_type(output_type))
 
 
 def _check(async_function: AsyncFunction, timeout: Time, strategy: AsyncRetryStrategy) -> None:

@@ -53,7 +53,7 @@ from pyflink_on_spark.datastream.checkpoint_config import CheckpointConfig
 from pyflink_on_spark.datastream.checkpointing_mode import CheckpointingMode
 from pyflink_on_spark.datastream.connectors.file_system import FileSource, StreamFormat
 from pyflink_on_spark.datastream.data_stream import DataStream
-from pyflink_on_spark.datastream.data_stream.flow import add_operator
+from pyflink_on_spark.datastream.data_stream.data_stream import add_operator
 from pyflink_on_spark.datastream.data_stream.operator_settings import checked_max_parallelism
 from pyflink_on_spark.datastream.execution_mode import RuntimeExecutionMode
 from pyflink_on_spark.datastream.slot_sharing_group import SlotSharingGroup

@@ -25,8 +25,13 @@ class Blocking(AsyncFunction):
 
 
 class Stream:
-    def _async_wait(self, *args, **kwargs):
-        return args, kwargs
+    def _then(self, name, operator, output_type):
+        assert name == "async wait operator"
+        return operator, output_type
+
+
+def settings_of(operator):
+    return operator._timeout, operator._capacity, operator._ordered
 
 
 def test_predicates():
@@ -105,13 +110,15 @@ def test_a_timeout_fails_the_job_by_default():
     [(AsyncDataStream.ordered_wait, True), (AsyncDataStream.unordered_wait, False)],
 )
 def test_the_stream_is_told(wait, ordered):
-    function = Echo()
-    assert wait(Stream(), function, Time.seconds(2)) == (
-        (function, 2000, 100, None, ordered),
-        {"retry_strategy": None},
-    )
-    args, _ = wait(Stream(), function, Time.seconds(2), 7, Types.INT())
-    assert args == (function, 2000, 7, Types.INT(), ordered)
+    operator, output_type = wait(Stream(), Echo(), Time.seconds(2))
+    assert settings_of(operator) == (2000, 100, ordered)
+    assert operator._retry_strategy is None
+    assert output_type == Types.PICKLED_BYTE_ARRAY()
+    operator, output_type = wait(Stream(), Echo(), Time.seconds(2), 7, Types.INT())
+    assert settings_of(operator) == (2000, 7, ordered)
+    assert output_type == Types.INT()
+    with pytest.raises(ValueError, match="The capacity must be at least 1, not 0"):
+        wait(Stream(), Echo(), Time.seconds(2), 0)
 
 
 @pytest.mark.parametrize(
@@ -123,8 +130,9 @@ def test_the_stream_is_told(wait, ordered):
 )
 def test_retries_are_passed_on_and_need_a_timeout(wait, ordered):
     function, strategy = Echo(), FixedDelayRetryStrategy(1, 1, None, None)
-    args, kwargs = wait(Stream(), function, Time.seconds(2), strategy)
-    assert (args[-1], kwargs) == (ordered, {"retry_strategy": strategy})
+    operator, _ = wait(Stream(), function, Time.seconds(2), strategy)
+    assert settings_of(operator) == (2000, 100, ordered)
+    assert operator._retry_strategy.load().get_backoff_time_millis(1) == 1
     with pytest.raises(Exception, match="Timeout should be configured when do async with retry"):
         wait(Stream(), function, Time.seconds(0), strategy)
     with pytest.raises(Exception, match="Async retry strategy should not be None"):

@@ -15,8 +15,12 @@ from pyflink_on_spark._runtime.operators.connected import (
 )
 from pyflink_on_spark._runtime.user_code import UserFunction
 from pyflink_on_spark.common.typeinfo import TypeInformation, Types
-from pyflink_on_spark.datastream.data_stream.data_stream import DataStream
-from pyflink_on_spark.datastream.data_stream.flow import add_operator, declared_type, flow_of
+from pyflink_on_spark.datastream.data_stream.data_stream import (
+    DataStream,
+    add_operator,
+    declared_type,
+    flow_of,
+)
 from pyflink_on_spark.datastream.data_stream.keyed_stream import KeyedStream
 from pyflink_on_spark.datastream.functions import (
     BroadcastProcessFunction,

@@ -1,17 +1,19 @@
-"""A stream of elements without a key."""
+"""A stream of elements without a key, and its flow: its edges in the graph."""
 
 from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable, Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from operator import attrgetter, itemgetter
 from typing import TYPE_CHECKING, Any, NoReturn, Self
 
 from pyflink_on_spark._compat.arguments import renamed
+from pyflink_on_spark._compat.own_frames import capture_call_site
 from pyflink_on_spark._compat.recorded import note_recorded
 from pyflink_on_spark._connectors.builtin import CollectSink, PrintSink
 from pyflink_on_spark._graph.stream_graph import Aligned, Chaining, Edge, Transformation
+from pyflink_on_spark._runtime.contract.operator import Operator
 from pyflink_on_spark._runtime.contract.plan import (
     BroadcastPartitioner,
     CustomPartitioner,
@@ -21,7 +23,6 @@ from pyflink_on_spark._runtime.contract.plan import (
     ShufflePartitioner,
 )
 from pyflink_on_spark._runtime.contract.plan import Partitioner as RuntimePartitioner
-from pyflink_on_spark._runtime.operators.async_wait import AsyncWaitOperator
 from pyflink_on_spark._runtime.operators.process import ProcessOperator
 from pyflink_on_spark._runtime.operators.stateless import (
     DropKeyOperator,
@@ -35,7 +36,7 @@ from pyflink_on_spark._runtime.operators.stateless import (
     TextOperator,
 )
 from pyflink_on_spark._runtime.operators.timestamps import AssignTimestamps
-from pyflink_on_spark._runtime.user_code import UserFunction
+from pyflink_on_spark._runtime.user_code import PlainFunction, UserFunction
 from pyflink_on_spark.common import ExecutionConfig, WatermarkStrategy
 from pyflink_on_spark.common.typeinfo import (
     BasicArrayTypeInfo,
@@ -46,13 +47,6 @@ from pyflink_on_spark.common.typeinfo import (
     TupleTypeInfo,
     TypeInformation,
     Types,
-)
-from pyflink_on_spark.datastream.data_stream.flow import (
-    Flow,
-    add_operator,
-    declared_type,
-    flow_of,
-    user_function,
 )
 from pyflink_on_spark.datastream.data_stream.operator_settings import (
     OperatorSettings,
@@ -71,9 +65,103 @@ from pyflink_on_spark.datastream.output_tag import OutputTag
 from pyflink_on_spark.datastream.state import MapStateDescriptor
 
 if TYPE_CHECKING:
-    from pyflink_on_spark.datastream.functions import AsyncFunction, AsyncRetryStrategy
+    from pyflink_on_spark.datastream.stream_execution_environment import (
+        StreamExecutionEnvironment,
+    )
 
 _NO_BUFFER_TIMEOUT = -1
+
+
+@dataclass(frozen=True)
+class Flow:
+    """The elements of a stream: their origin and their type.
+
+    Args:
+        environment: whose job it belongs to.
+        edges: how the next operator reads it; more than one for a union.
+        type_info: the type of the elements.
+        direct: whether it is what an operator emits, not repartitioned and no union, so that the
+            operator's settings can be changed through it.
+    """
+
+    environment: StreamExecutionEnvironment
+    edges: tuple[Edge, ...]
+    type_info: TypeInformation
+    direct: bool = True
+
+    @property
+    def transformation(self) -> Transformation:
+        """The operator whose settings the stream's setters change."""
+        if not self.direct:
+            raise Exception("Only an operator has settings, not a repartitioned stream or a union.")
+        return self.edges[0].upstream
+
+    def partitioned(self, partitioner: RuntimePartitioner) -> Flow:
+        """Return the same elements, spread in another way."""
+        edges = tuple(replace(edge, partitioner=partitioner) for edge in self.edges)
+        return replace(self, edges=edges, direct=False)
+
+    def reading(self, port: int) -> tuple[Edge, ...]:
+        """Return the edges for a certain input of an operator."""
+        return tuple(replace(edge, port=port) for edge in self.edges)
+
+
+def flow_of(stream: Any) -> Flow:
+    """Return the flow that a stream stands for."""
+    flow: Flow = stream._flow
+    return flow
+
+
+def add_operator(
+    environment: StreamExecutionEnvironment,
+    name: str,
+    operator: Operator | None,
+    edges: tuple[Edge, ...],
+    type_info: TypeInformation,
+    **settings: Any,
+) -> Flow:
+    """Record an operator of the program; return its output."""
+    settings.setdefault("parallelism", environment._explicit_parallelism())
+    transformation = Transformation(
+        name=name,
+        operator=operator,
+        edges=edges,
+        call_site=capture_call_site(),
+        type_info=type_info,
+        **settings,
+    )
+    environment._add(transformation)
+    return Flow(environment, (Edge(transformation, type_info),), type_info)
+
+
+def user_function(
+    function: object, base: type, method: str, complaint: str | None = None
+) -> UserFunction:
+    """Return a user's function object, or a callable in the shape of one.
+
+    Raises:
+        TypeError: if it is neither, or cannot be pickled.
+    """
+    if isinstance(function, base):
+        return UserFunction.of(function)
+    if callable(function):
+        return UserFunction.of(PlainFunction(method, function))
+    raise TypeError(complaint or f"The input must be a {base.__name__} or a callable function")
+
+
+def declared_type(output_type: object) -> TypeInformation:
+    """Return the type a user declared: none is untyped, a list of types is a row of them."""
+    if output_type is None:
+        return Types.PICKLED_BYTE_ARRAY()
+    if isinstance(output_type, list):
+        row = RowTypeInfo(output_type)
+        row.get_field_names()  # gives the fields their names f0, f1, ...
+        return row
+    if not isinstance(output_type, TypeInformation):
+        raise TypeError(
+            f"output_type must be None, list or TypeInformation, not {type(output_type).__name__}"
+        )
+    return output_type
 
 
 class EmittedStream(OperatorSettings):
@@ -545,19 +633,6 @@ class DataStream(PartitionedStream):
         """Return the stream whose elements are collected."""
         return self
 
-    def _async_wait(
-        self,
-        async_function: Any,
-        timeout_ms: int,
-        capacity: int,
-        output_type: Any,
-        ordered: bool,
-        retry_strategy: Any = None,
-    ) -> DataStream:
-        return async_wait(
-            self, async_function, timeout_ms, capacity, output_type, ordered, retry_strategy
-        )
-
     def _end(self, name: str, sink: object, **settings: object) -> DataStreamSink:
         flow = self._flow
         ended = add_operator(
@@ -614,43 +689,6 @@ def _arrays_in(found: TypeInformation) -> Iterator[TypeInformation]:
     elif isinstance(found, (RowTypeInfo, TupleTypeInfo)):
         for field in found.get_field_types():
             yield from _arrays_in(field)
-
-
-def async_wait(
-    stream: DataStream,
-    async_function: AsyncFunction,
-    timeout_ms: int,
-    capacity: int,
-    output_type: TypeInformation | list[Any] | None,
-    ordered: bool,
-    retry_strategy: AsyncRetryStrategy | None = None,
-) -> DataStream:
-    """Let an asynchronous function work on a stream's elements, several at a time.
-
-    Args:
-        stream: the stream; a keyed one gives rows of key and element.
-        async_function: the function.
-        timeout_ms: how long all attempts for an element may take; 0 for no limit.
-        capacity: how many elements may be in flight in each subtask.
-        output_type: the type of the results; untyped if not given.
-        ordered: whether results come in the order of the elements.
-        retry_strategy: whether and when to try again; never if not given.
-
-    Raises:
-        ValueError: if ``capacity`` is less than 1.
-        TypeError: if the function or the strategy cannot be pickled.
-    """
-    if capacity < 1:
-        raise ValueError(f"The capacity must be at least 1, not {capacity}: nothing could start.")
-    operator = AsyncWaitOperator(
-        UserFunction.of(async_function),
-        timeout_ms,
-        capacity,
-        ordered,
-        None if retry_strategy is None else UserFunction.of(retry_strategy),
-        keyed=hasattr(stream, "_origin_stream"),
-    )
-    return stream._then("async wait operator", operator, declared_type(output_type))
 
 
 class DataStreamSink(OperatorSettings):

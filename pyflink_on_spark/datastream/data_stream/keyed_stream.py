@@ -28,8 +28,9 @@ from pyflink_on_spark.datastream.data_stream.data_stream import (
     VALUES_NAME,
     DataStream,
     DataStreamSink,
+    declared_type,
+    user_function,
 )
-from pyflink_on_spark.datastream.data_stream.flow import declared_type, user_function
 from pyflink_on_spark.datastream.data_stream.operator_settings import WithoutOperator
 from pyflink_on_spark.datastream.functions import (
     KeyedProcessFunction,

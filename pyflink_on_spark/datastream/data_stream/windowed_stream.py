@@ -11,8 +11,7 @@ from pyflink_on_spark._runtime.user_code import UserFunction
 from pyflink_on_spark._runtime.windows.general_windows import WindowOperator
 from pyflink_on_spark._runtime.windows.operation import WindowGrid
 from pyflink_on_spark.common.typeinfo import TypeInformation
-from pyflink_on_spark.datastream.data_stream.data_stream import DataStream
-from pyflink_on_spark.datastream.data_stream.flow import declared_type
+from pyflink_on_spark.datastream.data_stream.data_stream import DataStream, declared_type
 from pyflink_on_spark.datastream.data_stream.keyed_stream import KeyedStream
 from pyflink_on_spark.datastream.functions import (
     AggregateFunction,

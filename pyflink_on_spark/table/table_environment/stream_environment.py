@@ -43,7 +43,7 @@ from pyflink_on_spark.common.typeinfo import (
     wrapped_type_of,
 )
 from pyflink_on_spark.datastream import DataStream, StreamExecutionEnvironment
-from pyflink_on_spark.datastream.data_stream.flow import Flow, flow_of
+from pyflink_on_spark.datastream.data_stream.data_stream import Flow, flow_of
 from pyflink_on_spark.table._inner import description_of, node_of, syntax_of
 from pyflink_on_spark.table.changelog_mode import ChangelogMode
 from pyflink_on_spark.table.environment_settings import EnvironmentSettings
