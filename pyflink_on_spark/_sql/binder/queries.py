@@ -8,8 +8,10 @@ from typing import Any
 
 from pyflink_on_spark._sql.binder.aggregates import (
     AggregatingBinder,
+    GroupBinder,
     contains_aggregate,
     parts,
+    with_overs,
 )
 from pyflink_on_spark._sql.binder.expressions import (
     ExpressionBinder,
@@ -53,10 +55,6 @@ from pyflink_on_spark._sql.binder.subqueries import (
     with_membership,
     with_outer_values,
     with_value,
-)
-from pyflink_on_spark._sql.binder.windows import (
-    GroupBinder,
-    with_overs,
 )
 from pyflink_on_spark._sql.catalog import CatalogManager
 from pyflink_on_spark._sql.codegen.rows import folded

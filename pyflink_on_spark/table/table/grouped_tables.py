@@ -6,10 +6,15 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from pyflink_on_spark._sql.binder.aggregates import AggregatingBinder, is_aggregate, parts
+from pyflink_on_spark._sql.binder.aggregates import (
+    AggregatingBinder,
+    is_aggregate,
+    parts,
+    with_overs,
+)
 from pyflink_on_spark._sql.binder.expressions import ExpressionBinder, Scope
 from pyflink_on_spark._sql.binder.projections import dsl_projection, project
-from pyflink_on_spark._sql.binder.windows import interval_of, window_table, with_overs
+from pyflink_on_spark._sql.binder.windows import interval_of, window_table
 from pyflink_on_spark._sql.codegen.rows import folded
 from pyflink_on_spark._sql.errors import UnsupportedOperationError, ValidationError, at_any_depth
 from pyflink_on_spark._sql.functions.python.aggregates import PythonTableAggregate
