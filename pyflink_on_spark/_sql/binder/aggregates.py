@@ -42,9 +42,9 @@ from pyflink_on_spark._sql.plan.nodes import (
     Over,
     Schema,
     SortKey,
+    windows_of,
 )
 from pyflink_on_spark._sql.plan.signatures import AggregateFunction, RankingFunction
-from pyflink_on_spark._sql.plan.time_conditions import windows_of
 from pyflink_on_spark._sql.syntax import expressions as syntax
 from pyflink_on_spark._sql.syntax.expressions import FrameDistance, FrameEnd, OverWindow
 from pyflink_on_spark._sql.syntax.queries import Grouping, GroupItem, Select

@@ -53,11 +53,12 @@ from pyflink_on_spark._sql.plan.nodes import (
     Node,
     Schema,
     TableScan,
+    window_join,
 )
 from pyflink_on_spark._sql.plan.options import CatalogTable, ObjectPath, ResolvedSchema
 from pyflink_on_spark._sql.plan.ports import RefusedSource, TableSource
 from pyflink_on_spark._sql.plan.signatures import NUMBERED_UNNEST, UNNEST, TableFunction
-from pyflink_on_spark._sql.plan.time_conditions import time_bounds, window_join
+from pyflink_on_spark._sql.plan.time_conditions import time_bounds
 from pyflink_on_spark._sql.syntax import queries as syntax
 from pyflink_on_spark._sql.syntax.expressions import Expression, Name, Star
 from pyflink_on_spark._sql.syntax.queries import JoinKind, MatchRecognize

@@ -22,11 +22,11 @@ from pyflink_on_spark._sql.plan.expressions import (
     input_refs,
     shifted,
 )
-from pyflink_on_spark._sql.plan.nodes import ChangeKinds
+from pyflink_on_spark._sql.plan.nodes import ChangeKinds, WindowJoinKeys
 from pyflink_on_spark._sql.plan.nodes import Join as LogicalJoin
 from pyflink_on_spark._sql.plan.nodes import SemiJoin as LogicalSemiJoin
 from pyflink_on_spark._sql.plan.nodes import TemporalJoin as LogicalTemporalJoin
-from pyflink_on_spark._sql.plan.time_conditions import TimeBounds, WindowJoinKeys
+from pyflink_on_spark._sql.plan.time_conditions import TimeBounds
 from pyflink_on_spark._sql.planner.aggregates import keyed_edges
 from pyflink_on_spark._sql.planner.calc import shown_expression
 from pyflink_on_spark._sql.planner.moved_in import MovedJoin

@@ -35,7 +35,7 @@ from pyflink_on_spark._sql.plan.nodes import (
 )
 from pyflink_on_spark._sql.plan.nodes import Expand as LogicalExpand
 from pyflink_on_spark._sql.plan.ports import RefusedSource
-from pyflink_on_spark._sql.plan.time_conditions import time_bounds, window_join, windows_of
+from pyflink_on_spark._sql.plan.time_conditions import time_bounds
 from pyflink_on_spark._sql.planner import joins, tables
 from pyflink_on_spark._sql.planner.aggregates import (
     ChangelogNormalize,
@@ -234,7 +234,7 @@ def _aggregate(node: logical.Aggregate, planner: PhysicalPlanner) -> PhysicalNod
             raise TableError("Windows of a number of rows need a query in streaming mode.")
         source = planner.plan(node.input)
         return RowWindowAggregate(node.schema, source, node.keys, node.calls, node.rows)
-    windows = windows_of(node.input)
+    windows = logical.windows_of(node.input)
     parts: dict[int, int] = {}
     window: logical.WindowTable | None = None
     for index, key in enumerate(node.keys):
@@ -403,7 +403,7 @@ def _join(node: logical.Join, planner: PhysicalPlanner) -> PhysicalNode:
         return _join_then_filter(node, node.condition, planner)
     left, right = planner.plan(node.left), planner.plan(node.right)
     if not planner.settings.batch:
-        windows = window_join(node.left, node.right, node.condition)
+        windows = logical.window_join(node.left, node.right, node.condition)
         if windows is not None:
             return joins.WindowJoin(left, right, node, windows)
         bounds = time_bounds(node.condition, len(left.schema))
@@ -433,7 +433,7 @@ def _temporal_join(node: TemporalJoin, planner: PhysicalPlanner) -> PhysicalNode
 def _semi_join(node: SemiJoin, planner: PhysicalPlanner) -> PhysicalNode:
     left, right = planner.plan(node.left), planner.plan(node.right)
     if not planner.settings.batch:
-        windows = window_join(node.left, node.right, node.condition)
+        windows = logical.window_join(node.left, node.right, node.condition)
         if windows is not None:
             return joins.WindowSemiJoin(left, right, node, windows)
     return joins.SemiJoin(left, right, node, planner.settings.batch)

@@ -24,7 +24,6 @@ from pyflink_on_spark._sql.plan.expressions import (
 )
 from pyflink_on_spark._sql.plan.nodes import ChangeKinds, Over, Schema, SortKey, WindowTable
 from pyflink_on_spark._sql.plan.nodes import Sort as LogicalSort
-from pyflink_on_spark._sql.plan.time_conditions import windows_of
 from pyflink_on_spark._sql.planner.aggregates import keyed_edges
 from pyflink_on_spark._sql.planner.calc import calc
 from pyflink_on_spark._sql.planner.moved_in import MovedFirstRows, MovedOnlyRow
@@ -550,7 +549,7 @@ def _ranks(
 
 def _of_windows(top: TopN, rank: Over) -> TopN:
     """Return the same for windows, if rows of one window are counted together."""
-    windows = windows_of(rank.input)
+    windows = logical.windows_of(rank.input)
     parts = {
         windows[item.index][1]: item.index
         for item in rank.partition
