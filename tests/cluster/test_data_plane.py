@@ -13,7 +13,8 @@ from pyflink_on_spark._cluster.transport.data_plane import (
     PeerLost,
 )
 from pyflink_on_spark._cluster.transport.stream import TAG_BYTES
-from pyflink_on_spark._runtime.task.exchange_writer import BarrierFanOut, ChannelRow
+from pyflink_on_spark._runtime.elements.bundle import Barrier, Watermark
+from pyflink_on_spark._runtime.task.exchange_writer import ChannelRow, FanOut, decode, encode
 from tests.cluster.connections import connected
 
 STAGE = 1
@@ -109,10 +110,30 @@ def test_a_barrier_comes_once_after_the_rows_before_it(planes):
     rows = [ChannelRow(1, 0, number, b"same") for number in range(3)]
     planes.planes[0].send(rows[0], STAGE)
     planes.planes[0].send(rows[1], STAGE)
-    planes.planes[0].spread(BarrierFanOut(0, 1 << 40, range(1, 5)))
+    planes.planes[0].spread(FanOut(0, 2, Barrier(1 << 40), range(1, 2)), STAGE)
     planes.planes[0].send(rows[2], STAGE)
     planes.pump(lambda: len(planes.arrived[1]) == 4)
-    assert planes.arrived[1] == [*rows[:2], BarrierFanOut(0, 1 << 40), rows[2]]
+    assert planes.arrived[1] == [*rows[:2], FanOut(0, 2, encode(Barrier(1 << 40))), rows[2]]
+
+
+def test_an_event_counts_as_under_way_until_it_is_acknowledged(planes):
+    sender, receiver = planes.planes
+    event = FanOut(0, 0, Watermark(5), range(2))
+    sender.spread(event, STAGE)
+    (peer,) = sender._peers.values()
+    assert peer.in_flight[STAGE] == len(encode(Watermark(5)))
+    planes.pump(lambda: planes.arrived[1])
+    (arrived,) = planes.arrived[1]
+    assert decode(arrived.payload) == Watermark(5)
+    receiver.consumed(arrived, STAGE)
+    planes.pump(lambda: not peer.in_flight[STAGE])
+
+
+def test_an_event_does_not_go_where_it_has_no_receivers(planes):
+    planes.planes[0].spread(FanOut(0, 0, Watermark(5), range(1)), STAGE)
+    planes.planes[0].send(ChannelRow(1, 0, 1, b"row"), STAGE)
+    planes.pump(lambda: planes.arrived[1])
+    assert planes.arrived[1] == [ChannelRow(1, 0, 1, b"row")]
 
 
 def test_too_much_under_way_is_congestion_until_half_of_it_is_worked_off(planes):

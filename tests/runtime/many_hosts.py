@@ -16,7 +16,7 @@ from pyflink_on_spark._runtime.checkpoints.slot_state import TaskStateSnapshot
 from pyflink_on_spark._runtime.checkpoints.snapshot_writer import WHOLE, SnapshotWriter
 from pyflink_on_spark._runtime.contract.plan import StagePlan
 from pyflink_on_spark._runtime.elements.clock import Clock
-from pyflink_on_spark._runtime.task.exchange_writer import BarrierFanOut, ChannelRow
+from pyflink_on_spark._runtime.task.exchange_writer import ChannelRow, FanOut, encode
 from pyflink_on_spark._runtime.task.subtask_builder import DriverChannels
 from pyflink_on_spark._runtime.task.subtask_group import SnapshotRequest, SubtaskGroup
 from tests.runtime.pretend_threads import PretendThreads
@@ -42,10 +42,12 @@ class _Outlet:
         self.under_way[stage] += 1
         self._hosts.put(self._hosts.host_of[row.subtask_id], row, self)
 
-    def spread(self, barrier: BarrierFanOut) -> None:
-        for host in range(len(self._hosts.groups)):
+    def spread(self, event: FanOut, stage: int) -> None:
+        payload = encode(event.payload)
+        for host in {self._hosts.host_of[number] for number in event.receivers}:
             if self._hosts.groups[host] is not self.group:
-                self._hosts.put(host, BarrierFanOut(*barrier[:2]), self)
+                self.under_way[stage] += 1
+                self._hosts.put(host, FanOut(event.channel, event.seq, payload), self)
 
     def flush(self) -> None:
         pass
@@ -55,8 +57,10 @@ class _Outlet:
             count > _MOST_UNDER_WAY for deep, count in self.under_way.items() if deep >= stage
         )
 
-    def consumed(self, row: ChannelRow, stage: int) -> None:
-        self._hosts.sender_of.pop((row.channel, row.subtask_id, row.seq)).under_way[stage] -= 1
+    def consumed(self, row: ChannelRow | FanOut, stage: int) -> None:
+        assert self.group is not None
+        name = self._hosts.name_of(row, self._hosts.groups.index(self.group))
+        self._hosts.sender_of.pop(name).under_way[stage] -= 1
 
 
 class ManyHosts:
@@ -91,7 +95,7 @@ class ManyHosts:
         stages: tuple[StagePlan, ...] = pickle.loads(pickle.dumps(job.stages))
         slots = max(vertex.parallelism for stage in stages for vertex in stage.vertices)
         count = min(count, slots)
-        self.channels: dict[tuple[int, int], deque[tuple[ChannelRow | BarrierFanOut, _Outlet]]] = {}
+        self.channels: dict[tuple[int, int], deque[tuple[ChannelRow | FanOut, _Outlet]]] = {}
         self.sender_of: dict[tuple[int, int, int], _Outlet] = {}
         self.refuses: int | None = None
         """The host that cannot write its state."""
@@ -156,12 +160,16 @@ class ManyHosts:
             return
         channel = rows[choice - len(self.groups)]
         row, outlet = self.channels[channel].popleft()
-        if isinstance(row, ChannelRow):
-            self.sender_of[row.channel, row.subtask_id, row.seq] = outlet
         number, _ = channel
+        self.sender_of[self.name_of(row, number)] = outlet
         self._does(number, self.groups[number].receive, row)
 
-    def put(self, host: int, row: ChannelRow | BarrierFanOut, outlet: _Outlet) -> None:
+    def name_of(self, row: ChannelRow | FanOut, host: int) -> tuple[int, int, int]:
+        """Return the name of a row that has come to a host; an event of all comes once."""
+        receiver = row.subtask_id if isinstance(row, ChannelRow) else -1 - host
+        return row.channel, receiver, row.seq
+
+    def put(self, host: int, row: ChannelRow | FanOut, outlet: _Outlet) -> None:
         """Let something be under way to a host; what comes on a channel stays in its order."""
         self.channels.setdefault((host, row.channel), deque()).append((row, outlet))
 

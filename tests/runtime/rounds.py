@@ -13,7 +13,7 @@ from typing import Any
 from pyflink_on_spark._job.job import Job, install_engine
 from pyflink_on_spark._runtime.checkpoints.checkpoint import Restore
 from pyflink_on_spark._runtime.contract.connector import Source
-from pyflink_on_spark._runtime.elements.bundle import Bundle
+from pyflink_on_spark._runtime.elements.bundle import Bundle, CombinedTime
 from pyflink_on_spark._runtime.elements.immutability import deserialize
 from pyflink_on_spark._runtime.metrics import METRICS
 from pyflink_on_spark._runtime.state.disk import DiskSettings, StateSettings
@@ -161,10 +161,10 @@ class AnyOrder(Schedule):
         return unit
 
     def _mix(self, unit: RunQueueEntry) -> None:
-        """Let channels overtake each other, but not a barrier that is of several of them."""
+        """Let channels overtake each other, but not an event that is of several of them."""
         channels: dict[int, deque[ChannelRow]] = {}
         for row in list(unit.rows.take(NEVER)):
-            if isinstance(row.payload, AlignedBarriers):
+            if isinstance(row.payload, AlignedBarriers | CombinedTime):
                 self._put_mixed(unit, channels)
                 unit.rows.separate(row, unit.time)
                 continue

@@ -33,7 +33,7 @@ from pyflink_on_spark._runtime.elements.immutability import serialize, wrap_key
 from pyflink_on_spark._runtime.key_groups import KeyGroups, subtask_of_key_group
 from pyflink_on_spark._runtime.task import exchange_writer
 from pyflink_on_spark._runtime.task import exchange_writer as key_routes
-from pyflink_on_spark._runtime.task.exchange_writer import ExchangeWriter, decode, encode
+from pyflink_on_spark._runtime.task.exchange_writer import ExchangeWriter, FanOut, decode, encode
 
 
 class Sent:
@@ -59,7 +59,10 @@ class Sent:
         return self
 
     def events(self, receiver):
-        return [decode(row.payload) for row in self.rows if row.subtask_id == 100 + receiver]
+        rows = chain.from_iterable(
+            row.for_each() if isinstance(row, FanOut) else (row,) for row in self.rows
+        )
+        return [decode(row.payload) for row in rows if row.subtask_id == 100 + receiver]
 
     def values(self, receiver):
         bundles = [event for event in self.events(receiver) if isinstance(event, Bundle)]
@@ -243,13 +246,39 @@ def test_events_come_behind_all_elements_so_far_and_reach_all():
     assert sent.events(2) == [Watermark(7)]
 
 
-def test_rows_are_numbered_by_receiver_and_say_their_channel():
+def test_rows_are_numbered_and_say_their_channel():
     sent = Sent(RebalancePartitioner(), sender=1)
+    sent.write("a", "b")
     sent.writer.event(Watermark(7))
-    sent.writer.event(EndOfInput())
-    assert [(row.subtask_id, row.channel, row.seq) for row in sent.rows] == [
-        (100, 11, 0), (101, 11, 0), (102, 11, 0), (100, 11, 1), (101, 11, 1), (102, 11, 1),
+    first, second, third = sent.rows
+    assert [(row.subtask_id, row.channel, row.seq) for row in (first, second)] == [
+        (100, 11, 0), (101, 11, 1),
     ]  # fmt: skip
+    assert third == FanOut(11, 2, Watermark(7), range(100, 103))
+    assert [(row.subtask_id, row.channel, row.seq) for row in third.for_each()] == [
+        (100, 11, 2), (101, 11, 2), (102, 11, 2),
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "event", [Watermark(5), ChannelStatus(True), EndOfInput(), Barrier(7)], ids=str
+)
+def test_who_reaches_all_of_several_receivers_sends_an_event_once(event):
+    sent = Sent(RebalancePartitioner())
+    sent.writer.event(event)
+    assert sent.rows == [FanOut(10, 0, event, range(100, 103))]
+
+
+def test_who_reaches_one_receiver_sends_it_all_but_barriers_alone():
+    for sent in (Sent(RebalancePartitioner(), receivers=1), Sent(GlobalPartitioner())):
+        sent.writer.event(EndOfInput())
+        assert [row[:3] for row in sent.rows] == [(100, 10, 0)]
+
+
+def test_who_reaches_some_receivers_sends_an_event_to_each():
+    sent = Sent(RescalePartitioner(), senders=2, receivers=4)
+    sent.writer.event(Watermark(5))
+    assert [row.subtask_id for row in sent.rows] == [100, 101]
 
 
 def test_a_full_buffer_leaves_at_once_and_grows():
@@ -279,9 +308,8 @@ def test_collected_elements():
 def test_what_is_for_a_receiver_in_the_same_process_is_not_pickled():
     sent = Sent(RebalancePartitioner(), here={101}).write("a", "b", "c")
     sent.writer.event(Watermark(7))
-    payloads = {i: [r.payload for r in sent.rows if r.subtask_id == 100 + i] for i in range(3)}
-    assert payloads[1] == [Bundle(["b"]), Watermark(7)]
-    assert all(type(payload) is bytes for i in (0, 2) for payload in payloads[i])
+    payloads = [row.payload for row in sent.rows]
+    assert list(map(type, payloads)) == [bytes, Bundle, bytes, Watermark]
     assert [sent.events(i) for i in range(3)] == [
         [Bundle([value]), Watermark(7)] for value in "abc"
     ]

@@ -11,7 +11,13 @@ import pytest
 from pyflink_on_spark._runtime.checkpoints.slot_state import OperatorSubtaskState, TaskStateSnapshot
 from pyflink_on_spark._runtime.contract.connector import Source, SourceReader
 from pyflink_on_spark._runtime.diagnosis import SubtaskFailure
-from pyflink_on_spark._runtime.elements.bundle import Bundle, ChannelStatus, EndOfInput, Watermark
+from pyflink_on_spark._runtime.elements.bundle import (
+    MAX_WATERMARK,
+    Bundle,
+    ChannelStatus,
+    EndOfInput,
+    Watermark,
+)
 from pyflink_on_spark._runtime.task.exchange_writer import decode
 from pyflink_on_spark._runtime.task.subtask import Subtask
 from pyflink_on_spark._runtime.task.subtask_builder import SubtaskContext
@@ -317,7 +323,7 @@ def test_rows_leave_and_a_snapshot_can_be_pickled():
     while subtask.reading:
         alone.poll()
     events = [decode(row.payload) for row in alone.rows]
-    assert events[-2:] == [EndOfInput(), EndOfInput()]
+    assert events[-2:] == [Watermark(MAX_WATERMARK), EndOfInput()]
     numbers = [value for e in events if isinstance(e, Bundle) for value in e.values]
     assert sorted(numbers) == list(range(300))
     assert pickle.loads(pickle.dumps(subtask.snapshot(3))).checkpoint_id == 3

@@ -16,8 +16,8 @@ from pyflink_on_spark._runtime.diagnosis import SubtaskFailure
 from pyflink_on_spark._runtime.elements.bundle import Barrier, Bundle, EndOfInput
 from pyflink_on_spark._runtime.task.barriers import SnapshotRequest
 from pyflink_on_spark._runtime.task.exchange_writer import (
-    BarrierFanOut,
     ChannelRow,
+    FanOut,
     decode,
     encode,
 )
@@ -50,8 +50,8 @@ class Outlet:
     def send(self, row, stage):
         self.sent.append((stage, decode(row.payload)))
 
-    def spread(self, barrier):
-        self.sent.append((None, Barrier(barrier.checkpoint_id)))
+    def spread(self, event, stage):
+        self.sent.append((stage, event.payload))
 
     def flush(self):
         pass
@@ -213,8 +213,8 @@ def test_rows_for_other_processes_leave_and_those_that_come_are_noted_when_worke
     (subtask,) = downstream
     number = subtask.identity.vertex.first_subtask_id + 1
     (channel,) = subtask._channels
-    for seq, event in enumerate([Bundle([7]), EndOfInput()]):
-        downstream.receive(ChannelRow(number, channel, seq, encode(event)))
+    downstream.receive(ChannelRow(number, channel, 0, encode(Bundle([7]))))
+    downstream.receive(FanOut(channel, 1, encode(EndOfInput())))
     assert downstream.busy
     assert other.done == []
     downstream.turn(1.0)
@@ -376,7 +376,7 @@ def test_of_an_aborted_checkpoint_the_barriers_pass_and_nothing_is_written():
     group.abort_checkpoint(1)
     (subtask,) = group
     (channel,) = subtask._channels
-    group.receive(BarrierFanOut(channel, 1))
+    group.receive(FanOut(channel, 0, Barrier(1)))
     pass_barriers(group, asked)
     assert written == []
 
@@ -387,7 +387,7 @@ def test_a_barrier_that_comes_before_the_driver_s_word_waits_for_it():
     (subtask,) = group
     (channel,) = subtask._channels
     number = subtask.identity.vertex.first_subtask_id + 1
-    group.receive(BarrierFanOut(channel, 1))
+    group.receive(FanOut(channel, 0, Barrier(1)))
     group.receive(ChannelRow(number, channel, 0, encode(Bundle([7]))))
     for _ in range(5):
         group.turn(0.0)
@@ -433,7 +433,7 @@ def test_a_barrier_for_all_receivers_separates_the_rows_of_each(seed):
             channel = choose.choice(waiting)
             number = under_way[channel].pop(0)
             if number % 2:
-                group.receive(BarrierFanOut(channel, number // 2 + 1))
+                group.receive(FanOut(channel, 0, Barrier(number // 2 + 1)))
             else:
                 bundle = encode(Bundle([f"{channel} {number}"]))
                 for receiver in (first + 1, first + 2):
@@ -460,20 +460,22 @@ def test_rows_that_wait_for_a_barrier_are_acknowledged():
     (subtask,) = group
     first, second = sorted(subtask.channels_in)
     number = subtask.identity.vertex.first_subtask_id + 1
-    group.receive(BarrierFanOut(first, 1))
+    group.receive(FanOut(first, 0, Barrier(1)))
+    assert outlet.done == [(0, 0)]
     group.receive(ChannelRow(number, first, 9, encode(Bundle(["after"]))))
-    assert outlet.done == [(0, 9)]
+    group.receive(FanOut(first, 10, encode(EndOfInput())))
+    assert outlet.done == [(0, 0), (0, 9), (0, 10)]
     for _ in range(5):
         group.turn(0.0)
     assert "after" not in CALLS
     asked = request(written=written)
     group.begin_checkpoint(asked)
-    group.receive(BarrierFanOut(second, 1))
+    group.receive(FanOut(second, 0, Barrier(1)))
     pass_barriers(group, asked)
     group.turn(1.0)
     assert len(written) == 1
     assert "after" in CALLS
-    assert outlet.done == [(0, 9)]
+    assert outlet.done == [(0, 0), (0, 9), (0, 10), (0, 0)]
 
 
 def test_drained_sources_end():

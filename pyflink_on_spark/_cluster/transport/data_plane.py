@@ -7,7 +7,7 @@ import selectors
 import socket
 import struct
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from pyflink_on_spark._cluster.transport.stream import (
     TAG_BYTES,
@@ -16,7 +16,7 @@ from pyflink_on_spark._cluster.transport.stream import (
     Silence,
 )
 from pyflink_on_spark._compat.errors import PyFlinkOnSparkError
-from pyflink_on_spark._runtime.task.exchange_writer import BarrierFanOut, ChannelRow
+from pyflink_on_spark._runtime.task.exchange_writer import ChannelRow, FanOut, encode
 
 MOST_IN_FLIGHT = 8 * 1024 * 1024
 """How many bytes may be under way to one host for one stage before less is sent there."""
@@ -26,8 +26,8 @@ _RECEIVER = struct.Struct("<IQ")  # subtask, number of the row
 _ACKNOWLEDGEMENT = 0xFFFFFFFF
 _FAN_OUT = 0xFFFFFFFE
 """The channel of frames with a row for several subtasks: where and number are channel and count."""
-_BARRIER = 0xFFFFFFFD
-"""The channel of frames with a barrier for all: where and number are channel and checkpoint."""
+_EVENT = 0xFFFFFFFD
+"""The channel of frames with an event for all receivers of a channel, which is where."""
 _ACKNOWLEDGE_BYTES = 256 * 1024
 _READ_BYTES = 1024 * 1024
 _MOST_UNSENT = 128
@@ -77,13 +77,14 @@ class DataPlane:
     of each host that are not processed yet.
 
     Args:
-        receive: takes what has arrived: a row, or a barrier for all its receivers.
+        receive: takes what has arrived: a row, or an event for all its receivers.
     """
 
-    def __init__(self, receive: Callable[[ChannelRow | BarrierFanOut], None]) -> None:
+    def __init__(self, receive: Callable[[ChannelRow | FanOut], None]) -> None:
         self._receive = receive
         self._peers: dict[int, _Peer] = {}
         self._hosts: Mapping[int, int] = {}
+        self._reached: dict[Sequence[int], list[_Peer]] = {}
         self._senders: Mapping[int, int] = {}
         self._full: set[tuple[int, int]] = set()
         self._fullest = -1
@@ -126,26 +127,39 @@ class DataPlane:
             self._put_row(peer)
             peer.channel, peer.payload = row.channel, payload
         peer.receivers.append((row.subtask_id, row.seq))
-        flying = peer.in_flight[stage] = peer.in_flight.get(stage, 0) + len(payload)
-        if flying > MOST_IN_FLIGHT and (stage, peer.number) not in self._full:
-            self._full.add((stage, peer.number))
-            self._fullest = max(self._fullest, stage)
+        self._count(peer, stage, len(payload))
         many = max(len(peer.outbox), len(peer.receivers)) >= _MOST_UNSENT
         large = many or len(payload) >= _LARGE_BYTES
         if large and not peer.blocked:
             self._flush(peer)
 
-    def spread(self, barrier: BarrierFanOut) -> None:
-        """Let a barrier leave for all hosts, after all rows so far.
+    def spread(self, event: FanOut, stage: int) -> None:
+        """Let an event leave for all other hosts with receivers, after all rows so far.
 
         Raises:
             PeerLost: if a connection is gone.
         """
-        for peer in self._peers.values():
+        peers = self._reached.get(event.receivers)
+        if peers is None:
+            hosts = set(map(self._hosts.__getitem__, event.receivers))
+            peers = [peer for number, peer in self._peers.items() if number in hosts]
+            self._reached[event.receivers] = peers
+        if not peers:
+            return
+        payload = event.payload if isinstance(event.payload, bytes) else encode(event.payload)
+        for peer in peers:
             self._put_row(peer)
-            self._put(peer, _FRAME.pack(barrier.channel, _BARRIER, barrier.checkpoint_id, 0), b"")
+            self._put(peer, _FRAME.pack(event.channel, _EVENT, event.seq, len(payload)), payload)
+            self._count(peer, stage, len(payload))
             if len(peer.outbox) >= _MOST_UNSENT and not peer.blocked:
                 self._flush(peer)
+
+    def _count(self, peer: _Peer, stage: int, size: int) -> None:
+        """Count bytes that are under way until they are acknowledged."""
+        flying = peer.in_flight[stage] = peer.in_flight.get(stage, 0) + size
+        if flying > MOST_IN_FLIGHT and (stage, peer.number) not in self._full:
+            self._full.add((stage, peer.number))
+            self._fullest = max(self._fullest, stage)
 
     def flush(self) -> None:
         """Send what waits: what its sender does next may take long.
@@ -161,8 +175,8 @@ class DataPlane:
         """True if too many rows are on their way to a stage, or to one further downstream."""
         return self._fullest >= stage
 
-    def consumed(self, row: ChannelRow, stage: int) -> None:
-        """Note that a row of another host is processed."""
+    def consumed(self, row: ChannelRow | FanOut, stage: int) -> None:
+        """Note that a row or an event of another host is processed."""
         payload = row.payload
         assert isinstance(payload, bytes)
         peer = self._peers[self._senders[row.channel]]
@@ -290,8 +304,8 @@ class DataPlane:
             for where, channel, number, payload in _frames(peer):
                 if channel == _ACKNOWLEDGEMENT:
                     self._landed(peer, where, number)
-                elif channel == _BARRIER:
-                    self._receive(BarrierFanOut(where, number))
+                elif channel == _EVENT:
+                    self._receive(FanOut(where, number, payload))
                 elif channel == _FAN_OUT:
                     size = number * _RECEIVER.size
                     content = payload[size:]

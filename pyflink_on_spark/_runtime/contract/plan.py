@@ -87,6 +87,14 @@ class ExchangePlan:
         )
 
     @property
+    def combined(self) -> bool:
+        """True if a process combines event time for all receivers that it has.
+
+        With one receiver there is nothing to be saved.
+        """
+        return self.receivers > 1 and self.reaches_all
+
+    @property
     def channels(self) -> range:
         """The channels of the senders, in their order."""
         return range(self.first_channel, self.first_channel + self.senders)
@@ -166,6 +174,14 @@ class VertexPlan:
     first_subtask_id: int
     chains: tuple[OperatorChainPlan, ...]
     inputs: tuple[InputChannel, ...] = ()
+
+    def combined_channels(self) -> dict[int, int]:
+        """Return the channel that stands for all whose event time is combined, for each chain."""
+        found: dict[int, int] = {}
+        for incoming in self.inputs:
+            if incoming.exchange.combined:
+                found.setdefault(incoming.chain, incoming.exchange.first_channel)
+        return found
 
 
 @dataclass(frozen=True)

@@ -1,21 +1,34 @@
-"""Barriers: their alignment, and the checkpoints of a group that follow from it."""
+"""Barriers and event time of several channels, and the checkpoints of a group."""
 
 from __future__ import annotations
 
+import math
 from collections import deque
-from collections.abc import Callable, Collection, Hashable, Iterable
+from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, MutableMapping
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, Protocol
 
 from pyflink_on_spark._compat.errors import CheckpointError
 from pyflink_on_spark._runtime.checkpoints.slot_state import TaskStateSnapshot
+from pyflink_on_spark._runtime.contract.plan import VertexPlan
+from pyflink_on_spark._runtime.elements.bundle import (
+    MIN_TIMESTAMP,
+    Barrier,
+    ChannelStatus,
+    CombinedTime,
+    EndOfInput,
+    Watermark,
+)
 from pyflink_on_spark._runtime.state.backend import KeyedStateBackend
 from pyflink_on_spark._runtime.task.exchange_writer import (
     AlignedBarriers,
-    BarrierFanOut,
     ChannelRow,
+    FanOut,
+    decode,
 )
+from pyflink_on_spark._runtime.task.operator_chain import WatermarkValve
+from pyflink_on_spark._runtime.task.schedule import RunQueueEntry, Schedule
 from pyflink_on_spark._runtime.task.subtask_builder import SubtaskContext
 
 
@@ -71,44 +84,78 @@ class BarrierAlignment:
         self.aligned = self._aligned[0]
 
 
-class SharedAlignment:
-    """The alignment of the channels that end in each of several parts of a process.
+class SharedInput:
+    """The channels that end in each of several parts of a process.
 
-    Each of their senders reaches all these parts. Its barrier comes once, before the rows that
-    follow it, and counts for all parts. So a part gets one event in place of one for each channel.
+    Each of their senders reaches all these parts. An event of a sender comes once, before the rows
+    that follow it, and counts for all parts: barriers are aligned here, and watermarks, idleness
+    and ends are combined. So a part gets one event in place of one for each channel.
+
+    Args:
+        channel: the channel that stands for all of them.
+        unit: those events that come at a later virtual time than the present wait here.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, channel: int, unit: RunQueueEntry) -> None:
+        self.channel, self.unit = channel, unit
         self.parts: list[int] = []
         """The numbers of the parts."""
         self.arrived: set[int] = set()
         """The channels whose barriers have arrived: what follows there belongs to after it."""
         self._channels = frozenset[int]()
-        self._held: list[tuple[ChannelRow | BarrierFanOut, float]] = []
+        self._held: list[tuple[ChannelRow | FanOut, float]] = []
         self._latest = 0.0
+        self._ahead: dict[int, float] = {}
+        self._valve = WatermarkValve(())
+        self._told = CombinedTime(MIN_TIMESTAMP)
 
     def add_channels(self, channels: Iterable[int]) -> None:
         """Take in channels, which end in each of the parts."""
         self._channels = self._channels.union(channels)
+        self._valve = WatermarkValve(self._channels)
 
     def add_part(self, part: int) -> None:
         """Take in a part; the last one may come again."""
         if self.parts[-1:] != [part]:
             self.parts.append(part)
 
-    def hold(self, row: ChannelRow | BarrierFanOut, arrival: float) -> None:
+    def arrival(self, channel: int, arrival: float, now: float) -> float:
+        """Return when something comes on a channel: not before what came there so far.
+
+        Args:
+            channel: the channel.
+            arrival: the virtual time (s) at which it was sent.
+            now: the present virtual time (s).
+        """
+        if self._ahead:
+            arrival = max(arrival, self._ahead.pop(channel, arrival))
+        if arrival > now:
+            self._ahead[channel] = arrival
+        return arrival
+
+    def combine(self, channel: int, event: object) -> CombinedTime | None:
+        """Take a channel's event; return the time of all channels if that is another one now."""
+        assert isinstance(event, Watermark | ChannelStatus | EndOfInput)
+        valve, told = self._valve, self._told
+        valve.take(channel, event)
+        if (valve.latest, valve.idle, valve.ended) == (told.watermark, told.idle, told.ended):
+            return None
+        self._told = valve.time
+        return self._told
+
+    def hold(self, row: ChannelRow | FanOut, arrival: float) -> None:
         """Keep a row of a channel whose barrier has arrived, with its virtual time (s)."""
         self._held.append((row, arrival))
 
-    def arrive(self, barrier: BarrierFanOut, arrival: float) -> bool:
+    def align(self, channel: int, arrival: float) -> bool:
         """Take a channel's barrier; return whether it was the last one."""
-        self.arrived.add(barrier.channel)
+        self.arrived.add(channel)
         self._latest = max(self._latest, arrival)
         return len(self.arrived) == len(self._channels)
 
     def release(
         self, checkpoint_id: int
-    ) -> tuple[AlignedBarriers, float, list[tuple[ChannelRow | BarrierFanOut, float]]]:
+    ) -> tuple[AlignedBarriers, float, list[tuple[ChannelRow | FanOut, float]]]:
         """End the alignment.
 
         Returns:
@@ -117,6 +164,152 @@ class SharedAlignment:
         held, self._held = self._held, []
         self.arrived.clear()
         return AlignedBarriers(checkpoint_id, self._channels), self._latest, held
+
+
+class SharedInputs:
+    """All shared inputs of a process.
+
+    An event that comes at a later virtual time than the present, as a slow function has sent it,
+    is not combined before its time. It would hold up what others send meanwhile.
+
+    Args:
+        schedule: says which part works next.
+        units: the parts and the inputs, by their numbers.
+        numbers: those of the inputs.
+        deliver: lets a row arrive at its part at a virtual time (s).
+        delivered: notes that something waits at a part.
+    """
+
+    def __init__(
+        self,
+        schedule: Schedule,
+        units: MutableMapping[int, RunQueueEntry],
+        numbers: Iterator[int],
+        deliver: Callable[[ChannelRow, float], None],
+        delivered: Callable[[RunQueueEntry], None],
+    ) -> None:
+        self._schedule, self._units, self._numbers = schedule, units, numbers
+        self._deliver, self._delivered = deliver, delivered
+        self._of_channel: dict[int, SharedInput] = {}
+        self._of_number: dict[int, SharedInput] = {}
+
+    def __contains__(self, channel: int) -> bool:
+        """True if barriers on a channel come for all its receivers at once."""
+        return channel in self._of_channel
+
+    def share(self, vertex: VertexPlan, part_of: Callable[[int], int]) -> None:
+        """Share the channels whose senders reach each subtask of a vertex.
+
+        Args:
+            vertex: the vertex.
+            part_of: returns the number of the part of a subtask in which a channel ends.
+        """
+        shared: dict[int, SharedInput] = {}
+        for incoming in vertex.inputs:
+            channels = incoming.exchange.channels
+            if incoming.exchange.reaches_all:
+                one = self._of_channel.get(channels[0])
+                if one is None:
+                    one = shared.get(incoming.chain) or self._new(channels[0])
+                    shared[incoming.chain] = one
+                    one.add_channels(channels)
+                    self._of_channel.update(dict.fromkeys(channels, one))
+                one.add_part(part_of(channels[0]))
+
+    def _new(self, channel: int) -> SharedInput:
+        number = next(self._numbers)
+        unit = self._units[number] = RunQueueEntry(number, math.inf)  # before what it is for
+        shared = self._of_number[number] = SharedInput(channel, unit)
+        return shared
+
+    def admit(self, row: ChannelRow, arrival: float) -> float | None:
+        """Return the virtual time (s) at which a row arrives; None if it waits for barriers.
+
+        Args:
+            row: a row for one of the parts.
+            arrival: the virtual time (s) at which it was sent.
+        """
+        shared = self._of_channel.get(row.channel)
+        if shared is None:
+            return arrival
+        if row.channel in shared.arrived:
+            shared.hold(row, arrival)
+            return None
+        return shared.arrival(row.channel, arrival, self._schedule.now)
+
+    def part_of(self, channel: int) -> int:
+        """Return the number of one of the parts in which a channel ends."""
+        return self._of_channel[channel].parts[0]
+
+    def take(self, event: FanOut, arrival: float) -> ChannelRow | None:
+        """Take an event for all its receivers here, if there are any.
+
+        Args:
+            event: the event.
+            arrival: the virtual time (s) at which it was sent.
+
+        Returns:
+            The row that the part with most to do has got for it, or None.
+        """
+        shared = self._of_channel.get(event.channel)
+        if shared is None:
+            return None
+        channel, payload, now = event.channel, decode(event.payload), self._schedule.now
+        if channel in shared.arrived:
+            shared.hold(event, arrival)
+            return None
+        if isinstance(payload, Barrier):
+            self.combine(shared.unit, math.inf)
+            if shared.align(channel, arrival):
+                self._release(shared, payload.checkpoint_id)
+            return None
+        arrival = shared.arrival(channel, arrival, now)
+        if arrival > now:
+            row = ChannelRow(shared.unit.subtask_id, channel, event.seq, payload)
+            self._schedule.deliver(shared.unit, row, arrival)
+            self._delivered(shared.unit)
+            return None
+        return self._combine(shared, channel, payload, now, None)
+
+    def _release(self, shared: SharedInput, checkpoint_id: int) -> None:
+        aligned, arrival, held = shared.release(checkpoint_id)
+        for number in shared.parts:
+            unit = self._units[number]
+            self._schedule.separate(unit, ChannelRow(number, shared.channel, 0, aligned), arrival)
+            self._delivered(unit)
+        for after, arrival in held:
+            if isinstance(after, FanOut):
+                self.take(after, arrival)
+            elif (admitted := self.admit(after, arrival)) is not None:
+                self._deliver(after, admitted)
+
+    def combine(self, unit: RunQueueEntry, until: float) -> None:
+        """Combine the events that have waited for their time.
+
+        Args:
+            unit: where they wait.
+            until: the virtual time (s) that has come.
+        """
+        shared = self._of_number[unit.subtask_id]
+        for arrival, place, row in unit.rows.take_with_times(until):
+            self._combine(shared, row.channel, row.payload, arrival, place)
+
+    def _combine(
+        self, shared: SharedInput, channel: int, event: object, arrival: float, place: int | None
+    ) -> ChannelRow | None:
+        """Take an event of a channel; tell all parts if that has an effect."""
+        time = shared.combine(channel, event)
+        if time is None:
+            return None
+        slowest, most = None, -1
+        for number in shared.parts:
+            unit, row = self._units[number], ChannelRow(number, shared.channel, 0, time)
+            waiting = unit.rows.events
+            self._schedule.deliver_combined(unit, row, channel, arrival, place)
+            self._delivered(unit)
+            if waiting > most:
+                slowest, most = row, waiting
+        return slowest
 
 
 @dataclass

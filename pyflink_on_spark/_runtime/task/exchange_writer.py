@@ -126,7 +126,7 @@ class ExchangeWriter:
         self,
         plan: ExchangePlan,
         sender: int,
-        ship: Callable[[ChannelRow | BarrierFanOut], None],
+        ship: Callable[[ChannelRow | FanOut], None],
         here: Container[int] = (),
     ) -> None:
         self._plan, self._here = plan, here
@@ -134,10 +134,16 @@ class ExchangeWriter:
         self._ship = ship
         self._limit = 256
         self._guard = ImmutabilityGuard()
-        reached = plan.partitioner.receivers(sender, plan.senders, plan.receivers)
-        self._receivers = [plan.first_subtask_id + index for index in reached]
-        self._reaches_all = plan.reaches_all
-        self._sent = [0] * len(self._receivers)
+        first, self._reaches_all, self._combined = (  # what is asked for each event
+            plan.first_subtask_id,
+            plan.reaches_all,
+            plan.combined,
+        )
+        self._receivers: Sequence[int] = range(first, first + plan.receivers)
+        if not self._reaches_all:
+            reached = plan.partitioner.receivers(sender, plan.senders, plan.receivers)
+            self._receivers = [first + index for index in reached]
+        self._sent = 0
         self._buffers: list[_Buffer | None] = [None] * len(self._receivers)
         self._writes, self._check_every = 0, max(1, len(self._buffers) // FEW_RECEIVERS)
         self._broadcast = isinstance(plan.partitioner, BroadcastPartitioner)
@@ -154,7 +160,7 @@ class ExchangeWriter:
         self._spread(elements, cursor)
         self._written()
 
-    def ship_to(self, ship: Callable[[ChannelRow | BarrierFanOut], None]) -> None:
+    def ship_to(self, ship: Callable[[ChannelRow | FanOut], None]) -> None:
         """Let rows go elsewhere from now on."""
         self._ship = ship
 
@@ -196,11 +202,12 @@ class ExchangeWriter:
                 buffer.timestamps.append(timestamp)
         self._written()
 
-    def event(self, event: Watermark | ChannelStatus | EndOfInput | Barrier) -> None:
+    def event(self, event: ChannelEvent | Barrier) -> None:
         """Send an event to all receivers, after all elements so far."""
         self.flush()
-        if self._reaches_all and isinstance(event, Barrier):
-            self._ship(BarrierFanOut(self._channel, event.checkpoint_id, self._receivers))
+        if self._combined or (self._reaches_all and isinstance(event, Barrier)):
+            self._ship(FanOut(self._channel, self._sent, event, self._receivers))
+            self._sent += 1
             return
         payload: bytes | None = None
         for index, receiver in enumerate(self._receivers):
@@ -408,8 +415,8 @@ class ExchangeWriter:
         self._limit = max(1, min(fitting, BUNDLE_SIZE, self._limit * 2))
 
     def _send(self, index: int, payload: bytes | Event) -> None:
-        self._ship(ChannelRow(self._receivers[index], self._channel, self._sent[index], payload))
-        self._sent[index] += 1
+        self._ship(ChannelRow(self._receivers[index], self._channel, self._sent, payload))
+        self._sent += 1
 
 
 def _take(items: list[Any], count: int) -> list[Any]:
@@ -582,7 +589,7 @@ class ChannelRow(NamedTuple):
     Args:
         subtask_id: the number of the receiver in the whole job.
         channel: the number of the channel, which has one sender and one receiver.
-        seq: the row's number on its channel.
+        seq: the row's number on its channel, which grows.
         payload: what ``encode`` made of the event, or the event itself for a receiver in the same
             process; between parts of a subtask a batch of events of several channels; the barriers
             of several channels, of which ``channel`` is one.
@@ -601,21 +608,30 @@ class AlignedBarriers(NamedTuple):
     channels: frozenset[int]
 
 
-class BarrierFanOut(NamedTuple):
-    """A barrier on a channel that leads to all receivers of an exchange.
+class FanOut(NamedTuple):
+    """An event on a channel that leads to all receivers of an exchange.
 
-    It comes once to each process that has some of them. So barriers cost as much as there are
-    senders and processes, not as there are pairs of senders and receivers.
+    It comes once to each process that has some of them. So barriers, watermarks, idleness and the
+    end cost as much as there are senders and processes, not as there are pairs of senders and
+    receivers.
 
     Args:
         channel: the channel.
-        checkpoint_id: the checkpoint's number.
+        seq: its number among the rows of the channel.
+        payload: the event, or what ``encode`` made of it.
         receivers: the numbers of all receivers. A process that it came to knows its own.
     """
 
     channel: int
-    checkpoint_id: int
+    seq: int
+    payload: bytes | ChannelEvent | Barrier
     receivers: Sequence[int] = ()
+
+    def for_each(self) -> Iterator[ChannelRow]:
+        """Yield a row for each receiver, as if the event came on a channel of each."""
+        payload = self.payload if isinstance(self.payload, bytes) else encode(self.payload)
+        for receiver in self.receivers:
+            yield ChannelRow(receiver, self.channel, self.seq, payload)
 
 
 class Outlet(Protocol):
@@ -625,8 +641,8 @@ class Outlet(Protocol):
         """Take a row for a subtask of a stage; never waits."""
         ...
 
-    def spread(self, barrier: BarrierFanOut) -> None:
-        """Take a barrier for all receivers in other processes, after all rows so far."""
+    def spread(self, event: FanOut, stage: int) -> None:
+        """Take an event for all receivers in other processes, after all rows so far."""
         ...
 
     def flush(self) -> None:
@@ -637,7 +653,7 @@ class Outlet(Protocol):
         """True if too many rows are on their way to a stage; senders then slow down."""
         ...
 
-    def consumed(self, row: ChannelRow, stage: int) -> None:
+    def consumed(self, row: ChannelRow | FanOut, stage: int) -> None:
         """Note that a row that came from another process is processed."""
         ...
 

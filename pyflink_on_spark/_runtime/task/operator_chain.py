@@ -26,6 +26,7 @@ from pyflink_on_spark._runtime.elements.bundle import (
     MIN_TIMESTAMP,
     Bundle,
     ChannelStatus,
+    CombinedTime,
     Cursor,
     EndOfInput,
     Watermark,
@@ -137,7 +138,7 @@ class OperatorChain(OperatorLine):
         self._heads = operators[0].inputs() if operators else ()
         self.records = 0
         """How many elements have come in."""
-        self.inbox: deque[tuple[Hashable, Bundle | ChannelEvent]] = deque()
+        self.inbox: deque[tuple[Hashable, Bundle | ChannelEvent | CombinedTime]] = deque()
         """The queue: with each bundle the number of its input, with each event its channel."""
         self._rest: OperatorChain | None = None
         self._arrange(operators, main)
@@ -234,7 +235,7 @@ class OperatorChain(OperatorLine):
         self.records += len(bundle.values)
         self.inbox.append((port, bundle))
 
-    def take_event(self, channel: Hashable, event: ChannelEvent) -> None:
+    def take_event(self, channel: Hashable, event: ChannelEvent | CombinedTime) -> None:
         """Queue an event."""
         self.inbox.append((channel, event))
 
@@ -335,21 +336,18 @@ class OperatorChain(OperatorLine):
         done.keys = keys
         self._main.write_bundle(done)
 
-    def _take(self, channel: Hashable, event: ChannelEvent) -> None:
+    def _take(self, channel: Hashable, event: ChannelEvent | CombinedTime) -> None:
         valve = self._valve
-        if isinstance(event, Watermark):
-            self._advance(valve.watermark(channel, event.timestamp))
-        elif isinstance(event, ChannelStatus):
-            was_idle = valve.idle
-            self._advance(valve.status(channel, event.idle))
-            if valve.idle != was_idle:
-                self._tell(ChannelStatus(valve.idle))
-        elif not valve.ended:
-            self._advance(valve.end(channel))
-            if valve.ended:
-                for index, operator in self._overriding("end_input"):
-                    self._emit(operator.end_input(), index)
-                self._tell(EndOfInput())
+        if valve.ended:
+            return
+        was_idle = valve.idle
+        self._advance(valve.take(channel, event))
+        if valve.ended:
+            for index, operator in self._overriding("end_input"):
+                self._emit(operator.end_input(), index)
+            self._tell(EndOfInput())
+        elif valve.idle != was_idle:
+            self._tell(ChannelStatus(valve.idle))
 
     def _advance(self, watermark: int | None) -> None:
         if watermark is None:
@@ -684,10 +682,38 @@ class WatermarkValve:
         self._idle: set[Hashable] = set()
         self._open = set(self._watermarks)
         self.current = MIN_TIMESTAMP
+        self.latest = MIN_TIMESTAMP
+        """The smallest watermark as it is, which goes back where a channel is not idle any more."""
         self.idle = False
         """True if every channel that has not ended is idle."""
         self.ended = not self._open
         """True once every channel has ended."""
+
+    @property
+    def time(self) -> CombinedTime:
+        """All that matters of the channels to who combines them with other channels."""
+        return CombinedTime(self.latest, self.idle, self.ended)
+
+    def take(self, channel: Hashable, event: ChannelEvent | CombinedTime) -> int | None:
+        """Take a channel's event; return the combined watermark if it has advanced."""
+        if isinstance(event, Watermark):
+            return self.watermark(channel, event.timestamp)
+        if isinstance(event, ChannelStatus):
+            return self.status(channel, event.idle)
+        if isinstance(event, CombinedTime):
+            return self.several(channel, event)
+        return self.end(channel)
+
+    def several(self, channel: Hashable, time: CombinedTime) -> int | None:
+        """Take the time of several channels, for which ``channel`` stands."""
+        if time.ended:
+            return self.end(channel)
+        before = self._watermarks[channel]
+        self._watermarks[channel] = time.watermark
+        self._without += (time.watermark == MIN_TIMESTAMP) - (before == MIN_TIMESTAMP)
+        if time.watermark < before:
+            self._heap = []
+        return self.status(channel, time.idle)
 
     def watermark(self, channel: Hashable, timestamp: int) -> int | None:
         """Take a channel's watermark (ms); return the combined one if it has advanced."""
@@ -753,6 +779,7 @@ class WatermarkValve:
             smallest = max(marks[channel] for channel in self._open)
         else:
             smallest = min(mark for name, mark in marks.items() if name not in self._idle)
+        self.latest = smallest
         if smallest <= self.current:
             return None
         self.current = smallest

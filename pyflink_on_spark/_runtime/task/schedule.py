@@ -15,7 +15,7 @@ from typing import Any
 from pyflink_on_spark._runtime.contract.connector import SourceReader
 from pyflink_on_spark._runtime.contract.plan import LocalPlan, StagePlan
 from pyflink_on_spark._runtime.elements.bundle import BUNDLE_SIZE, Bundle, EndOfInput
-from pyflink_on_spark._runtime.task.exchange_writer import ChannelRow, EventBatch
+from pyflink_on_spark._runtime.task.exchange_writer import ChannelRow, EventBatch, FanOut
 from pyflink_on_spark._runtime.task.operator_chain import SOURCE_CHANNEL, OperatorChain
 
 SLOW_SECONDS = 0.01
@@ -24,6 +24,8 @@ how fast it is."""
 Place = tuple[int, ...]
 """The number of subtask 0 of a vertex, of a chain there, and of a task in a chain that is cut."""
 _TURN_SECONDS = 0.1
+_PLACES = itertools.count()
+"""Orders what comes at the same virtual time, in all queues."""
 
 
 class InputQueue:
@@ -32,20 +34,28 @@ class InputQueue:
     The rows of a channel stay in their order.
     """
 
-    __slots__ = ("_first", "_last", "_latest", "_numbers", "events", "foreign", "taken", "waiting")
+    __slots__ = (
+        "_combined",
+        "_first",
+        "_last",
+        "_latest",
+        "events",
+        "foreign",
+        "taken",
+        "waiting",
+    )
 
     def __init__(self) -> None:
         self.waiting: list[tuple[float, int, ChannelRow]] = []
         """A heap of rows with the virtual times at which they came."""
         self.events = 0
         """How many events the rows have."""
-        self.foreign: dict[int, ChannelRow] = {}
-        """The waiting rows that came from other processes, by their identities."""
-        self.taken: list[ChannelRow] = []
-        """Such rows that were taken, until their senders are notified."""
-        self._numbers = itertools.count()
+        self.foreign: dict[int, ChannelRow | FanOut] = {}
+        """The rows and events of other processes, by the identities of the rows that wait here."""
+        self.taken: list[ChannelRow | FanOut] = []
+        """Those of them that were taken, until their senders are notified."""
         self._last: dict[int, float] = {}
-        self._first = self._latest = 0.0
+        self._first = self._latest = self._combined = 0.0
 
     def add(self, row: ChannelRow, arrival: float) -> None:
         """Take a row that comes at a virtual time, or after that of its channel before it."""
@@ -62,9 +72,26 @@ class InputQueue:
         self._last.clear()
         self._push(row, self._first)
 
-    def _push(self, row: ChannelRow, arrival: float) -> None:
+    def add_combined(
+        self, row: ChannelRow, cause: int, arrival: float, place: int | None = None
+    ) -> None:
+        """Take the time of several channels, after what came at that virtual time or before.
+
+        Args:
+            row: a row with this time.
+            cause: the channel that has caused it, on which it comes before all later rows.
+            arrival: the virtual time (s).
+            place: its place among all that comes at that time; None for the last one so far.
+        """
+        self._combined = arrival = max(arrival, self._first, self._combined)
+        if arrival > self._last.get(cause, self._first):
+            self._last[cause] = arrival
+        self._push(row, arrival, place)
+
+    def _push(self, row: ChannelRow, arrival: float, place: int | None = None) -> None:
         self._latest = max(self._latest, arrival)
-        heapq.heappush(self.waiting, (arrival, next(self._numbers), row))
+        place = next(_PLACES) if place is None else place
+        heapq.heappush(self.waiting, (arrival, place, row))
         self.events += _events_in(row)
 
     def take(self, until: float, most: float = math.inf) -> Iterator[ChannelRow]:
@@ -80,9 +107,16 @@ class InputQueue:
             events = _events_in(row)
             taken += events
             self.events -= events
-            if self.foreign and self.foreign.pop(id(row), None) is not None:
-                self.taken.append(row)
+            if self.foreign and (came := self.foreign.pop(id(row), None)) is not None:
+                self.taken.append(came)
             yield row
+
+    def take_with_times(self, until: float) -> Iterator[tuple[float, int, ChannelRow]]:
+        """Yield, once, the rows that came up to a virtual time (s), with times and places."""
+        rows = self.waiting
+        while rows and rows[0][0] <= until:
+            self.events -= _events_in(rows[0][2])
+            yield heapq.heappop(rows)
 
 
 def _events_in(row: ChannelRow) -> int:
@@ -148,6 +182,13 @@ class Schedule:
     def separate(self, unit: RunQueueEntry, row: ChannelRow, arrival: float) -> None:
         """Let a row arrive at a unit after all rows so far, and before all later ones."""
         unit.rows.separate(row, arrival)
+        self.add(unit)
+
+    def deliver_combined(
+        self, unit: RunQueueEntry, row: ChannelRow, cause: int, arrival: float, place: int | None
+    ) -> None:
+        """Let the time of several channels arrive, as ``InputQueue.add_combined`` takes it."""
+        unit.rows.add_combined(row, cause, arrival, place)
         self.add(unit)
 
     def add(self, unit: RunQueueEntry) -> None:

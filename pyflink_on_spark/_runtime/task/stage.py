@@ -9,7 +9,7 @@ from typing import Any
 from pyflink_on_spark._runtime.contract.plan import JobSettings, StagePlan, VertexPlan
 from pyflink_on_spark._runtime.elements.clock import Clock
 from pyflink_on_spark._runtime.elements.immutability import serialize
-from pyflink_on_spark._runtime.task.exchange_writer import BarrierFanOut, ChannelRow
+from pyflink_on_spark._runtime.task.exchange_writer import ChannelRow, FanOut
 from pyflink_on_spark._runtime.task.subtask import Subtask
 from pyflink_on_spark._runtime.task.subtask_builder import (
     DriverChannels,
@@ -48,7 +48,7 @@ class StageRunner:
     ) -> None:
         self._number, self._job, self._clock = number, job, clock
         self._driver, self._attempt = driver, attempt
-        self._rows: deque[ChannelRow | BarrierFanOut] = deque()
+        self._rows: deque[ChannelRow | FanOut] = deque()
         self._vertices: dict[int, tuple[VertexPlan, int]] = {
             number: (vertex, index) for number, vertex, index in stage.subtasks()
         }
@@ -118,5 +118,7 @@ class StageRunner:
     def _take_rows(self) -> Iterator[ChannelRow]:
         while self._rows:
             row = self._rows.popleft()
-            assert isinstance(row, ChannelRow), "there are no checkpoints"
-            yield row
+            if isinstance(row, ChannelRow):
+                yield row
+            else:
+                yield from row.for_each()

@@ -26,9 +26,9 @@ from pyflink_on_spark._runtime.state.backend import KeyedStateBackend
 from pyflink_on_spark._runtime.task.barriers import BarrierAlignment
 from pyflink_on_spark._runtime.task.exchange_writer import (
     AlignedBarriers,
-    BarrierFanOut,
     ChannelRow,
     EventBatch,
+    FanOut,
     LocalOutput,
     decode,
 )
@@ -187,7 +187,7 @@ class Subtask(LogPlace):
     def __init__(
         self,
         identity: SubtaskContext,
-        ship: Callable[[ChannelRow | BarrierFanOut], None],
+        ship: Callable[[ChannelRow | FanOut], None],
         now: Callable[[], float] = time.monotonic,
     ) -> None:
         self.identity, self._now = identity, now
@@ -512,7 +512,7 @@ class Subtask(LogPlace):
         """The channels that end here."""
         return self._channels
 
-    def ship_to(self, ship: Callable[[ChannelRow | BarrierFanOut], None]) -> None:
+    def ship_to(self, ship: Callable[[ChannelRow | FanOut], None]) -> None:
         """Let what leaves go elsewhere from now on."""
         self._ship = ship
         self._batches.clear()

@@ -31,9 +31,9 @@ from pyflink_on_spark._runtime.state.backend import KeyedStateBackend
 from pyflink_on_spark._runtime.state.disk import DiskStore
 from pyflink_on_spark._runtime.state.operator_state import OperatorState
 from pyflink_on_spark._runtime.task.exchange_writer import (
-    BarrierFanOut,
     ChannelRow,
     ExchangeWriter,
+    FanOut,
     ForkOutput,
     LocalOutput,
     NoOutput,
@@ -67,6 +67,8 @@ class SubtaskContext:
         restored: its share of a checkpoint; None for a fresh start.
         here: the subtasks in the same process, to which nothing has to be pickled.
         ask: asks the driver for splits; None if the driver has none.
+        shares: whether event time comes combined for all channels whose senders reach all
+            subtasks of the vertex.
     """
 
     vertex: VertexPlan
@@ -78,6 +80,7 @@ class SubtaskContext:
     restored: TaskStateSnapshot | None = None
     here: Container[int] = ()
     ask: Ask | None = None
+    shares: bool = False
 
 
 @dataclass(frozen=True)
@@ -134,7 +137,7 @@ class SubtaskBuilder:
     def __init__(
         self,
         identity: SubtaskContext,
-        ship: Callable[[ChannelRow | BarrierFanOut], None],
+        ship: Callable[[ChannelRow | FanOut], None],
         now: Callable[[], float],
     ) -> None:
         self._identity, self._ship, self._now = identity, ship, now
@@ -226,7 +229,11 @@ class SubtaskBuilder:
         return main
 
     def _channel_names(self, index: int) -> list[object]:
-        names: list[Any] = [c for c, (chain, _) in self._channels.items() if chain == index]
+        shared = self.vertex.combined_channels() if self._identity.shares else {}
+        names: list[Any] = [shared[index]] if index in shared else []
+        for incoming in self.vertex.inputs:
+            if incoming.chain == index and not (shared and incoming.exchange.combined):
+                names += [c for c in incoming.exchange.channels if c in self._channels]
         names += [
             output.edge.channel
             for plan in self.vertex.chains

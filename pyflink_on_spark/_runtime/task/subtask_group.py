@@ -13,18 +13,14 @@ from typing import Any
 
 from pyflink_on_spark._options import own
 from pyflink_on_spark._runtime.checkpoints.slot_state import TaskStateSnapshot
-from pyflink_on_spark._runtime.contract.plan import JobSettings, StagePlan, VertexPlan
+from pyflink_on_spark._runtime.contract.plan import JobSettings, StagePlan
 from pyflink_on_spark._runtime.elements.clock import Clock
-from pyflink_on_spark._runtime.task.barriers import (
-    GroupCheckpoints,
-    SharedAlignment,
-    SnapshotRequest,
-)
+from pyflink_on_spark._runtime.task.barriers import GroupCheckpoints, SharedInputs, SnapshotRequest
 from pyflink_on_spark._runtime.task.exchange_writer import (
     FEW_RECEIVERS,
-    BarrierFanOut,
     ChannelRow,
     EventBatch,
+    FanOut,
     Outlet,
 )
 from pyflink_on_spark._runtime.task.schedule import Places, RunQueueEntry, Schedule, SourceInput
@@ -78,6 +74,8 @@ class SubtaskGroup:
         usage: tells what the thread that asks uses; None if nobody can tell, so that no function
             is seen to wait.
         threads: those of parts whose functions wait; None if all share the group's.
+        shares: whether event time is combined once for all parts where each sender reaches them.
+            If not, each part combines it itself, and ``Subtask.save_time`` has all of it.
     """
 
     def __init__(
@@ -97,13 +95,13 @@ class SubtaskGroup:
         ask: Ask | None = None,
         usage: ThreadUsage | None = None,
         threads: SubtaskThreads | None = None,
+        shares: bool = True,
     ) -> None:
         self._clock, self._outlet, self._now = clock, outlet, now
-        self._shipped: deque[ChannelRow | BarrierFanOut] = deque()
+        self._shipped: deque[ChannelRow | FanOut] = deque()
         self._subtasks: dict[int, Subtask] = {}
         self._parts: dict[int, Subtask] = {}
         self._elsewhere: dict[tuple[int, int], int] = {}
-        self._shared: dict[int, SharedAlignment] = {}
         self._opened: list[Subtask] = []
         self._checkpoints = GroupCheckpoints()
         stages = list(stages)
@@ -115,16 +113,19 @@ class SubtaskGroup:
         for number, vertex, index in mine:
             state = None if restored is None else restored.get(number)
             identity = SubtaskContext(
-                vertex, index, job, clock, driver(number), attempt, state, here, ask
+                vertex, index, job, clock, driver(number), attempt, state, here, ask, shares
             )
             self._subtasks[number] = subtask(identity, self._shipped.append, now)
         self._schedule = Schedule() if schedule is None else schedule
         self._units: dict[int, RunQueueEntry] = {}
         self._places = Places(stages)
         self._numbers = itertools.count(_FIRST_PART)
+        self._inputs = SharedInputs(
+            self._schedule, self._units, self._numbers, self._deliver, self._delivered
+        )
         self._threads = threads or SubtaskThreads()
         self._in_flight: dict[int, tuple[RunQueueEntry, bool]] = {}
-        self._outboxes: dict[int, deque[ChannelRow | BarrierFanOut]] = {}
+        self._outboxes: dict[int, deque[ChannelRow | FanOut]] = {}
         self._parked: dict[int, list[RunQueueEntry]] = {}
         self._later: dict[int, list[Callable[[], None]]] = {}
         self._thread_ticks: dict[int, int] = {}
@@ -136,7 +137,8 @@ class SubtaskGroup:
         self._progress: dict[int, list[TaskProgress]] = {}
         for number, whole in self._subtasks.items():
             self._divide(number, whole)
-            self._align_together(number, whole.identity.vertex)
+            part_of = partial(self._part_of, number)
+            self._inputs.share(whole.identity.vertex, part_of)
         if where == "THREAD":
             for number in list(self._parts):
                 for part in self._cut(number):
@@ -180,38 +182,32 @@ class SubtaskGroup:
                 for channel in part.channels_in:
                     self._elsewhere[number, channel] = each
 
-    def _align_together(self, number: int, vertex: VertexPlan) -> None:
-        """Share the alignment of the channels whose senders reach each subtask of a vertex."""
-        shared: dict[int, SharedAlignment] = {}
-        for incoming in vertex.inputs:
-            channels = incoming.exchange.channels
-            if incoming.exchange.reaches_all:
-                part = self._elsewhere.get((number, channels[0]), number)
-                alignment = self._shared.get(channels[0])
-                if alignment is None:
-                    alignment = shared.setdefault(incoming.chain, SharedAlignment())
-                    alignment.add_channels(channels)
-                    self._shared.update(dict.fromkeys(channels, alignment))
-                alignment.add_part(part)
-
     # -- work ------------------------------------------------------------------------------------
 
-    def receive(self, row: ChannelRow | BarrierFanOut) -> None:
-        """Take what came from another process: a row, or a barrier for all its receivers here."""
-        if isinstance(row, BarrierFanOut):
-            self._arrive(row, self._schedule.now)
-            return
-        number = self._receiver(row)
-        if self._held(row, self._schedule.now):
-            if self._outlet is not None:
-                self._outlet.consumed(row, self._stages[number])
-            return
-        self._units[number].rows.foreign[id(row)] = row
-        self._deliver(row, self._schedule.now)
+    def receive(self, row: ChannelRow | FanOut) -> None:
+        """Take what came from another process: a row, or an event for all its receivers here.
+
+        What waits for a barrier is acknowledged at once: its sender may have to send that barrier.
+        """
+        now = self._schedule.now
+        if isinstance(row, FanOut):
+            number = self._inputs.part_of(row.channel)
+            delivered = self._inputs.take(row, now)
+            if delivered is not None:
+                self._units[delivered.subtask_id].rows.foreign[id(delivered)] = row
+                return
+        else:
+            number = self._part_of(row.subtask_id, row.channel)
+            if self._inputs.admit(row, now) is not None:
+                self._units[number].rows.foreign[id(row)] = row
+                self._deliver(row, now)
+                return
+        if self._outlet is not None:
+            self._outlet.consumed(row, self._stages[number])
 
     def shares(self, channel: int) -> bool:
         """True if barriers on a channel come for all its receivers at once."""
-        return channel in self._shared
+        return channel in self._inputs
 
     def turn(self, deadline: float) -> bool:
         """Do some of the waiting work.
@@ -347,8 +343,11 @@ class SubtaskGroup:
         self._land_everything()
         self.flush()
         while self._with_input:
-            number = max(self._with_input, key=lambda number: self._units[number].depth)
-            self._work(self._units[number], NEVER)
+            unit = max(map(self._units.__getitem__, self._with_input), key=_depth)
+            if unit.subtask_id in self._parts:
+                self._work(unit, NEVER)
+            else:
+                self._combine(unit, NEVER)
             self._land_everything()
             if not self._with_input:
                 self.flush()
@@ -379,6 +378,9 @@ class SubtaskGroup:
 
     def _run(self, unit: RunQueueEntry, deadline: float) -> bool:
         """Let a unit work; tell whether there was anything to do, and it could be done."""
+        if unit.subtask_id not in self._parts:
+            self._combine(unit, unit.time)
+            return True
         if self._is_backpressured(unit.subtask_id):
             self._parts[unit.subtask_id].activity.held_up(self._now())
             unit.held = True
@@ -405,6 +407,15 @@ class SubtaskGroup:
             if source.reading:
                 self._schedule.add(unit)
         return bool(found)
+
+    def _combine(self, unit: RunQueueEntry, until: float) -> None:
+        """Combine those events of a shared input whose virtual time (s) has come."""
+        self._inputs.combine(unit, until)
+        self._schedule.spend(unit, 0.0)
+        if unit.rows.waiting:
+            self._schedule.add(unit)
+        else:
+            self._with_input.discard(unit.subtask_id)
 
     def _work(self, unit: RunQueueEntry, deadline: float) -> None:
         """Process the elements queued up to the unit's virtual time."""
@@ -614,7 +625,7 @@ class SubtaskGroup:
     def _give_thread(self, number: int) -> None:
         """Let a part work in a thread of its own from now on."""
         part = self._parts[number]
-        outbox = self._outboxes[number] = deque[ChannelRow | BarrierFanOut]()
+        outbox = self._outboxes[number] = deque[ChannelRow | FanOut]()
         part.ship_to(outbox.append)
         part.run_in(partial(self._threads.call, number))
         self._threads.start(number)
@@ -650,57 +661,34 @@ class SubtaskGroup:
         shipped = self._shipped
         while shipped:
             row = shipped.popleft()
-            if isinstance(row, BarrierFanOut):
-                self._arrive(row, arrival)
+            if isinstance(row, FanOut):
+                self._inputs.take(row, arrival)
                 if self._outlet is not None:
-                    self._outlet.spread(row)
+                    self._outlet.spread(row, self._stages.get(row.receivers[0], self._beyond))
             elif row.subtask_id in self._parts:
                 _close(row)
-                if not self._held(row, arrival):
-                    self._deliver(row, arrival)
+                if (admitted := self._inputs.admit(row, arrival)) is not None:
+                    self._deliver(row, admitted)
             else:
                 assert self._outlet is not None
                 self._outlet.send(row, self._stages.get(row.subtask_id, self._beyond))
         if self._outlet is not None:
             self._outlet.flush()
 
-    def _held(self, row: ChannelRow | BarrierFanOut, arrival: float) -> bool:
-        """Hold a row that follows a barrier which others wait for; tell whether it does."""
-        shared = self._shared.get(row.channel)
-        if shared is None or row.channel not in shared.arrived:
-            return False
-        shared.hold(row, arrival)
-        return True
-
-    def _arrive(self, barrier: BarrierFanOut, arrival: float) -> None:
-        """Take a barrier for all its receivers here, if there are any."""
-        shared = self._shared.get(barrier.channel)
-        if shared is None or self._held(barrier, arrival):
-            return
-        if not shared.arrive(barrier, arrival):
-            return
-        aligned, arrival, held = shared.release(barrier.checkpoint_id)
-        for number in shared.parts:
-            row = ChannelRow(number, barrier.channel, 0, aligned)
-            self._with_input.add(number)
-            self._schedule.separate(self._units[number], row, arrival)
-        for after, arrival in held:
-            if isinstance(after, BarrierFanOut):
-                self._arrive(after, arrival)
-            elif not self._held(after, arrival):
-                self._deliver(after, arrival)
-
     def _deliver(self, row: ChannelRow, arrival: float) -> None:
-        number = self._receiver(row)
-        unit = self._units[number]
-        self._with_input.add(number)
+        unit = self._units[self._part_of(row.subtask_id, row.channel)]
         self._schedule.deliver(unit, row, arrival)
-        if unit.rows.events > _MOST_WAITING:
-            self._places.note_full(number)
+        self._delivered(unit)
 
-    def _receiver(self, row: ChannelRow) -> int:
-        """Return the number of the part of a subtask that a row is for."""
-        return self._elsewhere.get((row.subtask_id, row.channel), row.subtask_id)
+    def _delivered(self, unit: RunQueueEntry) -> None:
+        """Note that something waits at a unit, which is scheduled."""
+        self._with_input.add(unit.subtask_id)
+        if unit.rows.events > _MOST_WAITING and unit.subtask_id in self._parts:
+            self._places.note_full(unit.subtask_id)
+
+    def _part_of(self, number: int, channel: int) -> int:
+        """Return the number of the part of a subtask in which a channel ends."""
+        return self._elsewhere.get((number, channel), number)
 
     def _note_consumed(self, number: int) -> None:
         """Report the rows from elsewhere that are processed, also while others wait.
@@ -829,10 +817,14 @@ class SubtaskGroup:
         return found
 
 
-def _close(row: ChannelRow | BarrierFanOut) -> None:
+def _close(row: ChannelRow | FanOut) -> None:
     """Let the sender of a row add nothing to it any more."""
     if isinstance(row, ChannelRow) and type(row.payload) is EventBatch:
         row.payload.sent = True
+
+
+def _depth(unit: RunQueueEntry) -> float:
+    return unit.depth
 
 
 def _name(part: Subtask) -> str:

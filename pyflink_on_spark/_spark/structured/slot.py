@@ -27,7 +27,7 @@ from pyflink_on_spark._runtime.elements.clock import Clock
 from pyflink_on_spark._runtime.elements.immutability import serialize
 from pyflink_on_spark._runtime.state.backend import KeyedStateBackend
 from pyflink_on_spark._runtime.task.barriers import SnapshotRequest
-from pyflink_on_spark._runtime.task.exchange_writer import BarrierFanOut, ChannelRow, encode
+from pyflink_on_spark._runtime.task.exchange_writer import ChannelRow, FanOut, encode
 from pyflink_on_spark._runtime.task.subtask_group import SubtaskGroup
 from pyflink_on_spark._runtime.task.subtask_threads import TaskProgress, combine
 from pyflink_on_spark._spark.structured.levels import (
@@ -221,6 +221,7 @@ class QuerySlot:
             restored,
             self._outlet,
             now=now,
+            shares=False,
         )
         self._done = bool(runtime.get("done"))
         if not self._done:
@@ -356,7 +357,8 @@ class QuerySlot:
             group.begin_checkpoint(request)
             for row in barriers:
                 shared = group.shares(row.channel)
-                group.receive(BarrierFanOut(row.channel, checkpoint_id) if shared else row)
+                event = FanOut(row.channel, row.seq, Barrier(checkpoint_id))
+                group.receive(event if shared else row)
             while not request.done:
                 if not group.turn(self._now() + _SLICE_SECONDS) and not request.done:
                     raise RuntimeError(f"barriers of checkpoint {checkpoint_id} are missing")
@@ -463,12 +465,11 @@ class _Outlet:
             (self._routes[row.subtask_id], row.subtask_id, row.channel, row.seq, payload)
         )
 
-    def spread(self, barrier: BarrierFanOut) -> None:
-        """Take a barrier as a row for each receiver of another level."""
-        payload = encode(Barrier(barrier.checkpoint_id))
-        for number in barrier.receivers:
-            if number not in self._here:
-                self.send(ChannelRow(number, barrier.channel, 0, payload), 0)
+    def spread(self, event: FanOut, _: int) -> None:
+        """Take an event as a row for each receiver of another level: each slot has one."""
+        for row in event.for_each():
+            if row.subtask_id not in self._here:
+                self.send(row, 0)
 
     def flush(self) -> None:
         """Do nothing: rows leave with the micro-batch."""
@@ -477,7 +478,7 @@ class _Outlet:
         """False: there is always room."""
         return False
 
-    def consumed(self, _: ChannelRow, __: int) -> None:
+    def consumed(self, _: ChannelRow | FanOut, __: int) -> None:
         """Do nothing: no sender waits."""
 
     def take(self) -> list[OutRow]:
