@@ -19,7 +19,6 @@ from pyflink_on_spark._runtime.task.barriers import GroupCheckpoints, SharedInpu
 from pyflink_on_spark._runtime.task.exchange_writer import (
     FEW_RECEIVERS,
     ChannelRow,
-    EventBatch,
     FanOut,
     Outlet,
 )
@@ -27,15 +26,17 @@ from pyflink_on_spark._runtime.task.schedule import Places, RunQueueEntry, Sched
 from pyflink_on_spark._runtime.task.subtask import NEVER, Subtask
 from pyflink_on_spark._runtime.task.subtask_builder import Ask, DriverChannels, SubtaskContext
 from pyflink_on_spark._runtime.task.subtask_threads import (
+    PIECE_SECONDS,
+    TICK_MS,
+    PartThreads,
     SubtaskThreads,
     TaskProgress,
     ThreadUsage,
     Usage,
-    WaitNotice,
-    bound_to_thread,
+    close_row,
+    name_of,
 )
 
-_TICK_MS = 10
 _LEAST_BETWEEN_TICKS = 20
 """The time between two ticks is at least so many times that of a tick."""
 _FLUSH_SECONDS = 0.1
@@ -48,9 +49,6 @@ _FIRST_PART = 1 << 32
 _MOST_WAITING = 8
 _MOST_AT_ONCE = 64
 """How many events a subtask takes in before their senders are notified."""
-_PIECE_SECONDS = 0.01
-"""How long a thread works before others learn what has come of it."""
-_NOTHING: Usage = 0.0, 0, 0
 _log = logging.getLogger(__name__)
 
 
@@ -123,17 +121,11 @@ class SubtaskGroup:
         self._inputs = SharedInputs(
             self._schedule, self._units, self._numbers, self._deliver, self._delivered
         )
-        self._threads = threads or SubtaskThreads()
-        self._in_flight: dict[int, tuple[RunQueueEntry, bool]] = {}
-        self._outboxes: dict[int, deque[ChannelRow | FanOut]] = {}
-        self._parked: dict[int, list[RunQueueEntry]] = {}
-        self._later: dict[int, list[Callable[[], None]]] = {}
-        self._thread_ticks: dict[int, int] = {}
         where = own.WAITING_FUNCTIONS.read(job.configuration) if threads else "INLINE"
-        self._usage = usage if where == "AUTO" else None
-        self._notices: dict[int, WaitNotice] = {}
-        self._waits: set[int] = set()
-        self._told: set[int] = set()
+        usage = usage if where == "AUTO" else None
+        threads = threads or SubtaskThreads()
+        self._threads = PartThreads(threads, usage, self._shipped, now, clock)
+        self._in_flight = self._threads.in_flight
         self._progress: dict[int, list[TaskProgress]] = {}
         for number, whole in self._subtasks.items():
             self._divide(number, whole)
@@ -142,10 +134,10 @@ class SubtaskGroup:
         if where == "THREAD":
             for number in list(self._parts):
                 for part in self._cut(number):
-                    self._give_thread(part)
+                    self._threads.give(part, self._parts[part])
         self._idle_units = 0
         self._with_input: set[int] = set()
-        self._tick_interval: float = _TICK_MS
+        self._tick_interval: float = TICK_MS
         channels = sum(subtask.channels_out for subtask in self)
         self._flush_interval = _FLUSH_SECONDS * max(1.0, channels / _CHANNELS)
         self._ticked = clock.now()
@@ -231,8 +223,7 @@ class SubtaskGroup:
         self._schedule.add_idle(waiting)
         self._schedule.add_all(stopped)
         missed = not worked and self._idle_units < len(self._schedule)
-        if self._waits:
-            self._help_waiting()
+        self._help_waiting()
         if self._in_flight and not worked and not self._threads.wakes:
             worked = self._land_all(deadline - self._now())
         if self._tick_due:
@@ -255,7 +246,7 @@ class SubtaskGroup:
     ) -> bool:
         """Let a unit have its turn; tell whether there was anything to do."""
         if unit.subtask_id in self._in_flight:
-            self._parked.setdefault(unit.subtask_id, []).append(unit)
+            self._threads.park(unit)
             return self._land_all()
         if self._stopped(unit):
             stopped.append(unit)
@@ -296,21 +287,21 @@ class SubtaskGroup:
         self._ticked, begun = self._clock.now(), self._now()
         for number, subtask in self._parts.items():
             if number in self._threads:
-                self._tick_in_thread(number, subtask)
+                self._threads.tick(self._units[number], subtask)
             elif number != omitted:
                 if not subtask.follows_clock:
                     subtask.tick()
                     continue
-                since, used = self._now(), self._used()
+                since, used = self._now(), self._threads.used()
                 activity = subtask.activity
                 activity.working_since = since
                 subtask.tick()
                 activity.working_since = None
                 activity.busy += self._now() - since
-                self._notice(number, since, used)
+                self._threads.notice(number, since, used)
                 self._note_work(number, subtask)
         took = 1000 * (self._now() - begun)
-        self._tick_interval = max(_TICK_MS, _LEAST_BETWEEN_TICKS * took)
+        self._tick_interval = max(TICK_MS, _LEAST_BETWEEN_TICKS * took)
         self._route(self._schedule.now)
 
     def next_processing_time(self) -> int | None:
@@ -327,7 +318,7 @@ class SubtaskGroup:
         for number, part in self._parts.items():
             if number not in self._in_flight:
                 part.flush()
-                self._take_shipped(number)
+                self._threads.take_shipped(number)
         self._route(self._schedule.now)
 
     def settle(self) -> None:
@@ -336,7 +327,7 @@ class SubtaskGroup:
         for number, part in self._parts.items():
             self._drain()
             part.run(part.prepare_barrier)  # waits for calls that are in flight
-            self._take_shipped(number)
+            self._threads.take_shipped(number)
         self._drain()
 
     def _drain(self) -> None:
@@ -355,7 +346,7 @@ class SubtaskGroup:
     def end_sources(self) -> None:
         """Read no further, as if all sources had ended."""
         for number, subtask in self._parts.items():
-            self._when_free(number, partial(self._end_sources_of, number, subtask))
+            self._threads.when_free(number, partial(self._end_sources_of, number, subtask))
 
     def _end_sources_of(self, number: int, subtask: Subtask) -> None:
         subtask.end_sources()
@@ -395,10 +386,10 @@ class SubtaskGroup:
             self._schedule.put_back(unit)
             self._work(self._units[unit.subtask_id], deadline)
             return True
-        begun, used = self._now(), self._used()
+        begun, used = self._now(), self._threads.used()
         found, more = subtask.poll(unit.chain)
         if found and unit.subtask_id in self._threads:
-            self._hand_over(unit, subtask, [], more)
+            self._threads.hand_over(unit, subtask, [], more)
         elif found:
             subtask.activity.working_since = begun
             subtask.work(deadline)
@@ -419,13 +410,13 @@ class SubtaskGroup:
 
     def _work(self, unit: RunQueueEntry, deadline: float) -> None:
         """Process the elements queued up to the unit's virtual time."""
-        subtask, begun, used = self._parts[unit.subtask_id], self._now(), self._used()
+        subtask, begun, used = self._parts[unit.subtask_id], self._now(), self._threads.used()
         rows: Iterable[ChannelRow] = ()
         if not subtask.busy:
             until = NEVER if deadline == NEVER else unit.time
             rows = unit.rows.take(until, _MOST_AT_ONCE)
         if unit.subtask_id in self._threads:
-            self._hand_over(unit, subtask, list(rows))
+            self._threads.hand_over(unit, subtask, list(rows))
         else:
             subtask.activity.working_since = begun
             subtask.work(deadline, rows)
@@ -443,18 +434,7 @@ class SubtaskGroup:
         if activity.held_since is not None:
             activity.released(begun)
         self._schedule.spend(unit, took)
-        self._notice(unit.subtask_id, begun, used)
-
-    def _notice(self, number: int, begun: float, used: Usage) -> None:
-        """Notice whether a part has waited since some time (s)."""
-        if self._usage is None:
-            return
-        notice = self._notices.get(number)
-        if notice is None:
-            notice = self._notices[number] = WaitNotice()
-        wall = self._now() - begun
-        if notice.waits(wall, used, self._usage.end(wall, used)):
-            self.note_waiting(number)
+        self._threads.notice(unit.subtask_id, begun, used)
 
     def _follow_up(self, unit: RunQueueEntry, subtask: Subtask, more: bool = False) -> None:
         """Follow up on the work of a subtask.
@@ -467,7 +447,7 @@ class SubtaskGroup:
             self._pass_barriers(number, subtask)
             if not more and subtask.fan_out <= FEW_RECEIVERS:
                 subtask.flush()
-                self._take_shipped(number)
+                self._threads.take_shipped(number)
         self._note_work(number, subtask)
         if self._tick_due:
             brought_forth = list(self._shipped)
@@ -495,112 +475,47 @@ class SubtaskGroup:
 
     # -- threads ---------------------------------------------------------------------------------
 
-    def _used(self) -> Usage:
-        return _NOTHING if self._usage is None else self._usage.begin()
-
     def note_waiting(self, number: int) -> None:
         """Note that the functions of a part wait: it gets a thread as soon as that can be."""
-        if number not in self._threads:
-            self._waits.add(number)
-
-    def _hand_over(
-        self, unit: RunQueueEntry, subtask: Subtask, rows: list[ChannelRow], more: bool = False
-    ) -> None:
-        """Let a part work in its thread; nothing here touches it until it lands."""
-        number = unit.subtask_id
-        if subtask.activity.held_since is not None:
-            subtask.activity.released(self._now())
-        self._in_flight[number] = unit, more
-        self._threads.submit(number, partial(subtask.piece, rows, _PIECE_SECONDS))
-
-    def _tick_in_thread(self, number: int, subtask: Subtask) -> None:
-        """Fire timers due by processing time in a thread, unless one works for the subtask."""
-        due = self._thread_ticks.get(number, 0) + _TICK_MS
-        if number not in self._in_flight and subtask.follows_clock and self._clock.now() >= due:
-            self._thread_ticks[number] = self._clock.now()
-            self._hand_over(self._units[number], subtask, [])
+        self._threads.note_waiting(number)
 
     def _land_all(self, seconds: float = 0.0) -> bool:
         """Follow up on what threads have done; wait some time for the first of it."""
         landed = False
         while self._in_flight:
-            finished = self._threads.finished(0.0 if landed else seconds)
-            if finished is None:
+            back = self._threads.land(0.0 if landed else seconds)
+            if back is None:
                 break
-            landed = self._land(*finished) or landed
+            landed = self._landed(*back) or landed
         return landed
 
-    def _land(self, number: int, error: BaseException | None) -> bool:
+    def _landed(self, unit: RunQueueEntry, more: bool, brought_forth: bool) -> bool:
         """Follow up on a piece of work; tell whether it was more than a tick."""
-        unit, more = self._in_flight.pop(number)
-        if error is not None:
-            raise error
-        subtask = self._parts[number]
-        brought_forth = bool(self._take_shipped(number))
-        for call in self._later.pop(number, ()):
-            call()
+        number = unit.subtask_id
         self._schedule.spend(unit, 0.0)
-        self._follow_up(unit, subtask, more)
+        self._follow_up(unit, self._parts[number], more)
         if unit.chain is not None and self._source(unit).reading:
             self._schedule.add(unit)
-        self._schedule.add_all(self._parked.pop(number, []))
+        self._schedule.add_all(self._threads.parked(number))
         return brought_forth or unit.chain is not None or number in self._with_input
 
     def _land_everything(self) -> None:
         while self._in_flight:
-            self._land_all(_PIECE_SECONDS)
-
-    def _await_threads(self) -> None:
-        """Let threads end their work after a failure."""
-        while self._in_flight:
-            finished = self._threads.finished(None)
-            assert finished is not None
-            del self._in_flight[finished[0]]
-
-    def _take_shipped(self, number: int) -> bool:
-        """Take the rows that a part has shipped in its thread."""
-        rows = self._outboxes.get(number)
-        if not rows:
-            return False
-        for row in rows:
-            _close(row)
-        self._shipped.extend(rows)
-        rows.clear()
-        return True
-
-    def _when_free(self, number: int, call: Callable[[], None]) -> None:
-        """Call something that concerns a part, now or when the part has landed."""
-        if number in self._in_flight:
-            self._later.setdefault(number, []).append(call)
-        else:
-            call()
+            self._land_all(PIECE_SECONDS)
 
     def _help_waiting(self) -> None:
         """Let parts that wait do so in threads; those of several tasks are cut first."""
-        for number in list(self._waits):
+        for number in self._threads.waiting():
             part = self._parts[number]
-            if number in self._in_flight or self._checkpoints.pending or part.alignment.arrived:
+            if self._checkpoints.pending or part.alignment.arrived:
                 continue
-            self._waits.discard(number)
-            if part.divisible:
-                bound = bound_to_thread(part.functions())
-                if bound is None:
+            if not part.divisible and len(self._parts) == 1:
+                self._threads.start_anew(number)
+            elif self._threads.may_move(number, part):
+                if part.divisible:
                     self._cut(number)
-            elif len(self._parts) > 1:
-                bound = bound_to_thread(part.functions())
-                if bound is None:
-                    self._give_thread(number)
-            else:
-                continue
-            if bound is not None and number not in self._told:
-                self._told.add(number)
-                _log.warning(
-                    "%s waits, and holds up what shares its thread: a %s works in no other thread. "
-                    "With %s = thread functions are opened in threads of their own.",
-                    _name(part),
-                    type(bound).__name__,
-                    own.WAITING_FUNCTIONS.key,
-                )
+                else:
+                    self._threads.give(number, part)
 
     def _cut(self, number: int) -> list[int]:
         """Put a part for each task that Flink would have in the place of a part."""
@@ -618,19 +533,9 @@ class SubtaskGroup:
             if each != number:
                 self._units[each] = RunQueueEntry(each, unit.depth + index / _DEPTHS**2)
             self._places.put(each, self._places.of(number, index))
-            self._notices.pop(each, None)
-        _log.debug("%s: its %d tasks work by turns", _name(found[number]), len(found))
+            self._threads.start_anew(each)
+        _log.debug("%s: its %d tasks work by turns", name_of(found[number]), len(found))
         return list(found)
-
-    def _give_thread(self, number: int) -> None:
-        """Let a part work in a thread of its own from now on."""
-        part = self._parts[number]
-        outbox = self._outboxes[number] = deque[ChannelRow | FanOut]()
-        part.ship_to(outbox.append)
-        part.run_in(partial(self._threads.call, number))
-        self._threads.start(number)
-        self._notices.pop(number, None)
-        _log.debug("%s works in a thread of its own", _name(part))
 
     # -- rows ------------------------------------------------------------------------------------
 
@@ -666,7 +571,7 @@ class SubtaskGroup:
                 if self._outlet is not None:
                     self._outlet.spread(row, self._stages.get(row.receivers[0], self._beyond))
             elif row.subtask_id in self._parts:
-                _close(row)
+                close_row(row)
                 if (admitted := self._inputs.admit(row, arrival)) is not None:
                     self._deliver(row, admitted)
             else:
@@ -709,7 +614,7 @@ class SubtaskGroup:
         """Give splits to the source that asked for them."""
         source = self._subtasks[subtask_id].sources[chain]
         number = next(n for n, part in self._parts.items() if source in part.sources.values())
-        self._when_free(number, partial(source.add_splits, splits, at_once=at_once))
+        self._threads.when_free(number, partial(source.add_splits, splits, at_once=at_once))
 
     # -- checkpoints -----------------------------------------------------------------------------
 
@@ -717,7 +622,7 @@ class SubtaskGroup:
         """Take part in a checkpoint; ``request.done`` says when all subtasks have."""
         self._checkpoints.begin(request, len(self._parts))
         for number, subtask in self._parts.items():
-            self._when_free(number, partial(self._trigger, number, subtask, request))
+            self._threads.when_free(number, partial(self._trigger, number, subtask, request))
         self._route(self._schedule.now)
 
     def _trigger(self, number: int, subtask: Subtask, request: SnapshotRequest) -> None:
@@ -748,17 +653,17 @@ class SubtaskGroup:
         self._checkpoints.take_prepared()
         for number, part in self._parts.items():
             notify = partial(part.notify_checkpoint_complete, checkpoint_id)
-            self._when_free(number, partial(part.run, notify))
+            self._threads.when_free(number, partial(part.run, notify))
 
     def notify_checkpoint_aborted(self, checkpoint_id: int) -> None:
         """Notify all subtasks that a checkpoint was aborted."""
         for number, part in self._parts.items():
             notify = partial(part.notify_checkpoint_aborted, checkpoint_id)
-            self._when_free(number, partial(part.run, notify))
+            self._threads.when_free(number, partial(part.run, notify))
 
     def _pass_barriers(self, number: int, subtask: Subtask) -> None:
         if subtask.alignment.aligned is not None and self._checkpoints.pass_barriers(subtask):
-            self._take_shipped(number)
+            self._threads.take_shipped(number)
             self._note_work(number, subtask)
 
     # -- the end ---------------------------------------------------------------------------------
@@ -770,7 +675,7 @@ class SubtaskGroup:
 
     def committables(self) -> list[Any]:
         """Return, once, the committables for the driver, each with its sink's number."""
-        self._await_threads()
+        self._threads.await_all()
         return [
             *self._checkpoints.take_prepared(),
             *(item for part in self._parts.values() for item in part.committables()),
@@ -778,7 +683,7 @@ class SubtaskGroup:
 
     def close(self, failed: bool = False) -> None:
         """Close all subtasks that were opened, upstream first; raise the first failure to do so."""
-        self._await_threads()
+        self._threads.await_all()
         error: Exception | None = None
         while self._opened:
             try:
@@ -817,16 +722,5 @@ class SubtaskGroup:
         return found
 
 
-def _close(row: ChannelRow | FanOut) -> None:
-    """Let the sender of a row add nothing to it any more."""
-    if isinstance(row, ChannelRow) and type(row.payload) is EventBatch:
-        row.payload.sent = True
-
-
 def _depth(unit: RunQueueEntry) -> float:
     return unit.depth
-
-
-def _name(part: Subtask) -> str:
-    """Return the name of a part for people."""
-    return part.place_of(next(iter(part.functions()), None))

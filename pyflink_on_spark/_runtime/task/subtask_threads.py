@@ -3,19 +3,28 @@
 from __future__ import annotations
 
 import contextlib
+import logging
 import os
 import resource
 import sqlite3
 import threading
 import time
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from queue import Empty, SimpleQueue
 from types import FunctionType
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
+from pyflink_on_spark._options import own
 from pyflink_on_spark._runtime.elements.bundle import MIN_TIMESTAMP
+from pyflink_on_spark._runtime.elements.clock import Clock
+from pyflink_on_spark._runtime.task.exchange_writer import ChannelRow, EventBatch, FanOut
+
+if TYPE_CHECKING:
+    from pyflink_on_spark._runtime.task.schedule import RunQueueEntry
+    from pyflink_on_spark._runtime.task.subtask import Subtask
 
 T = TypeVar("T")
 Finished = tuple[int, BaseException | None]
@@ -28,6 +37,11 @@ _DEEPEST, _MOST_ITEMS, _MOST_OBJECTS = 6, 100, 2_000
 _BOUND_TO_A_THREAD = (sqlite3.Connection, sqlite3.Cursor, threading.local)
 Usage = tuple[float, int, int]
 """For how long (s) a thread had or wanted a processor, and how often it gave it up, and lost it."""
+TICK_MS = 10
+PIECE_SECONDS = 0.01
+"""How long a thread works before others learn what has come of it."""
+_NOTHING: Usage = 0.0, 0, 0
+_log = logging.getLogger(__name__)
 
 
 class SubtaskThreads:
@@ -261,6 +275,193 @@ def _inside(thing: object) -> Iterator[object]:
         bound = getattr(thing, "__self__", None)
         if bound is not None:
             yield bound
+
+
+class PartThreads:
+    """Notices parts whose functions wait, and lets parts work in threads.
+
+    What such a part has done is followed up, and what concerns it is called, when it has landed.
+
+    Args:
+        threads: the threads.
+        usage: tells what the thread that asks uses; None if nobody can tell.
+        shipped: takes the rows of parts that have landed.
+        now: the time in seconds; any clock that never goes back.
+        clock: processing time.
+    """
+
+    def __init__(
+        self,
+        threads: SubtaskThreads,
+        usage: ThreadUsage | None,
+        shipped: deque[ChannelRow | FanOut],
+        now: Callable[[], float],
+        clock: Clock,
+    ) -> None:
+        self._threads, self._usage, self._shipped = threads, usage, shipped
+        self._now, self._clock = now, clock
+        self.in_flight: dict[int, tuple[RunQueueEntry, bool]] = {}
+        """The units that work in threads, by the numbers of the parts; and whether there is more."""
+        self._outboxes: dict[int, deque[ChannelRow | FanOut]] = {}
+        self._parked: dict[int, list[RunQueueEntry]] = {}
+        self._later: dict[int, list[Callable[[], None]]] = {}
+        self._ticks: dict[int, int] = {}
+        self._notices: dict[int, WaitNotice] = {}
+        self._waits: set[int] = set()
+        self._told: set[int] = set()
+
+    def __contains__(self, number: int) -> bool:
+        """True if a part has a thread."""
+        return number in self._threads
+
+    @property
+    def wakes(self) -> bool:
+        """True if the completion of work wakes the group."""
+        return self._threads.wakes
+
+    # -- who waits -------------------------------------------------------------------------------
+
+    def used(self) -> Usage:
+        """Return the usage of this thread before a piece of work."""
+        return _NOTHING if self._usage is None else self._usage.begin()
+
+    def notice(self, number: int, begun: float, used: Usage) -> None:
+        """Notice whether a part has waited since some time (s), in this thread."""
+        if self._usage is None:
+            return
+        notice = self._notices.get(number)
+        if notice is None:
+            notice = self._notices[number] = WaitNotice()
+        wall = self._now() - begun
+        if notice.waits(wall, used, self._usage.end(wall, used)):
+            self.note_waiting(number)
+
+    def note_waiting(self, number: int) -> None:
+        """Note that the functions of a part wait."""
+        if number not in self._threads:
+            self._waits.add(number)
+
+    def waiting(self) -> list[int]:
+        """Return the numbers of the parts that wait and are to get threads."""
+        return [number for number in self._waits if number not in self.in_flight]
+
+    def may_move(self, number: int, part: Subtask) -> bool:
+        """Return True if the functions of a part that waits work in any thread; log once if not."""
+        self._waits.discard(number)
+        bound = bound_to_thread(part.functions())
+        if bound is not None and number not in self._told:
+            self._told.add(number)
+            _log.warning(
+                "%s waits, and holds up what shares its thread: a %s works in no other thread. "
+                "With %s = thread functions are opened in threads of their own.",
+                name_of(part),
+                type(bound).__name__,
+                own.WAITING_FUNCTIONS.key,
+            )
+        return bound is None
+
+    def start_anew(self, number: int) -> None:
+        """Forget whether a part has waited: it is another one now."""
+        self._notices.pop(number, None)
+        self._waits.discard(number)
+
+    # -- work in threads -------------------------------------------------------------------------
+
+    def give(self, number: int, part: Subtask) -> None:
+        """Let a part work in a thread of its own from now on."""
+        outbox = self._outboxes[number] = deque[ChannelRow | FanOut]()
+        part.ship_to(outbox.append)
+        part.run_in(partial(self._threads.call, number))
+        self._threads.start(number)
+        self.start_anew(number)
+        _log.debug("%s works in a thread of its own", name_of(part))
+
+    def hand_over(
+        self, unit: RunQueueEntry, part: Subtask, rows: list[ChannelRow], more: bool = False
+    ) -> None:
+        """Let a part work in its thread; nothing here touches it until it lands."""
+        number = unit.subtask_id
+        if part.activity.held_since is not None:
+            part.activity.released(self._now())
+        self.in_flight[number] = unit, more
+        self._threads.submit(number, partial(part.piece, rows, PIECE_SECONDS))
+
+    def tick(self, unit: RunQueueEntry, part: Subtask) -> None:
+        """Fire timers due by processing time in a thread, unless one works for the part."""
+        number = unit.subtask_id
+        due = self._ticks.get(number, 0) + TICK_MS
+        if number not in self.in_flight and part.follows_clock and self._clock.now() >= due:
+            self._ticks[number] = self._clock.now()
+            self.hand_over(unit, part, [])
+
+    def park(self, unit: RunQueueEntry) -> None:
+        """Keep a unit whose part works in a thread until it has landed."""
+        self._parked.setdefault(unit.subtask_id, []).append(unit)
+
+    def parked(self, number: int) -> list[RunQueueEntry]:
+        """Return, once, the units that were kept for a part."""
+        return self._parked.pop(number, [])
+
+    def land(self, seconds: float) -> tuple[RunQueueEntry, bool, bool] | None:
+        """Take back a part that has done its piece of work.
+
+        Args:
+            seconds: how long to wait for one.
+
+        Returns:
+            The unit, whether there is more for it, and whether rows have come of it; or None.
+        """
+        finished = self._threads.finished(seconds)
+        if finished is None:
+            return None
+        number, error = finished
+        unit, more = self.in_flight.pop(number)
+        if error is not None:
+            raise error
+        brought_forth = self.take_shipped(number)
+        for call in self._later.pop(number, ()):
+            call()
+        return unit, more, brought_forth
+
+    def take_shipped(self, number: int) -> bool:
+        """Take the rows that a part has shipped in its thread."""
+        rows = self._outboxes.get(number)
+        if not rows:
+            return False
+        for row in rows:
+            close_row(row)
+        self._shipped.extend(rows)
+        rows.clear()
+        return True
+
+    def when_free(self, number: int, call: Callable[[], None]) -> None:
+        """Call something that concerns a part, now or when the part has landed."""
+        if number in self.in_flight:
+            self._later.setdefault(number, []).append(call)
+        else:
+            call()
+
+    def await_all(self) -> None:
+        """Let threads end their work after a failure."""
+        while self.in_flight:
+            finished = self._threads.finished(None)
+            assert finished is not None
+            del self.in_flight[finished[0]]
+
+    def stop(self) -> None:
+        """End all threads, none of which has anything to do."""
+        self._threads.stop()
+
+
+def close_row(row: ChannelRow | FanOut) -> None:
+    """Let the sender of a row add nothing to it any more."""
+    if isinstance(row, ChannelRow) and type(row.payload) is EventBatch:
+        row.payload.sent = True
+
+
+def name_of(part: Subtask) -> str:
+    """Return the name of a part for people."""
+    return part.place_of(next(iter(part.functions()), None))
 
 
 @dataclass(frozen=True)
