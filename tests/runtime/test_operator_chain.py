@@ -23,10 +23,14 @@ from pyflink_on_spark._runtime.task import operator_chain as watermark_output
 from pyflink_on_spark._runtime.task.exchange_writer import (
     ForkOutput,
     LocalOutput,
-    NoOutput,
     SideOutput,
 )
-from pyflink_on_spark._runtime.task.operator_chain import OperatorChain, Pacing, WatermarkOutput
+from pyflink_on_spark._runtime.task.operator_chain import (
+    NoOutput,
+    OperatorChain,
+    Pacing,
+    WatermarkOutput,
+)
 from pyflink_on_spark._runtime.task.subtask import NEVER
 from pyflink_on_spark._runtime.user_code import UserFunction
 from tests.runtime.harness import FakeClock

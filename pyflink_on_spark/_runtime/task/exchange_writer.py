@@ -523,21 +523,6 @@ class ForkOutput:
             output.event(event)
 
 
-class NoOutput:
-    """Draws the elements of a chain that no edge leaves."""
-
-    def write(self, elements: Iterator[object], cursor: Cursor) -> None:
-        """Draw all elements."""
-        for _ in elements:
-            pass
-
-    def write_bundle(self, bundle: Bundle) -> None:
-        """Do nothing: the elements are drawn already."""
-
-    def event(self, event: ChannelEvent) -> None:
-        """Do nothing."""
-
-
 class SideOutput:
     """Collects what operators emit to one tag, until the chain has processed its input."""
 

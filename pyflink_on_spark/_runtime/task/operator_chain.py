@@ -397,6 +397,21 @@ class OperatorChain(OperatorLine):
             side.output.event(event)
 
 
+class NoOutput:
+    """Draws the elements of a chain that no edge leaves."""
+
+    def write(self, elements: Iterator[object], cursor: Cursor) -> None:
+        """Draw all elements."""
+        for _ in elements:
+            pass
+
+    def write_bundle(self, bundle: Bundle) -> None:
+        """Do nothing: the elements are drawn already."""
+
+    def event(self, event: ChannelEvent) -> None:
+        """Do nothing."""
+
+
 def _parts(bundle: Bundle, slices: Iterator[slice]) -> Iterator[Iterable[Any]]:
     values, keys = bundle.values, bundle.keys
     if keys is None:

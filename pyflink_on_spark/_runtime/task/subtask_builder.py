@@ -36,12 +36,12 @@ from pyflink_on_spark._runtime.task.exchange_writer import (
     FanOut,
     ForkOutput,
     LocalOutput,
-    NoOutput,
     Output,
     SideOutput,
 )
 from pyflink_on_spark._runtime.task.operator_chain import (
     SOURCE_CHANNEL,
+    NoOutput,
     OperatorChain,
     Pacing,
     WatermarkOutput,

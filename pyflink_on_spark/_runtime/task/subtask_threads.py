@@ -301,7 +301,7 @@ class PartThreads:
         self._threads, self._usage, self._shipped = threads, usage, shipped
         self._now, self._clock = now, clock
         self.in_flight: dict[int, tuple[RunQueueEntry, bool]] = {}
-        """The units that work in threads, by the numbers of the parts; and whether there is more."""
+        """The units that work in threads, by part; and whether there is more."""
         self._outboxes: dict[int, deque[ChannelRow | FanOut]] = {}
         self._parked: dict[int, list[RunQueueEntry]] = {}
         self._later: dict[int, list[Callable[[], None]]] = {}
