@@ -176,6 +176,15 @@ def test_a_file_carries_out_another_one(client, lines, tmp_path, capsys):
         client.run("QUIT")
 
 
+@pytest.fixture
+def interruptible():
+    """A process that SIGINT interrupts, also where a shell has started it in the background."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.usefixtures("interruptible")
 def test_an_endless_query_ends_with_ctrl_c(client, lines):
     client.run(
         "CREATE TABLE numbers (n INT) WITH ('connector' = 'datagen', 'rows-per-second' = '1000')"
