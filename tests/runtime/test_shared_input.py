@@ -266,6 +266,10 @@ def middle(stream):
     return both.map(str).map(str).set_parallelism(1)
 
 
+def _no_driver(number):
+    return lambda channel: lambda things: None
+
+
 class Host:
     """The middle stage of such a job in some slots."""
 
@@ -274,9 +278,8 @@ class Host:
             middle, CutSource([]), 3, configuration={"execution.checkpointing.interval": "1 h"}
         )
         self.shares, self.slots, self.outlet, self.came = shares, slots, Outlet(), []
-        driver = lambda number: lambda channel: lambda things: None  # noqa: E731
         self.group = SubtaskGroup(
-            job.stages[2:3], slots, job.settings, FakeClock(), driver,
+            job.stages[2:3], slots, job.settings, FakeClock(), _no_driver,
             outlet=self.outlet, now=lambda: 0.0, shares=shares,
         )  # fmt: skip
         self.group.open()
