@@ -261,8 +261,13 @@ class KeyedStateBackend:
         return StateChunks(self._whole, self._size(), files=self._disk)
 
     def base_pieces(self) -> StateChunks:
-        """Return everything; when that is taken, changes are counted from then on."""
-        return StateChunks(self._whole, self._size(), self._forget_changes, self._disk)
+        """Return everything; changes are counted from now on.
+
+        The marks of changes go before a copy of this process is made: each key that is released
+        afterwards would be a write to memory that the copy shares.
+        """
+        self._forget_changes()
+        return self.pieces()
 
     def change_pieces(self) -> StateChunks:
         """Return the changes in chunks; once those are taken, tracking restarts."""
