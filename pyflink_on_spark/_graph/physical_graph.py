@@ -533,6 +533,20 @@ class _Planner:
                 if not link.local:
                     self._exchanges[link] = self._exchange(link, channels)
                     channels += step.parallelism
+        self._note_mixed_inputs()
+
+    def _note_mixed_inputs(self) -> None:
+        """Note which exchanges share their input with edges that do not reach all receivers."""
+        mixed = {
+            (link.receiver, link.port)
+            for step in self._steps
+            for link in step.outputs
+            if link.local or not self._exchanges[link].reaches_all
+        }
+        self._exchanges = {
+            link: replace(plan, alike=(link.receiver, link.port) not in mixed)
+            for link, plan in self._exchanges.items()
+        }
 
     def _exchange(self, link: PhysicalEdge, first_channel: int) -> ExchangePlan:
         sender, receiver = link.sender, link.receiver

@@ -24,9 +24,9 @@ from pyflink_on_spark._runtime.elements.bundle import (
 )
 from pyflink_on_spark._runtime.elements.immutability import deserialize, serialize, unwrap_key
 from pyflink_on_spark._runtime.state.snapshot import KeyGroupState
-from pyflink_on_spark._runtime.task.operator_chain import WatermarkValve
 from pyflink_on_spark._runtime.task.subtask import Subtask
 from pyflink_on_spark._runtime.task.subtask_builder import SubtaskBuilder
+from pyflink_on_spark._runtime.task.watermark_valve import WatermarkValve
 from pyflink_on_spark._runtime.types.converters import boundary_converter, source_converter
 from pyflink_on_spark.common import Configuration
 from pyflink_on_spark.common.typeinfo import TypeInformation, Types

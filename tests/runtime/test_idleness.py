@@ -59,7 +59,7 @@ class Stream:
         assigner.open(SimpleNamespace(cursor=cursor, clock=clock))
         output = WatermarkOutput(assigner, recorder, clock)
         self._chain, self._clock = (
-            OperatorChain([assigner], cursor, output, {}, ["in"], Pacing()),
+            OperatorChain([assigner], cursor, output, {}, {"in": 0}, Pacing()),
             clock,
         )
 

@@ -86,7 +86,8 @@ class Line:
     """A chain that processes at once what comes in."""
 
     def __init__(self, *operators, main, sides=None, channels=("c",)):
-        self.chain = OperatorChain(list(operators), Cursor(), main, sides or {}, channels, Pacing())
+        ports = dict.fromkeys(channels, 0)
+        self.chain = OperatorChain(list(operators), Cursor(), main, sides or {}, ports, Pacing())
 
     def receive(self, port, bundle):
         self.chain.receive(port, bundle)
@@ -328,7 +329,7 @@ class Slow(Operator):
 
 def test_what_there_is_no_time_for_waits():
     now, recorder = SecondsWorked(), Recorder()
-    chain = OperatorChain([Slow(now)], Cursor(), recorder, {}, "c", Pacing(now))
+    chain = OperatorChain([Slow(now)], Cursor(), recorder, {}, {"c": 0}, Pacing(now))
     chain.receive(0, Bundle([1, 2, 3], [10, 20, 30]))
     chain.take_event("c", Watermark(30))
     chain.step(deadline=2.0)

@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 
 from pyflink_on_spark._runtime.elements.bundle import (
     MAX_WATERMARK,
-    MIN_TIMESTAMP,
     Barrier,
     Bundle,
     ChannelStatus,
@@ -26,9 +25,10 @@ from pyflink_on_spark._runtime.task.exchange_writer import (
     decode,
     encode,
 )
-from pyflink_on_spark._runtime.task.operator_chain import WatermarkValve
 from pyflink_on_spark._runtime.task.schedule import RunQueueEntry, Schedule
 from pyflink_on_spark._runtime.task.subtask_group import SubtaskGroup
+from pyflink_on_spark._runtime.task.watermark_valve import WatermarkValve
+from pyflink_on_spark.datastream import CoMapFunction
 from tests.runtime.harness import FakeClock
 from tests.runtime.rounds import CutSource, job_of
 
@@ -41,28 +41,40 @@ EVENTS = st.one_of(
 
 def shared_of(*channels):
     shared = SharedInput(channels[0], RunQueueEntry(0, 0.0))
-    shared.add_channels(channels)
+    shared.add_channels(channels, 0)
     return shared
 
 
-def test_all_channels_have_one_time():
+def test_all_channels_of_an_input_have_one_time():
     shared = shared_of(1, 2)
     assert shared.combine(1, Watermark(5)) is None
-    assert shared.combine(2, Watermark(7)) == CombinedTime(5)
+    assert shared.combine(2, Watermark(7)) == (1, CombinedTime(5))
     assert shared.combine(2, Watermark(8)) is None
-    assert shared.combine(1, ChannelStatus(idle=True)) == CombinedTime(8)
-    assert shared.combine(1, ChannelStatus(idle=False)) == CombinedTime(5)
-    assert shared.combine(1, EndOfInput()) == CombinedTime(8)
-    assert shared.combine(2, ChannelStatus(idle=True)) == CombinedTime(8, idle=True)
-    assert shared.combine(2, EndOfInput()) == CombinedTime(MAX_WATERMARK, ended=True)
+    assert shared.combine(1, ChannelStatus(idle=True)) == (1, CombinedTime(8))
+    assert shared.combine(1, ChannelStatus(idle=False)) is None
+    assert shared.combine(2, ChannelStatus(idle=True)) is None
+    assert shared.combine(1, ChannelStatus(idle=True)) == (1, CombinedTime(8, idle=True))
+    assert shared.combine(1, EndOfInput()) == (1, CombinedTime(MAX_WATERMARK))
+    assert shared.combine(2, EndOfInput()) == (1, CombinedTime(MAX_WATERMARK, ended=True))
+
+
+def test_each_input_has_a_time_of_its_own():
+    shared = SharedInput(1, RunQueueEntry(0, 0.0))
+    shared.add_channels([1, 2], 0)
+    shared.add_channels([3], 1)
+    shared.add_channels([4], 0)
+    assert shared.combine(3, Watermark(9)) == (3, CombinedTime(9))
+    assert shared.combine(1, Watermark(5)) is None
+    assert shared.combine(2, Watermark(6)) is None
+    assert shared.combine(4, Watermark(7)) == (1, CombinedTime(5))
 
 
 def test_the_end_is_told_after_the_last_watermark():
     shared = shared_of(1, 2)
     shared.combine(1, Watermark(MAX_WATERMARK))
-    assert shared.combine(2, Watermark(MAX_WATERMARK)) == CombinedTime(MAX_WATERMARK)
+    assert shared.combine(2, Watermark(MAX_WATERMARK)) == (1, CombinedTime(MAX_WATERMARK))
     assert shared.combine(2, EndOfInput()) is None
-    assert shared.combine(1, EndOfInput()) == CombinedTime(MAX_WATERMARK, ended=True)
+    assert shared.combine(1, EndOfInput()) == (1, CombinedTime(MAX_WATERMARK, ended=True))
 
 
 def seen(valve, channel, event):
@@ -70,11 +82,9 @@ def seen(valve, channel, event):
     return valve.take(channel, event), valve.idle, valve.ended
 
 
-@given(st.lists(st.tuples(st.integers(0, 5), EVENTS), max_size=40), st.integers(1, 5))
-def test_a_part_learns_the_same_as_from_each_channel(events, together):
-    """Some channels come together, the others alone."""
-    shared, channels = shared_of(*range(together)), range(6)
-    alone, combined = WatermarkValve(channels), WatermarkValve([0, *channels[together:]])
+@given(st.lists(st.tuples(st.integers(0, 3), EVENTS), max_size=40))
+def test_a_part_learns_the_same_as_from_each_channel(events):
+    shared, alone, combined = shared_of(*range(4)), WatermarkValve(range(4)), WatermarkValve([0])
     ended = set()
     for channel, event in events:
         if channel in ended:
@@ -82,30 +92,12 @@ def test_a_part_learns_the_same_as_from_each_channel(events, together):
         if event == EndOfInput():
             ended.add(channel)
         expected = seen(alone, channel, event)
-        told = shared.combine(channel, event) if channel < together else event
+        told = shared.combine(channel, event)
         if told is None:
             assert expected == (None, combined.idle, combined.ended)
         else:
-            assert seen(combined, min(channel, 0) if channel < together else channel, told) == (
-                expected
-            )
+            assert seen(combined, *told) == expected
         assert combined.current == alone.current
-
-
-def test_a_valve_that_has_gone_back_knows_the_smallest_again():
-    valve = WatermarkValve("ab")
-    valve.several("a", CombinedTime(10))
-    valve.watermark("b", 20)
-    assert valve.latest == 10
-    valve.several("a", CombinedTime(MIN_TIMESTAMP))
-    assert valve.latest == MIN_TIMESTAMP
-    valve.several("a", CombinedTime(15))
-    assert valve.latest == valve.current == 15
-    valve.several("a", CombinedTime(30))
-    assert valve.latest == valve.current == 20
-    valve.several("a", CombinedTime(18))
-    assert valve.latest == 18
-    assert valve.current == 20
 
 
 # -- virtual time ----------------------------------------------------------------------------------
@@ -210,25 +202,23 @@ def test_a_barrier_does_not_overtake_what_waits_for_its_time():
     process.send(FanOut(fast, 0, ChannelStatus(idle=True)), 0.0)
     process.send(FanOut(slow, 0, Watermark(1)), 0.0)
     process.send(FanOut(slow, 1, Watermark(3)), 10.0)
-    process.send(FanOut(slow, 2, Barrier(1)), 10.0)
-    process.send(ChannelRow(1, slow, 3, "after the barrier"), 10.0)
+    process.send(FanOut(slow, 2, ChannelStatus(idle=True)), 10.0)
+    process.send(FanOut(slow, 3, Barrier(1)), 10.0)
+    process.send(ChannelRow(1, slow, 4, "after the barrier"), 10.0)
     process.send(FanOut(fast, 1, ChannelStatus(idle=False)), 0.0)
     process.send(ChannelRow(1, fast, 2, "after"), 0.0)
     process.send(FanOut(fast, 3, Barrier(1)), 0.0)
     while process.schedule:
         process.work()
-    assert (
-        process.taken[1]
-        == [
-            CombinedTime(MIN_TIMESTAMP, idle=True),
-            CombinedTime(1),
-            CombinedTime(3),
-            CombinedTime(MIN_TIMESTAMP),
-            "after",
-            AlignedBarriers(1, frozenset(process.channels)),
-            "after the barrier",
-        ][1:]
-    )
+    assert process.taken[1] == [
+        CombinedTime(1),
+        CombinedTime(3),
+        CombinedTime(3, idle=True),
+        CombinedTime(3),
+        "after",
+        AlignedBarriers(1, frozenset(process.channels)),
+        "after the barrier",
+    ]
 
 
 # -- groups ----------------------------------------------------------------------------------------
@@ -259,11 +249,37 @@ class Outlet:
         self.done.append((row.channel, row.seq))
 
 
-def middle(stream):
-    """Three subtasks: of the channels into them six reach all, and three one each."""
+class Both(CoMapFunction):
+    def map1(self, value):
+        return value
+
+    def map2(self, value):
+        return value
+
+
+def two_inputs(stream):
+    """Three subtasks: the channels into their first input reach all, those into the other one."""
+    numbers = stream.map(str)
+    both = numbers.rebalance().union(numbers.shuffle()).connect(numbers.rescale())
+    return both.map(Both()).map(str).set_parallelism(1)
+
+
+def mixed(stream):
+    """Three subtasks, in whose one input some channels reach all, and the others one."""
     numbers = stream.map(str)
     both = numbers.rebalance().union(numbers.shuffle(), numbers.rescale())
     return both.map(str).map(str).set_parallelism(1)
+
+
+def wide(stream):
+    """Three subtasks with two inputs, into which all channels reach all."""
+    numbers = stream.map(str)
+    both = numbers.rebalance().connect(numbers.shuffle())
+    return both.map(Both()).map(str).set_parallelism(1)
+
+
+COMBINED = {two_inputs: [True, True, False], mixed: [False] * 3, wide: [True, True]}
+"""Which exchanges of a job are combined."""
 
 
 def _no_driver(number):
@@ -273,9 +289,9 @@ def _no_driver(number):
 class Host:
     """The middle stage of such a job in some slots."""
 
-    def __init__(self, slots, shares):
+    def __init__(self, slots, shares, build=two_inputs):
         job = job_of(
-            middle, CutSource([]), 3, configuration={"execution.checkpointing.interval": "1 h"}
+            build, CutSource([]), 3, configuration={"execution.checkpointing.interval": "1 h"}
         )
         self.shares, self.slots, self.outlet, self.came = shares, slots, Outlet(), []
         self.group = SubtaskGroup(
@@ -285,7 +301,7 @@ class Host:
         self.group.open()
         self.vertex = next(iter(self.group)).identity.vertex
         self.plans = [incoming.exchange for incoming in self.vertex.inputs]
-        assert [plan.combined for plan in self.plans] == [True, True, False]
+        assert [plan.combined for plan in self.plans] == COMBINED[build]
 
     def take(self, plan, channel, event, seq):
         """Let an event come on a channel, or an element for each receiver."""
@@ -293,7 +309,8 @@ class Host:
         sender = channel - plan.first_channel
         reached = plan.partitioner.receivers(sender, plan.senders, plan.receivers)
         mine = [first + index for index in reached if index in self.slots]
-        fans = plan.reaches_all and (self.shares or isinstance(event, Barrier))
+        combined = self.shares and plan.combined
+        fans = combined or (plan.reaches_all and isinstance(event, Barrier))
         if fans and not isinstance(event, Bundle):
             self.came.append((channel, seq))
             self.group.receive(FanOut(channel, seq, encode(event)))
@@ -337,8 +354,9 @@ def courses(plans, choose):
 def test_each_subtask_does_the_same_as_with_all_events_of_each_channel(seed):
     choose = random.Random(seed)
     slots = choose.choice([[[0, 1, 2]], [[0, 2], [1]], [[0], [1, 2]], [[0], [1], [2]]])
-    alone = Host([0, 1, 2], shares=False)
-    hosts = [Host(each, shares=True) for each in slots]
+    build = choose.choice([*COMBINED])
+    alone = Host([0, 1, 2], shares=False, build=build)
+    hosts = [Host(each, shares=True, build=build) for each in slots]
     everyone = [alone, *hosts]
     under_way, orders, requests = courses(alone.plans, choose), [1, 2], []
     for seq in itertools.count():

@@ -65,6 +65,7 @@ class ExchangePlan:
         keyed: whether elements are pairs of key and value.
         timestamped: whether timestamps do.
         isolate: whether the sender may change an element after it was emitted.
+        alike: whether the senders of all channels of the same input reach all receivers.
     """
 
     first_channel: int
@@ -76,6 +77,7 @@ class ExchangePlan:
     keyed: bool
     timestamped: bool
     isolate: bool
+    alike: bool = True
 
     @property
     def reaches_all(self) -> bool:
@@ -88,11 +90,12 @@ class ExchangePlan:
 
     @property
     def combined(self) -> bool:
-        """True if a process combines event time for all receivers that it has.
+        """True if a process combines the event time of the input for all receivers that it has.
 
-        With one receiver there is nothing to be saved.
+        With one receiver there is nothing to be saved. What counts of a channel depends on all
+        channels of its input, so it takes all of them.
         """
-        return self.receivers > 1 and self.reaches_all
+        return self.receivers > 1 and self.alike and self.reaches_all
 
     @property
     def channels(self) -> range:
@@ -175,12 +178,16 @@ class VertexPlan:
     chains: tuple[OperatorChainPlan, ...]
     inputs: tuple[InputChannel, ...] = ()
 
-    def combined_channels(self) -> dict[int, int]:
-        """Return the channel that stands for all whose event time is combined, for each chain."""
-        found: dict[int, int] = {}
+    def combined_channels(self) -> dict[tuple[int, int], int]:
+        """Return the inputs, by chain and port, whose event time is combined.
+
+        With each comes the channel that stands for all of its channels.
+        """
+        found: dict[tuple[int, int], int] = {}
         for incoming in self.inputs:
             if incoming.exchange.combined:
-                found.setdefault(incoming.chain, incoming.exchange.first_channel)
+                end = incoming.chain, incoming.port
+                found.setdefault(end, incoming.exchange.first_channel)
         return found
 
 

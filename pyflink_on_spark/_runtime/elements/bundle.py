@@ -101,10 +101,8 @@ class CombinedTime:
     """The event time of several channels together, for a receiver that all of them lead to.
 
     Args:
-        watermark: the smallest of the channels that are neither idle nor ended, or the largest of
-            those that have not ended if all of these are idle. It goes back where a channel with
-            a smaller one is not idle any more.
-        idle: whether all channels that have not ended are idle.
+        watermark: the combined watermark (ms), which never goes back.
+        idle: whether all channels are idle.
         ended: whether all channels have ended.
     """
 

@@ -13,12 +13,8 @@ from pyflink_on_spark._compat.errors import CheckpointError
 from pyflink_on_spark._runtime.checkpoints.slot_state import TaskStateSnapshot
 from pyflink_on_spark._runtime.contract.plan import VertexPlan
 from pyflink_on_spark._runtime.elements.bundle import (
-    MIN_TIMESTAMP,
     Barrier,
-    ChannelStatus,
     CombinedTime,
-    EndOfInput,
-    Watermark,
 )
 from pyflink_on_spark._runtime.state.backend import KeyedStateBackend
 from pyflink_on_spark._runtime.task.exchange_writer import (
@@ -27,9 +23,9 @@ from pyflink_on_spark._runtime.task.exchange_writer import (
     FanOut,
     decode,
 )
-from pyflink_on_spark._runtime.task.operator_chain import WatermarkValve
 from pyflink_on_spark._runtime.task.schedule import RunQueueEntry, Schedule
 from pyflink_on_spark._runtime.task.subtask_builder import SubtaskContext
+from pyflink_on_spark._runtime.task.watermark_valve import TimeEvent, WatermarkValve
 
 
 class BarrierAlignment:
@@ -89,10 +85,10 @@ class SharedInput:
 
     Each of their senders reaches all these parts. An event of a sender comes once, before the rows
     that follow it, and counts for all parts: barriers are aligned here, and watermarks, idleness
-    and ends are combined. So a part gets one event in place of one for each channel.
+    and ends of an input are combined. So a part gets one event in place of one for each channel.
 
     Args:
-        channel: the channel that stands for all of them.
+        channel: the channel that stands for all of them in a checkpoint.
         unit: those events that come at a later virtual time than the present wait here.
     """
 
@@ -106,13 +102,15 @@ class SharedInput:
         self._held: list[tuple[ChannelRow | FanOut, float]] = []
         self._latest = 0.0
         self._ahead: dict[int, float] = {}
-        self._valve = WatermarkValve(())
-        self._told = CombinedTime(MIN_TIMESTAMP)
+        self._of_port: dict[int, list[int]] = {}
+        self._valves: dict[int, tuple[int, WatermarkValve]] = {}
 
-    def add_channels(self, channels: Iterable[int]) -> None:
-        """Take in channels, which end in each of the parts."""
+    def add_channels(self, channels: Iterable[int], port: int) -> None:
+        """Take in channels, which end in an input (its number) of each of the parts."""
         self._channels = self._channels.union(channels)
-        self._valve = WatermarkValve(self._channels)
+        together = self._of_port.setdefault(port, [])
+        together += channels
+        self._valves |= dict.fromkeys(together, (together[0], WatermarkValve(together)))
 
     def add_part(self, part: int) -> None:
         """Take in a part; the last one may come again."""
@@ -133,15 +131,19 @@ class SharedInput:
             self._ahead[channel] = arrival
         return arrival
 
-    def combine(self, channel: int, event: object) -> CombinedTime | None:
-        """Take a channel's event; return the time of all channels if that is another one now."""
-        assert isinstance(event, Watermark | ChannelStatus | EndOfInput)
-        valve, told = self._valve, self._told
-        valve.take(channel, event)
-        if (valve.latest, valve.idle, valve.ended) == (told.watermark, told.idle, told.ended):
+    def combine(self, channel: int, event: TimeEvent) -> tuple[int, CombinedTime] | None:
+        """Take a channel's event.
+
+        Returns:
+            The time of the channel's input, and the channel that stands for the input, if the time
+            is another one now.
+        """
+        stands, valve = self._valves[channel]
+        idle, ended = valve.idle, valve.ended
+        advanced = valve.take(channel, event)
+        if advanced is None and valve.idle == idle and valve.ended == ended:
             return None
-        self._told = valve.time
-        return self._told
+        return stands, valve.time
 
     def hold(self, row: ChannelRow | FanOut, arrival: float) -> None:
         """Keep a row of a channel whose barrier has arrived, with its virtual time (s)."""
@@ -212,7 +214,7 @@ class SharedInputs:
                 if one is None:
                     one = shared.get(incoming.chain) or self._new(channels[0])
                     shared[incoming.chain] = one
-                    one.add_channels(channels)
+                    one.add_channels(channels, incoming.port)
                     self._of_channel.update(dict.fromkeys(channels, one))
                 one.add_part(part_of(channels[0]))
 
@@ -298,12 +300,14 @@ class SharedInputs:
         self, shared: SharedInput, channel: int, event: object, arrival: float, place: int | None
     ) -> ChannelRow | None:
         """Take an event of a channel; tell all parts if that has an effect."""
-        time = shared.combine(channel, event)
-        if time is None:
+        assert isinstance(event, TimeEvent)
+        combined = shared.combine(channel, event)
+        if combined is None:
             return None
+        stands, time = combined
         slowest, most = None, -1
         for number in shared.parts:
-            unit, row = self._units[number], ChannelRow(number, shared.channel, 0, time)
+            unit, row = self._units[number], ChannelRow(number, stands, 0, time)
             waiting = unit.rows.events
             self._schedule.deliver_combined(unit, row, channel, arrival, place)
             self._delivered(unit)

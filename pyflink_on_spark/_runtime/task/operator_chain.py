@@ -6,7 +6,6 @@ import time
 from collections import deque
 from collections.abc import Callable, Container, Hashable, Iterable, Iterator, Mapping
 from dataclasses import replace
-from heapq import heapreplace
 from itertools import chain, islice
 from typing import Any
 
@@ -51,6 +50,7 @@ from pyflink_on_spark._runtime.task.exchange_writer import (
     SideOutput,
     ends_of,
 )
+from pyflink_on_spark._runtime.task.watermark_valve import EventTime
 
 _LONGEST_SECONDS = 0.005
 _MOST = 128
@@ -118,7 +118,7 @@ class OperatorChain(OperatorLine):
         cursor: shared with the operators.
         main: where the last operator's elements go.
         sides: the side outputs by tag.
-        channels: the names of all channels that end here.
+        channels: the number of the input that each channel ends in, by the channel's name.
         pacing: cuts bundles where time is over.
     """
 
@@ -128,12 +128,12 @@ class OperatorChain(OperatorLine):
         cursor: Cursor,
         main: Output,
         sides: dict[str, SideOutput],
-        channels: Iterable[Hashable],
+        channels: Mapping[Any, int],
         pacing: Pacing,
     ) -> None:
         self.cursor = cursor
         self._all_sides = self._sides = sides
-        self._valve = WatermarkValve(channels)
+        self._time = EventTime(channels)
         self._pacing = pacing
         self._heads = operators[0].inputs() if operators else ()
         self.records = 0
@@ -169,7 +169,7 @@ class OperatorChain(OperatorLine):
         own = MIN_TIMESTAMP if self._watermarks is None else self._watermarks.emitted
         if self._rest is not None:
             own = max(own, self._rest.watermark)
-        return max(self._valve.current, own)
+        return max(self._time.current, own)
 
     @property
     def follows_clock(self) -> bool:
@@ -179,12 +179,12 @@ class OperatorChain(OperatorLine):
     @property
     def ended(self) -> bool:
         """True once all channels have ended and the inbox is empty."""
-        return self._valve.ended and not self.inbox
+        return self._time.ended and not self.inbox
 
     @property
     def ending(self) -> bool:
         """True once all channels have ended."""
-        return self._valve.ended
+        return self._time.ended
 
     def cut(
         self, place: int, channel: int, nodes: Container[int], now: Callable[[], float]
@@ -204,15 +204,13 @@ class OperatorChain(OperatorLine):
         stay = {tag: side for tag, side in self._sides.items() if int(tag.split("/")[0]) in nodes}
         leave = {tag: side for tag, side in self._sides.items() if tag not in stay}
         rest = OperatorChain(
-            self.operators[place:], self.cursor, self._main, leave, [channel], Pacing(now)
+            self.operators[place:], self.cursor, self._main, leave, {channel: 0}, Pacing(now)
         )
         rest._all_sides, rest._rest = self._all_sides, self._rest
-        watermark = self._valve.current
+        watermark = self._time.current
         if watermark != MIN_TIMESTAMP:
             watermark -= sum(each.watermark_delay for each in self.operators[:place])
-            rest._valve.watermark(channel, watermark)
-        if self._valve.idle:
-            rest._valve.status(channel, True)
+        rest._time.take(channel, CombinedTime(watermark, self._time.idle))
         output = LocalOutput(rest.receive, 0, rest.take_event, channel, True, True)
         self._sides, self._rest = stay, rest
         self._arrange(self.operators[:place], output)
@@ -283,20 +281,20 @@ class OperatorChain(OperatorLine):
     def save_time(self) -> tuple[object, ...]:
         """Return the event time of the chain and of its channels, as plain data."""
         output = None if self._watermarks is None else self._watermarks.save()
-        return self._valve.save(), output
+        return self._time.save(), output
 
     def load_time(self, saved: tuple[Any, ...]) -> None:
         """Take over what ``save_time`` returned, in a chain that is open.
 
         A source that was idle is read again, and holds others back until it is idle again.
         """
-        valve, output = saved
-        self._valve.load(valve)
+        time, output = saved
+        self._time.load(time)
         if self._watermarks is not None and output is not None:
             self._watermarks.load(output)
-        if self._valve.current > MIN_TIMESTAMP:
-            self._advance(self._valve.current)
-        if SOURCE_CHANNEL in valve[1]:
+        if self._time.current > MIN_TIMESTAMP:
+            self._advance(self._time.current)
+        if SOURCE_CHANNEL in self._time.idle_channels:
             self._take(SOURCE_CHANNEL, ChannelStatus(idle=False))
 
     def _process(self, port: int, bundle: Bundle, deadline: float) -> int:
@@ -337,17 +335,17 @@ class OperatorChain(OperatorLine):
         self._main.write_bundle(done)
 
     def _take(self, channel: Hashable, event: ChannelEvent | CombinedTime) -> None:
-        valve = self._valve
-        if valve.ended:
+        time = self._time
+        if time.ended:
             return
-        was_idle = valve.idle
-        self._advance(valve.take(channel, event))
-        if valve.ended:
+        was_idle = time.idle
+        self._advance(time.take(channel, event))
+        if time.ended:
             for index, operator in self._overriding("end_input"):
                 self._emit(operator.end_input(), index)
             self._tell(EndOfInput())
-        elif valve.idle != was_idle:
-            self._tell(ChannelStatus(valve.idle))
+        elif time.idle != was_idle:
+            self._tell(ChannelStatus(time.idle))
 
     def _advance(self, watermark: int | None) -> None:
         if watermark is None:
@@ -678,124 +676,3 @@ class WatermarkOutput:
         if watermark > self.emitted:
             self.emitted = watermark
             self.output.event(Watermark(watermark))
-
-
-class WatermarkValve:
-    """The smallest watermark over all channels that are not idle; it never goes back.
-
-    A heap has an entry for each channel, with a watermark that the channel has or had. So an event
-    of one of many channels costs little. There is no heap before each channel has a watermark.
-
-    Args:
-        channels: the names of all channels; any hashable values.
-    """
-
-    def __init__(self, channels: Iterable[Hashable]) -> None:
-        self._watermarks = dict.fromkeys(channels, MIN_TIMESTAMP)
-        self._without = len(self._watermarks)
-        self._heap: list[tuple[int, int, Hashable]] = []
-        self._idle: set[Hashable] = set()
-        self._open = set(self._watermarks)
-        self.current = MIN_TIMESTAMP
-        self.latest = MIN_TIMESTAMP
-        """The smallest watermark as it is, which goes back where a channel is not idle any more."""
-        self.idle = False
-        """True if every channel that has not ended is idle."""
-        self.ended = not self._open
-        """True once every channel has ended."""
-
-    @property
-    def time(self) -> CombinedTime:
-        """All that matters of the channels to who combines them with other channels."""
-        return CombinedTime(self.latest, self.idle, self.ended)
-
-    def take(self, channel: Hashable, event: ChannelEvent | CombinedTime) -> int | None:
-        """Take a channel's event; return the combined watermark if it has advanced."""
-        if isinstance(event, Watermark):
-            return self.watermark(channel, event.timestamp)
-        if isinstance(event, ChannelStatus):
-            return self.status(channel, event.idle)
-        if isinstance(event, CombinedTime):
-            return self.several(channel, event)
-        return self.end(channel)
-
-    def several(self, channel: Hashable, time: CombinedTime) -> int | None:
-        """Take the time of several channels, for which ``channel`` stands."""
-        if time.ended:
-            return self.end(channel)
-        before = self._watermarks[channel]
-        self._watermarks[channel] = time.watermark
-        self._without += (time.watermark == MIN_TIMESTAMP) - (before == MIN_TIMESTAMP)
-        if time.watermark < before:
-            self._heap = []
-        return self.status(channel, time.idle)
-
-    def watermark(self, channel: Hashable, timestamp: int) -> int | None:
-        """Take a channel's watermark (ms); return the combined one if it has advanced."""
-        before = self._watermarks[channel]
-        if timestamp > before:
-            self._watermarks[channel] = timestamp
-            if before == MIN_TIMESTAMP:
-                self._without -= 1
-        return self._combined()
-
-    def status(self, channel: Hashable, idle: bool) -> int | None:
-        """Take a channel's status; return the combined watermark if it has advanced."""
-        (self._idle.add if idle else self._idle.discard)(channel)
-        self.idle = self._all_idle()
-        return self._combined()
-
-    def end(self, channel: Hashable) -> int | None:
-        """Take the end of a channel: it holds nothing back any more."""
-        self._open.discard(channel)
-        self._idle.discard(channel)
-        self.idle, self.ended = self._all_idle(), not self._open
-        return self.watermark(channel, MAX_WATERMARK)
-
-    def save(self) -> tuple[object, ...]:
-        """Return all of it as plain data."""
-        return dict(self._watermarks), set(self._idle), set(self._open), self.current
-
-    def load(self, saved: tuple[Any, ...]) -> None:
-        """Take over what ``save`` returned, of a valve with the same channels."""
-        watermarks, idle, open_channels, self.current = saved
-        self._watermarks = dict(watermarks)
-        self._without = list(watermarks.values()).count(MIN_TIMESTAMP)
-        self._heap = []
-        self._idle, self._open = set(idle), set(open_channels)
-        self.idle, self.ended = self._all_idle(), not self._open
-
-    def _new_heap(self) -> list[tuple[int, int, Hashable]]:
-        marks = self._watermarks
-        return sorted(zip(marks.values(), range(len(marks)), marks))
-
-    def _smallest(self) -> int:
-        """Return the smallest watermark over all channels."""
-        if self._without:
-            return MIN_TIMESTAMP
-        heap, marks = self._heap or self._new_heap(), self._watermarks
-        self._heap = heap
-        while heap:
-            noted, index, channel = heap[0]
-            mark = marks[channel]
-            if mark == noted:
-                return mark
-            heapreplace(heap, (mark, index, channel))
-        return MIN_TIMESTAMP
-
-    def _all_idle(self) -> bool:
-        return bool(self._open) and self._open <= self._idle
-
-    def _combined(self) -> int | None:
-        marks = self._watermarks
-        if not self._idle:
-            smallest = self._smallest()
-        elif self.idle:
-            smallest = max(marks[channel] for channel in self._open)
-        else:
-            smallest = min(mark for name, mark in marks.items() if name not in self._idle)
-        self.latest = smallest
-        if smallest <= self.current:
-            return None
-        self.current = smallest
-        return smallest

@@ -203,7 +203,7 @@ class SubtaskBuilder:
             cursor,
             self._main_output(index, built),
             {tag: SideOutput(outputs) for tag, outputs in sides.items()},
-            self._channel_names(index),
+            self._channels_to(index),
             Pacing(self._now),
         )
         contexts: list[tuple[OperatorPlan, OperatorContext]] = []
@@ -228,21 +228,23 @@ class SubtaskBuilder:
             return WatermarkOutput(last, main, self._identity.clock)
         return main
 
-    def _channel_names(self, index: int) -> list[object]:
+    def _channels_to(self, index: int) -> dict[object, int]:
+        """Return the channels on which a chain gets event time, each with its input."""
         shared = self.vertex.combined_channels() if self._identity.shares else {}
-        names: list[Any] = [shared[index]] if index in shared else []
+        ports: dict[Any, int] = {
+            channel: port for (chain, port), channel in shared.items() if chain == index
+        }
         for incoming in self.vertex.inputs:
             if incoming.chain == index and not (shared and incoming.exchange.combined):
-                names += [c for c in incoming.exchange.channels if c in self._channels]
-        names += [
-            output.edge.channel
-            for plan in self.vertex.chains
-            for output in plan.outputs
-            if isinstance(output.edge, LocalPlan) and output.edge.chain == index
-        ]
+                channels = [c for c in incoming.exchange.channels if c in self._channels]
+                ports |= dict.fromkeys(channels, incoming.port)
+        for plan in self.vertex.chains:
+            for output in plan.outputs:
+                if isinstance(output.edge, LocalPlan) and output.edge.chain == index:
+                    ports[output.edge.channel] = output.edge.port
         if self.vertex.chains[index].source is not None:
-            names.append(SOURCE_CHANNEL)
-        return names
+            ports[SOURCE_CHANNEL] = 0
+        return ports
 
     def _output(self, index: int, plan: OutputPlan, built: dict[int, OperatorChain]) -> Output:
         edge = plan.edge
