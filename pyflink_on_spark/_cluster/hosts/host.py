@@ -187,6 +187,16 @@ class Host:
             self._listener.close()
             self._data.close()
 
+    def release(self) -> None:
+        """Free what the subtasks leave, after ``run``.
+
+        A search for cycles would take longer, and a thread that is about to end may still refer to
+        the host then.
+        """
+        group, self._group = self._group, None
+        for subtask in group or ():
+            subtask.release()
+
     # -- the driver ------------------------------------------------------------------------------
 
     def _listen(self) -> None:
@@ -211,8 +221,8 @@ class Host:
 
     def _working(self) -> list[TaskProgress] | None:
         """The progress of functions that keep the thread of the host from reporting theirs."""
-        late = time.monotonic() >= self._next_report + _REPORT_SECONDS
-        return self._group.working() if self._group is not None and late else None
+        late, group = time.monotonic() >= self._next_report + _REPORT_SECONDS, self._group
+        return group.working() if group is not None and late else None
 
     def _sample(self, number: int, _: str, samples: int, pause: float) -> None:
         """Send samples of the threads to the driver, also while one of them is stuck."""

@@ -303,6 +303,13 @@ class KeyedStateBackend:
         for timer, present in changes.timers:
             self.timers.apply(timer, present)
 
+    def release(self) -> None:
+        """Free the entries in memory, after which the state is of no use."""
+        if self._disk is None:
+            for table in self._tables.values():
+                for entries in table.namespaces.values():
+                    entries.clear()
+
     def close(self) -> None:
         """Release the files on disk."""
         if self._disk is not None:

@@ -658,6 +658,12 @@ class Subtask(LogPlace):
         with self._explained:
             self.report_metrics()
 
+    def release(self) -> None:
+        """Free its state, after ``close``; without this, that is left to a search for cycles."""
+        for _, context in self._contexts:
+            if context.keyed_state is not None:
+                context.keyed_state.release()
+
     # -- what is known of it ---------------------------------------------------------------------
 
     def progress(self) -> list[TaskProgress]:

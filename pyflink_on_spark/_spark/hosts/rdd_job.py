@@ -36,6 +36,7 @@ from pyflink_on_spark._spark.jobs.worker_environment import (
     FAILURE_BEGINS,
     FAILURE_ENDS,
     WorkerEnvironment,
+    freeze_modules,
 )
 from pyflink_on_spark._spark.session.dependencies import ShippedDependencies
 
@@ -98,6 +99,7 @@ class StageFunction:
         Args:
             rows: for the first stage the numbers of its subtasks.
         """
+        freeze_modules()
         with self.environment.active():
             try:
                 for row in self._run(rows):

@@ -42,7 +42,11 @@ from pyflink_on_spark._spark.jobs.running_job import (
     lost_worker,
 )
 from pyflink_on_spark._spark.jobs.stateful_job import StatefulJob
-from pyflink_on_spark._spark.jobs.worker_environment import WorkerEnvironment
+from pyflink_on_spark._spark.jobs.worker_environment import (
+    WorkerEnvironment,
+    call_after_task,
+    freeze_modules,
+)
 from pyflink_on_spark._spark.session.session import why_gone
 from pyflink_on_spark._spark.session.spark_defaults import scratch_subfolder
 from pyflink_on_spark._spark.session.task_slots import driver_endpoint, has_room, hosts_for
@@ -423,6 +427,7 @@ class HostTask:
             self._run(number)
 
     def _run(self, number: int) -> None:
+        freeze_modules()
         try:
             control = connect(self.driver, "the driver")
         except AuthenticationError:
@@ -438,3 +443,4 @@ class HostTask:
                 host.run()
         finally:
             control.close()
+            call_after_task(host.release)

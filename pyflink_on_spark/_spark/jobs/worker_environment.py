@@ -6,7 +6,7 @@ import contextlib
 import gc
 import os
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import NoReturn
 
@@ -18,6 +18,7 @@ from pyflink_on_spark._spark.session.dependencies import ShippedDependencies
 FAILURE_BEGINS, FAILURE_ENDS = "\u2063<subtask failure>", "</subtask failure>\u2063"
 late_variables: dict[str, str] = {}
 """Environment variables that the driver got after Spark had begun; workers do not inherit them."""
+_OLDEST = 2  # the generation of a whole collection
 _frozen_with = 0  # so many modules were loaded when objects were frozen
 
 
@@ -25,12 +26,24 @@ def freeze_modules() -> None:
     """Take the objects that live already out of Python's search for cycles.
 
     PySpark's workers collect garbage after each task. So what lives when a task begins are mostly
-    modules, which need no search.
+    modules, which need no search. Call it before a task makes anything of its job: what is frozen
+    is never freed if a cycle leads to it, nor is all that it refers to.
     """
     global _frozen_with  # noqa: PLW0603 - of the process
     if len(sys.modules) > _frozen_with:
         gc.freeze()
         _frozen_with = len(sys.modules)
+
+
+def call_after_task(call: Callable[[], object]) -> None:
+    """Call something when PySpark collects garbage after the task; the driver does not wait."""
+
+    def before_collection(phase: str, info: dict[str, int]) -> None:
+        if phase == "start" and info["generation"] == _OLDEST:
+            gc.callbacks.remove(before_collection)
+            call()
+
+    gc.callbacks.append(before_collection)
 
 
 @contextlib.contextmanager
@@ -78,7 +91,6 @@ class WorkerEnvironment:
     def active(self) -> Iterator[None]:
         """Set up the environment, and undo afterwards as much as possible."""
         tune_garbage_collection()
-        freeze_modules()
         os.environ.update(self.variables)
         for folder in self.sys_path:
             if folder not in sys.path:
