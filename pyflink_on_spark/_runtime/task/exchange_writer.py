@@ -567,6 +567,11 @@ class EventBatch:
         self.sent = False
         """True once nothing is added any more."""
 
+    def take(self) -> list[tuple[int, Event]]:
+        """Return the events, once: the sender has the batch until it sends another one."""
+        events, self.events = self.events, []
+        return events
+
 
 class ChannelRow(NamedTuple):
     """A row from one subtask to another one.

@@ -274,7 +274,7 @@ class Subtask(LogPlace):
         payload, arrived = row.payload, self.alignment.arrived
         if type(payload) is EventBatch:
             chains, channels = self._chains, self._channels
-            for channel, event in payload.events:
+            for channel, event in payload.take():
                 if channel in arrived:
                     self.alignment.hold(row._replace(channel=channel, payload=event))
                 elif type(event) is Bundle:  # most are, and calls add up
