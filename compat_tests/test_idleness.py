@@ -1,7 +1,7 @@
-"""Streams that have nothing for a while, beside others that go on.
+"""Streams that have nothing for a while, beside others that have elements all the time.
 
-`quiet` has one element, and then none for longer than it takes to be idle. `busy` goes on all the
-time. So the watermark of both follows `busy` from then on.
+`quiet` has one element, and then none for longer than it takes to be idle. `busy` has one after
+each pause. So the watermark of both follows `busy` meanwhile.
 """
 
 from __future__ import annotations
@@ -60,25 +60,25 @@ class ShowsBoth(CoProcessFunction):
         yield value[0], value[1], ctx.timer_service().current_watermark()
 
 
-def while_behind(seen):
+def while_old(seen):
     """The watermarks that were seen while the quiet stream had old elements again."""
-    behind = [index for index, (name, time, _) in enumerate(seen) if name == "quiet" and time > 5]
-    return [watermark for _, _, watermark in seen[behind[4] : behind[-1]]]
+    old = [index for index, (name, time, _) in enumerate(seen) if name == "quiet" and time > 5]
+    return [watermark for _, _, watermark in seen[old[4] : old[-1]]]
 
 
 QUIET = [("quiet", 5), *[None] * 30, *[("quiet", 10 + number) for number in range(30)]]
 
 
-def test_a_stream_that_is_behind_after_a_rest_holds_a_union_not_back(paced_env):
+def test_old_elements_after_a_rest_hold_a_union_not_back(paced_env):
     both = with_pauses(paced_env, QUIET).union(busy(paced_env, 75))
-    watermarks = while_behind(collect(both.process(Shows())))
+    watermarks = while_old(collect(both.process(Shows())))
     assert 999 < watermarks[0] < watermarks[-1] < LAST
     assert len(set(watermarks)) > 10
 
 
-def test_a_stream_that_is_behind_after_a_rest_holds_the_other_input_back(paced_env):
+def test_old_elements_after_a_rest_hold_the_other_input_back(paced_env):
     both = with_pauses(paced_env, QUIET).connect(busy(paced_env, 75))
-    watermarks = while_behind(collect(both.process(ShowsBoth())))
+    watermarks = while_old(collect(both.process(ShowsBoth())))
     assert 999 < watermarks[0] == watermarks[-1] < LAST
 
 

@@ -21,8 +21,8 @@ TimeEvent = Watermark | ChannelStatus | EndOfInput | CombinedTime
 class WatermarkValve:
     """The event time of an input: the smallest watermark of its channels; it never goes back.
 
-    Idle channels do not count. A channel that is active again, but behind what has been emitted,
-    counts from when it has caught up. Once all channels are idle, the largest watermark is emitted.
+    Idle channels do not count. A channel that is active again, with an older watermark than was
+    emitted, counts from when it has caught up. Once all channels are idle, the largest watermark is emitted.
     A channel that has ended is active, and has the largest possible watermark.
 
     A heap has an entry for each channel, with a watermark that the channel has or had. So an event
@@ -37,7 +37,7 @@ class WatermarkValve:
         self._without = len(self._watermarks)
         self._heap: list[tuple[int, int, Hashable]] = []
         self._idle: set[Hashable] = set()
-        self._behind: set[Hashable] = set()
+        self._older: set[Hashable] = set()
         self._open = set(self._watermarks)
         self.current = MIN_TIMESTAMP
         self.idle = False
@@ -84,8 +84,8 @@ class WatermarkValve:
         self._watermarks[channel] = timestamp
         if before == MIN_TIMESTAMP:
             self._without -= 1
-        if self._behind and timestamp >= self.current:
-            self._behind.discard(channel)
+        if self._older and timestamp >= self.current:
+            self._older.discard(channel)
         return self._advance(self._smallest())
 
     def status(self, channel: Hashable, idle: bool) -> int | None:
@@ -95,11 +95,11 @@ class WatermarkValve:
             if channel in self._idle:
                 self._idle.remove(channel)
                 if mark < self.current:
-                    self._behind.add(channel)
+                    self._older.add(channel)
             self.idle = False
             return None
         self._idle.add(channel)
-        self._behind.discard(channel)
+        self._older.discard(channel)
         self.idle = len(self._idle) == len(self._watermarks)
         if mark != self.current:
             return None
@@ -124,7 +124,7 @@ class WatermarkValve:
         self._heap = []
         self._idle, self._open = set(idle), set(open_channels)
         active = self._watermarks.keys() - self._idle
-        self._behind = {name for name in active if watermarks[name] < self.current}
+        self._older = {name for name in active if watermarks[name] < self.current}
         self.idle, self.ended = bool(watermarks) and not active, not self._open
 
     def _advance(self, watermark: int) -> int | None:
@@ -135,13 +135,13 @@ class WatermarkValve:
 
     def _smallest(self) -> int:
         """Return the smallest watermark of the channels that count."""
-        idle, behind = self._idle, self._behind
-        if not idle and not behind:
+        idle, older = self._idle, self._older
+        if not idle and not older:
             return self._smallest_of_all()
         counting = (
             mark
             for channel, mark in self._watermarks.items()
-            if channel not in idle and channel not in behind
+            if channel not in idle and channel not in older
         )
         return min(counting, default=MIN_TIMESTAMP)
 
