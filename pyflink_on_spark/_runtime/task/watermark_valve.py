@@ -22,8 +22,8 @@ class WatermarkValve:
     """The event time of an input: the smallest watermark of its channels; it never goes back.
 
     Idle channels do not count. A channel that is active again, with an older watermark than was
-    emitted, counts from when it has caught up. Once all channels are idle, the largest watermark is emitted.
-    A channel that has ended is active, and has the largest possible watermark.
+    emitted, counts from when it has caught up. Once all channels are idle, the largest watermark is
+    emitted. A channel that has ended is active, and has the largest possible watermark.
 
     A heap has an entry for each channel, with a watermark that the channel has or had. So an event
     of one of many channels costs little. There is no heap before each channel has a watermark.
