@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import signal
 import threading
@@ -15,7 +16,11 @@ from pyflink_on_spark._connectors.files.sink import PartFileSink
 from pyflink_on_spark._job.job import current_engine
 from pyflink_on_spark._spark.hosts.streaming_job import StreamingJob
 from pyflink_on_spark.common import Configuration, Encoder, JobStatus, Types
-from pyflink_on_spark.datastream import RuntimeExecutionMode, StreamExecutionEnvironment
+from pyflink_on_spark.datastream import (
+    ReduceFunction,
+    RuntimeExecutionMode,
+    StreamExecutionEnvironment,
+)
 from pyflink_on_spark.datastream.connectors.file_system import FileSink
 
 MODES = [RuntimeExecutionMode.STREAMING, RuntimeExecutionMode.BATCH]
@@ -53,6 +58,25 @@ def test_files_are_there_when_a_job_has_ended(env, mode, tmp_path):
     assert all(part.name.startswith("part-") for part in parts)
     lines = [line for part in parts for line in part.read_text().splitlines()]
     assert sorted(lines) == sorted(f"{n % 3}" for n in range(30))
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_a_worker_keeps_nothing_of_a_job(env, spark, mode):
+    class OfOneJob(ReduceFunction):
+        def reduce(self, first, second):
+            return first + second
+
+    def kept(_):
+        gc.unfreeze()
+        yield [name for each in gc.get_objects() if (name := type(each).__name__) == "OfOneJob"]
+        gc.freeze()
+
+    env.set_runtime_mode(mode)
+    for _ in range(3):
+        env.from_collection(range(100)).key_by(lambda n: n % 2).reduce(OfOneJob()).print()
+        env.execute()
+    workers = spark.sparkContext.parallelize(range(12), 12).mapPartitions(kept)
+    assert workers.collect() == [[]] * 12
 
 
 @pytest.mark.parametrize("mode", MODES)
