@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import io
+import itertools
+import operator
 import pickle
 import time
 import uuid
@@ -278,7 +280,7 @@ class QuerySlot:
             self._drained = True
             self._group.end_sources()
         barrier = encode(Barrier(checkpoint_id))
-        found = sorted(rows, key=lambda row: (row.seq, row.channel))
+        found = in_turns(rows)
         for row in found:
             if row.payload != barrier:
                 self._group.receive(row)
@@ -425,6 +427,18 @@ class QuerySlot:
         if not self._done:
             self._done = True
             self._group.close(failed)
+
+
+def in_turns(rows: Iterable[ChannelRow]) -> list[ChannelRow]:
+    """Return rows in their order on each channel; the channels take turns.
+
+    The numbers of rows of different channels do not compare: a channel numbers those for all of
+    its receivers, and all that came in earlier micro-batches.
+    """
+    ordered = sorted(rows, key=operator.attrgetter("channel", "seq"))
+    channels = itertools.groupby(ordered, key=operator.attrgetter("channel"))
+    turns = [(turn, row) for _, channel in channels for turn, row in enumerate(channel)]
+    return [row for _, row in sorted(turns, key=operator.itemgetter(0))]
 
 
 def wish(what: str, batch: int) -> str:
