@@ -9,7 +9,7 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import asdict, dataclass, field
-from typing import Any, Self
+from typing import Any, NoReturn, Self
 
 from pyflink_on_spark._job.checkpoints.coordinator import CheckpointCoordinator
 from pyflink_on_spark._job.checkpoints.ownership import JobTakenOverError
@@ -34,7 +34,7 @@ def over(attempt: int) -> str:
 
 
 _COMMIT_SECONDS = 0.02
-_STOP_SECONDS = 10.0
+_STOP_SECONDS = 60.0
 _FAILED = "a micro-batch has failed"
 _CANCELLED = "SPARK_JOB_CANCELLED"
 _INTERRUPTED = (
@@ -177,6 +177,11 @@ def committed_batches(home: Folder) -> set[int]:
     return {int(name) for name in names if name.isdigit()}
 
 
+class _JobEndedError(RuntimeError):
+    def __init__(self) -> None:
+        super().__init__("the job has ended, and nobody stops its query")
+
+
 class Batches:
     """Takes the rows that the last level leaves for the driver.
 
@@ -215,12 +220,13 @@ class Batches:
             frame: its rows.
             batch: its number.
             before: called when the one before is committed, and this one has not begun.
+
+        Raises:
+            RuntimeError: the job has ended with an earlier one.
         """
+        if self.ended.is_set():
+            self._wait_for_stop()
         with self._lock:
-            if self.ended.is_set():
-                self.stopping.wait(_STOP_SECONDS)
-                time.sleep(_COMMIT_SECONDS)
-                return
             try:
                 if batch > 0:
                     self._commit(batch - 1)
@@ -231,6 +237,15 @@ class Batches:
             except BaseException as error:
                 self.error = error
                 raise
+
+    def _wait_for_stop(self) -> NoReturn:
+        """Wait until the query is stopped, since the job has ended.
+
+        Spark takes a micro-batch that returns without its rows for one that has lost its state.
+        """
+        self.stopping.wait(_STOP_SECONDS)
+        time.sleep(_COMMIT_SECONDS)
+        raise _JobEndedError
 
     def in_driver(self, frame: object, batch: int) -> None:
         """Run a micro-batch in the driver of a classic Spark.

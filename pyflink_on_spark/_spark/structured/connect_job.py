@@ -215,10 +215,12 @@ class ConnectJob(QueryJob):
         """
         waiting = Waiting(self._job.name)
         last: tuple[Any, ...] | None = None
+        more = False
         while True:
             active, told = query.isActive, _trigger(query)
-            news, last = told != last or not active, told
-            for results in self._fetch() if news else []:
+            news, last = more or told != last or not active, told
+            found, more = self._fetch() if news else ([], False)
+            for results in found:
                 self._fetched = results.batch
                 for channel, things in results.sent:
                     self._deliver(channel, things)
@@ -229,15 +231,17 @@ class ConnectJob(QueryJob):
             self._check_cancelled()
             self._check_printers()
             waiting.note(self._fetched if self._fetched >= 0 else None, lambda: query.status)
+            if more:
+                continue
             if not active:
                 raise query.exception() or QueryStopped
             self._cancelled.wait(_POLL_SECONDS)
 
-    def _fetch(self) -> list[Results]:
+    def _fetch(self) -> tuple[list[Results], bool]:
         home, configuration = self._home.uri, self._settings.configuration
         fetch = functools.partial(_fetch, home, configuration, self._fetched)
-        found: Any = self._ask_planner(fetch)
-        return [pickle.loads(content) for content in found]
+        found, more = self._ask_planner(fetch)
+        return [pickle.loads(content) for content in found], more
 
     def _call(self, function: Any) -> Any:
         return in_task(self._session, self._environment, function, self._job.name)
@@ -360,7 +364,7 @@ def _end(home: str, attempt: int) -> None:
     folder(home).write(over(attempt), b"")
 
 
-def _fetch(home: str, configuration: Mapping[str, str], after: int) -> list[bytes]:
+def _fetch(home: str, configuration: Mapping[str, str], after: int) -> tuple[list[bytes], bool]:
     return fetch(folder(home, configuration), after)
 
 

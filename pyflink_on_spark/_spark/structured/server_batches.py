@@ -137,8 +137,6 @@ class ServerBatches:
         with self._environment.active():
             if "_batches" not in self.__dict__:
                 self._begin()
-            if self._batches.ended.is_set():
-                return
             self._sent: list[tuple[str, list[object]]] = []
             self._batches(frame, batch, before=lambda: self._saved(frame.sparkSession, batch))
             checkpoint, progress = self._reported
@@ -189,25 +187,30 @@ def recipe_of(content: bytes) -> CommitsRecipe:
     return recipe
 
 
-def fetch(home: Folder, after: int) -> list[bytes]:
-    """Return the results of micro-batches that Spark has committed, and remove older ones.
+def fetch(home: Folder, after: int) -> tuple[list[bytes], bool]:
+    """Return results of micro-batches that Spark has committed, and remove older ones.
 
     Args:
         home: the folder of the query.
         after: the last micro-batch whose results the client has.
+
+    Returns:
+        The next results, and whether there are more than one answer holds.
     """
     place, size = home.inside(RESULTS), 0
     committed = max(committed_batches(home), default=-1)
     found: list[bytes] = []
     for name in place.names():
-        if not name.isdigit():
+        if not name.isdigit() or int(name) > committed:
             continue
         if int(name) <= after:
             place.remove(name)
-        elif int(name) <= committed and size < _MOST_BYTES:
+        elif size >= _MOST_BYTES:
+            return found, True
+        else:
             found.append(place.read(name))
             size += len(found[-1])
-    return found
+    return found, False
 
 
 def ask(home: Folder, name: str, request: Asked) -> None:
