@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from random import Random
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -60,11 +61,21 @@ def test_a_channel_that_is_active_again_counts_from_when_it_has_caught_up():
     assert valve.watermark("b", 25) == 25
 
 
-def test_a_channel_that_is_active_again_and_not_behind_counts_at_once():
-    valve = valve_at(a=10, b=15)
+@pytest.mark.parametrize("mark", [10, 15])
+def test_a_channel_that_is_active_again_and_not_behind_counts_at_once(mark):
+    valve = valve_at(a=10, b=mark)
     valve.status("b", idle=True)
     valve.status("b", idle=False)
-    assert valve.watermark("a", 20) == 15
+    valve.watermark("a", 20)
+    assert valve.current == mark
+
+
+def test_what_was_behind_still_is_in_a_valve_that_was_saved():
+    valve, restored = valve_at(a=10, b=5), WatermarkValve("ab")
+    valve.status("b", idle=True)
+    valve.status("b", idle=False)
+    restored.load(valve.save())
+    assert restored.watermark("a", 20) == 20
 
 
 def test_an_idle_channel_has_no_watermarks():

@@ -99,7 +99,6 @@ class WatermarkValve:
             self.idle = False
             return None
         self._idle.add(channel)
-        self._older.discard(channel)
         self.idle = len(self._idle) == len(self._watermarks)
         if mark != self.current:
             return None
