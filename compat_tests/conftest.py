@@ -109,6 +109,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     engine = config.getoption("--engine")
     if engine in QUERIES:
         _expect_failures(items, "structured.toml")
+    if engine == "connect":
+        _expect_failures(items, "connect.toml")
     if engine != "pyflink":
         _expect_failures(items, "not_yet.toml")
         return
