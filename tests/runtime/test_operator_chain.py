@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from types import SimpleNamespace
 
 import pytest
@@ -411,6 +412,38 @@ def test_a_local_edge(monkeypatch, bundle, timestamped):
     assert recorder.seen == [
         ([0], at), ([0, 1], at), ([0, 1, 2], at), Watermark(MAX_WATERMARK), EndOfInput(),
     ]  # fmt: skip
+
+
+@pytest.mark.parametrize("idle", [False, True])
+def test_the_rest_of_a_chain_that_is_cut_has_its_event_time(idle):
+    class Passes(Operator):
+        def process(self, elements):
+            return elements
+
+    line, recorder = a_line(Passes(), Passes())
+    line.event("c", Watermark(10))
+    line.event("c", ChannelStatus(idle))
+    recorder.seen.clear()
+    _, rest = line.chain.cut(1, -1, (), time.monotonic)
+    assert rest.watermark == 10
+    rest.take_event(-1, Watermark(5))
+    rest.take_event(-1, ChannelStatus(idle=False))
+    rest.take_event(-1, Watermark(20))
+    while rest.inbox:
+        rest.step(NEVER)
+    assert recorder.seen == [ChannelStatus(idle=False)] * idle + [Watermark(20)]
+
+
+def test_a_source_that_was_idle_holds_others_back_after_a_restart():
+    line, _ = a_line(channels=("source", "c"))
+    line.event("c", Watermark(10))
+    line.event("source", ChannelStatus(idle=True))
+    restored, recorder = a_line(channels=("source", "c"))
+    restored.chain.load_time(line.chain.save_time())
+    assert restored.chain.watermark == 10
+    restored.event("source", Watermark(15))
+    restored.event("c", Watermark(20))
+    assert recorder.seen == [Watermark(10), Watermark(15)]
 
 
 def test_no_channel_has_a_watermark_at_first():
