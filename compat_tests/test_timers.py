@@ -85,6 +85,7 @@ def test_a_time_in_the_past_fires_too(element):
     assert results == [("k", -50)]
 
 
+@pytest.mark.timed
 def test_all_elements_come_before_the_timers_of_a_small_input(env):
     class Logs(KeyedProcessFunction):
         def process_element(self, value, ctx):

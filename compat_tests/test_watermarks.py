@@ -30,6 +30,7 @@ class Both(CoMapFunction):
         return value
 
 
+@pytest.mark.timed
 def test_timestamps_of_a_small_input(env):
     stream = timed(env.from_collection([("a", 5), ("b", 3)])).process(Clock())
     assert collect(stream) == [(("a", 5), 5, LOWEST), (("b", 3), 3, LOWEST)]

@@ -34,21 +34,28 @@ def test_after_a_time():
     timer = WatermarkTimer(WatermarkRhythm(elements=None, milliseconds=200), now=1_100)
     timer.seen(10**6)
     assert timer.room(4_096) == 4_096
-    assert not timer.due(1_249)
-    assert timer.due(1_250)
-    assert not timer.due_by_count
-    timer.reset(1_260)
     assert not timer.due(1_449)
     assert timer.due(1_450)
+    assert not timer.due_by_count
+    timer.reset(1_460)
+    assert not timer.due(1_649)
+    assert timer.due(1_650)
+
+
+@given(st.integers(1, 5_000), st.integers(0, 10**6))
+def test_none_is_due_before_an_interval_has_passed(interval, begin):
+    timer = WatermarkTimer(WatermarkRhythm(None, interval), begin)
+    assert not any(timer.due(now) for now in (begin, begin + interval - 1))
+    assert timer.due(begin + 2 * interval)
 
 
 @given(st.integers(1, 5_000), st.lists(st.integers(0, 10**6), min_size=2))
 def test_timers_are_due_together_whenever_they_began(interval, beginnings):
-    now = max(beginnings)
+    now = max(beginnings) + 2 * interval
     timers = [WatermarkTimer(WatermarkRhythm(None, interval), begun) for begun in beginnings]
     for timer in timers:
-        if timer.due(now):
-            timer.reset(now)
+        assert timer.due(now)
+        timer.reset(now)
     due = [timer for timer in timers if timer.due(now + interval // 2)]
     assert due in ([], timers)
     assert all(timer.due(now + interval) for timer in timers)

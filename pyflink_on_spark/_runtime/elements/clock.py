@@ -63,18 +63,21 @@ class WatermarkTimer:
 
     By the clock, one is due a quarter of the interval after each multiple of it. So all subtasks
     emit theirs at the same time, and no receiver waits for the subtask that began last. Windows
-    mostly end at a multiple, and the quarter is time for the elements of their end to arrive.
+    mostly end at a multiple, and the quarter is time for the elements of their end to arrive. The
+    first one is due once a whole interval has passed: a small input is over before, whenever it
+    began.
 
     Args:
         rhythm: how often.
         now: the processing time in ms.
     """
 
-    __slots__ = ("_last", "_rhythm", "_seen")
+    __slots__ = ("_begin", "_due", "_rhythm", "_seen")
 
     def __init__(self, rhythm: WatermarkRhythm, now: int) -> None:
         self._rhythm = rhythm
-        self.reset(now)
+        self._begin, self._seen = now, 0
+        self._due = self._first_from(now + (rhythm.milliseconds or 0))
 
     def seen(self, elements: int) -> None:
         """Count elements."""
@@ -96,12 +99,16 @@ class WatermarkTimer:
         return elements is not None and self._seen >= elements
 
     def due_by_clock(self, now: int) -> bool:
-        """True once enough time has passed since the last watermark."""
-        milliseconds = self._rhythm.milliseconds
-        return milliseconds is not None and not 0 <= now - self._last < milliseconds
+        """True once the time has come, or the clock was set back."""
+        return self._rhythm.milliseconds is not None and not self._begin <= now < self._due
 
     def reset(self, now: int) -> None:
         """Begin the next interval."""
+        self._begin, self._due, self._seen = now, self._first_from(now + 1), 0
+
+    def _first_from(self, earliest: int) -> int:
+        """Return the first time (ms) that is due for all subtasks, not before ``earliest``."""
         interval = self._rhythm.milliseconds
-        self._last = now - (now - interval // _AFTER_MULTIPLE) % interval if interval else now
-        self._seen = 0
+        if not interval:
+            return earliest
+        return earliest + (interval // _AFTER_MULTIPLE - earliest) % interval
