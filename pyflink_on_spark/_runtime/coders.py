@@ -38,7 +38,7 @@ from pyflink_on_spark.common.types import Row, RowKind
 _SHORT, _INT, _LONG = struct.Struct(">h"), struct.Struct(">i"), struct.Struct(">q")
 _FLOAT, _DOUBLE = struct.Struct(">f"), struct.Struct(">d")
 _NULL_STRING = 0
-Load = Callable[[bytes], Any]
+Load = Callable[[bytes], object]
 _KIND_BITS = 2
 _NO_LONG, _NO_INT = -(1 << 63), -(1 << 31)
 _EPOCH = datetime.date(1970, 1, 1)
@@ -219,7 +219,7 @@ class DataInput:
         return number
 
 
-Read = Callable[[DataInput], Any]
+Read = Callable[[DataInput], object]
 
 
 class _Unpickler(pickle.Unpickler):
@@ -232,7 +232,7 @@ def own_module(module: str) -> str:
     return _OURS + module.removeprefix(_FLINKS) if module.startswith(_FLINKS) else module
 
 
-def load(content: bytes) -> Any:
+def load(content: bytes) -> object:
     """Load what a Python worker of PyFlink has pickled; this runs code of the job."""
     return _Unpickler(io.BytesIO(content)).load()
 
@@ -299,7 +299,7 @@ def _at(milliseconds: int) -> datetime.datetime:
     return _MIDNIGHT + datetime.timedelta(milliseconds=milliseconds)
 
 
-def _time(data: DataInput) -> Any:
+def _time(data: DataInput) -> object:
     begin = data.position
     milliseconds = data.integer()
     return _made(data, begin, lambda: _at(milliseconds).time())

@@ -55,7 +55,7 @@ class Culprit:
 
     plan: OperatorPlan
     subject: tuple[str, object] | None = None
-    key: tuple[Any, ...] = ()
+    key: tuple[object, ...] = ()
     called: bool = False
     direct: bool = True
     before: OperatorPlan | None = None

@@ -269,7 +269,7 @@ def long_hashes(values: Sequence[int]) -> NDArray[np.uint32]:
     return (bits ^ bits >> np.uint64(32)).astype(np.uint32)
 
 
-def one_by_one(code: Callable[[Any], int]) -> Column:
+def one_by_one(code: Callable[[object], int]) -> Column:
     """Return a function that calls another for each value."""
 
     def codes(values: Sequence[object]) -> NDArray[np.uint32]:
@@ -435,7 +435,7 @@ def _row(type_info: RowTypeInfo) -> JavaHash:
 
 def _list(type_info: ListTypeInfo) -> JavaHash:
     element = java_hash(type_info.elem_type)
-    items: Callable[[Any], Iterable[Any]] = signed if _is_bytes(type_info.elem_type) else iter
+    items: Callable[[Any], Iterable[object]] = signed if _is_bytes(type_info.elem_type) else iter
     return JavaHash(
         lambda value: _array_hash(map(element.plain, items(value))),
         lambda value: _array_hash(map(element.in_row, items(value))),
@@ -466,7 +466,7 @@ def _object_array(type_info: Any) -> JavaHash:
 
 def _primitive_array(type_info: PrimitiveArrayTypeInfo) -> JavaHash:
     element = java_hash(element_type_of(type_info))
-    items: Callable[[Any], Iterable[Any]] = (
+    items: Callable[[Any], Iterable[object]] = (
         signed if _is_bytes(element_type_of(type_info)) else iter
     )
     return JavaHash(lambda value: _array_hash(map(element.plain, items(value))))

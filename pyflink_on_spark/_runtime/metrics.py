@@ -103,7 +103,7 @@ class DistributionValue(Distribution):
     def __init__(self) -> None:
         self._count = 0
         self._sum: object = 0
-        self._min: Any = None
+        self._min: object = None
         self._max: object = None
 
     def update(self, value: Any) -> None:
@@ -140,7 +140,7 @@ class GaugeValue:
     def __init__(self, function: Callable[[], Any]) -> None:
         self._function = function
 
-    def report(self) -> Any:
+    def report(self) -> object:
         """Return the value of the function, converted to a number if necessary."""
         value = self._function()
         return value if type(value) is int or type(value) is float else int(value)
@@ -287,7 +287,7 @@ class Accumulators:
         Metrics of one name and kind are one accumulator, over all subtasks and operators. A name
         that belongs to several kinds is followed by the kind.
         """
-        values: dict[tuple[str, str], list[Any]] = {}
+        values: dict[tuple[str, str], list[object]] = {}
         for report in self.reports():
             for measurement in report.measurements:
                 place = measurement.name, measurement.kind

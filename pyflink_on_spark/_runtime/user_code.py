@@ -52,7 +52,7 @@ class UserFunction:
     description: str
 
     @classmethod
-    def of(cls, function: Any) -> UserFunction:
+    def of(cls, function: object) -> UserFunction:
         """Pickle a function, a function object or anything else that the job carries along.
 
         Raises:
@@ -295,7 +295,7 @@ class FunctionCheckpoints:
             self._function.notify_checkpoint_aborted(checkpoint_id)
 
 
-def _innermost(function: Any) -> Any:
+def _innermost(function: object) -> Any:
     """Return the user's own function, without its wrappers."""
     while True:
         inner = getattr(function, "_wrapped_function", None) or getattr(function, "plain", None)

@@ -21,7 +21,7 @@ from concurrent.futures import wait
 from dataclasses import dataclass, replace
 from itertools import chain
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pyflink_on_spark._compat.errors import CheckpointError, JobCancelledError, JobExecutionError
 from pyflink_on_spark._job.checkpoints.checkpoint_settings import keyed_operators, state_settings
@@ -64,7 +64,6 @@ from pyflink_on_spark._runtime.task.barriers import SnapshotRequest
 from pyflink_on_spark._runtime.task.operator_chain import with_key_groups
 from pyflink_on_spark._runtime.task.schedule import Schedule
 from pyflink_on_spark._runtime.task.subtask import Subtask
-from pyflink_on_spark._runtime.task.subtask_builder import DriverChannels
 from pyflink_on_spark._runtime.task.subtask_group import SubtaskGroup
 from pyflink_on_spark._runtime.task.subtask_threads import SubtaskThreads, thread_usage
 from pyflink_on_spark._runtime.user_code import (
@@ -75,6 +74,10 @@ from pyflink_on_spark._runtime.user_code import (
 )
 from pyflink_on_spark.common import JobExecutionResult, JobStatus
 from pyflink_on_spark.common.job_execution_result import JobOutcome
+
+if TYPE_CHECKING:
+    from pyflink_on_spark._runtime.contract.operator import DriverChannels, SendItems
+
 
 _SLICE_SECONDS = 0.01
 _numbers = itertools.count()
@@ -162,7 +165,7 @@ class LocalHosts:
         self._asked.append((subtask_id, chain, count))
 
     def _deliver(
-        self, subtask_id: int, chain: int, splits: Sequence[Any], *, at_once: bool
+        self, subtask_id: int, chain: int, splits: Sequence[object], *, at_once: bool
     ) -> None:
         travelled = deserialize(serialize(list(splits)))
         self.group.add_splits(subtask_id, chain, travelled, at_once=at_once)
@@ -295,7 +298,7 @@ class LocalJob:
     def __init__(self, job: Job, clock: Clock, rule: CheckpointRule = _BY_THE_CLOCK) -> None:
         self._job, self._clock, self._rule = with_state(job), clock, rule
         self.job_id = job.settings.job_id
-        self._collected: list[Any] = []
+        self._collected: list[object] = []
         self._error: Exception | None = None
         self._status = JobStatus.CREATED
         self._runtime = 0
@@ -323,7 +326,7 @@ class LocalJob:
         """Return how far the job has come."""
         return self._status
 
-    def accumulators(self) -> dict[str, Any]:
+    def accumulators(self) -> dict[str, object]:
         """Return the accumulators."""
         return self._job.accumulators.results()
 
@@ -334,7 +337,7 @@ class LocalJob:
             raise self._error
         return JobExecutionResult(JobOutcome(self.job_id, self._runtime, self.accumulators()))
 
-    def collected(self) -> Iterator[Any]:
+    def collected(self) -> Iterator[object]:
         """Run the job as far as its elements are asked for; closing it ends the job."""
         turns = self._turns()
         try:
@@ -514,7 +517,7 @@ class LocalJob:
             self._changed.notify_all()
         self._cancellation.wait(_NOTHING_TO_READ_SECONDS)
 
-    def _driver(self, channel: str) -> Callable[[list[Any]], None]:
+    def _driver(self, channel: str) -> SendItems:
         if channel == self._job.collected:
             return lambda things: self._collected.extend(deserialize_all(things))
         return self._job.printers[channel]
@@ -615,11 +618,11 @@ class _CancellableSource(Source):
     def splits(self, parallelism: int) -> list[object]:
         return self._source.splits(parallelism)
 
-    def enumerator(self, restored: Sequence[Any] | None) -> SplitEnumerator:
+    def enumerator(self, restored: Sequence[object] | None) -> SplitEnumerator:
         return self._source.enumerator(restored)
 
     def reader(
-        self, splits: Sequence[Any], restored: Sequence[Any] | None, context: OperatorContext
+        self, splits: Sequence[object], restored: Sequence[object] | None, context: OperatorContext
     ) -> SourceReader:
         reader = self._source.reader(splits, restored, context)
         return _CancellableReader(reader, self._cancellation)
@@ -644,7 +647,7 @@ class _CancellableReader(SourceReader):
     def splits_wanted(self) -> int:
         return self._reader.splits_wanted()
 
-    def add_splits(self, splits: Sequence[Any], *, at_once: bool) -> None:
+    def add_splits(self, splits: Sequence[object], *, at_once: bool) -> None:
         self._reader.add_splits(splits, at_once=at_once)
 
     def stop(self) -> bool:
@@ -669,14 +672,14 @@ class _CancellableReader(SourceReader):
         self._reader.close()
 
 
-class _Watched(list[Any]):
+class _Watched(list[object]):
     """Elements that come to an end when the job is cancelled; so do slices of them.
 
     A look at the cancellation before each element would take longer than a small function. So the
     cancellation empties the lists whose elements are being drawn.
     """
 
-    def __init__(self, values: Iterable[Any], cancellation: Cancellation) -> None:
+    def __init__(self, values: Iterable[object], cancellation: Cancellation) -> None:
         super().__init__(values)
         self._cancellation = cancellation
 

@@ -13,10 +13,10 @@ from pyflink_on_spark._compat.errors import CheckpointError
 from pyflink_on_spark._job.checkpoints.checkpoint_settings import CheckpointSettings
 from pyflink_on_spark._job.checkpoints.coordinator import CheckpointCoordinator
 from pyflink_on_spark._job.job import Job
+from pyflink_on_spark._runtime.contract.operator import DriverChannels
 from pyflink_on_spark._runtime.elements.immutability import deserialize
 from pyflink_on_spark._runtime.metrics import METRICS
 from pyflink_on_spark._runtime.state.disk import StateSettings
-from pyflink_on_spark._runtime.task.subtask_builder import DriverChannels
 from tests.runtime.harness import FakeClock
 from tests.runtime.many_hosts import HostGone, ManyHosts
 from tests.runtime.rounds import Build, CutSource, job_of

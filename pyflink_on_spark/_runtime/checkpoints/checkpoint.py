@@ -139,7 +139,7 @@ def complete(
         told,
     )
     content = metadata.to_json()
-    seal: dict[str, Any] = {"checksum": _checksum(content)}
+    seal: dict[str, object] = {"checksum": _checksum(content)}
     if signer is not None:
         seal["signature"] = signer.sign(metadata.digest())
     write_whole(place, METADATA, json.dumps({**content, **seal}, indent=1).encode())
@@ -455,7 +455,7 @@ class Found:
 
     where: str
     state: SlotState
-    committables: Collection[tuple[str, Any]] = ()
+    committables: Collection[tuple[str, object]] = ()
     meanings: Meanings = field(default_factory=dict)
 
     def heirs(self, owners: JobLayout) -> Heirs:

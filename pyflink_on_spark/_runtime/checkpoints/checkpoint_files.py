@@ -433,7 +433,7 @@ def _key(where: str) -> bytes:
         raise CheckpointError(f"{CHECKPOINT_KEY.key}: {error}") from error
 
 
-Committables = list[tuple[Any, Any]]
+Committables = list[tuple[object, object]]
 """Pairs of what names a sink and a committable."""
 _FEW = 64 * 1024
 """So many bytes stay in the answer to the driver: a file costs some 10 ms on a local disk."""

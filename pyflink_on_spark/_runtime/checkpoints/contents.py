@@ -92,7 +92,7 @@ class KeyGroupContents:
                 self.timers.pop(timer, None)
 
 
-Reader = Callable[[Any], Any]
+Reader = Callable[[object], object]
 
 
 def reader_of(meta: StateMeta) -> Reader:
@@ -157,7 +157,7 @@ class Opaque:
     of = ""
 
     def __init__(self, *arguments: object, **named: object) -> None:
-        self.content: list[Any] = [*arguments, *([named] if named else [])]
+        self.content: list[object] = [*arguments, *([named] if named else [])]
 
     def __new__(cls, *_: object, **__: object) -> Self:
         """Return one that has no content yet; pickles often make objects without ``__init__``."""
@@ -294,9 +294,9 @@ class StateEntry:
             AggregatingState has accumulated.
     """
 
-    key: Any
+    key: object
     namespace: object
-    value: Any
+    value: object
 
 
 @dataclass(frozen=True)

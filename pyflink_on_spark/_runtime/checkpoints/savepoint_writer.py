@@ -121,7 +121,7 @@ def _backend(max_parallelism: int, key_type: TypeInformation | None) -> KeyedSta
     return KeyedStateBackend(SystemClock(), max_parallelism, key_type, converted=True)
 
 
-def _keys(key_type: TypeInformation | None) -> Callable[[Any], object]:
+def _keys(key_type: TypeInformation | None) -> Callable[[object], object]:
     convert = key_converter(key_type)
     return wrap_key if convert is None else lambda key: wrap_key(convert(key))
 
@@ -274,7 +274,7 @@ class PutList(Edit):
     """
 
     state: str
-    values: list[Any]
+    values: list[object]
     union: bool
 
     def unkeyed(self, part: int, parts: int, snapshot: OperatorSnapshot) -> None:
@@ -295,7 +295,7 @@ class PutBroadcast(Edit):
     """
 
     state: str
-    entries: dict[Hashable, Any]
+    entries: dict[Hashable, object]
 
     def unkeyed(self, part: int, parts: int, snapshot: OperatorSnapshot) -> None:
         """Set the entries in a subtask."""
@@ -672,7 +672,7 @@ def _copy(file: StateFileWriter, name: str, parts: Mapping[int, OperatorPart]) -
             file.write((RecordHead(KEYED, name, index, group), content))
 
 
-def _entries(entries: Any) -> Iterator[tuple[Any, Hashable, Any]]:
+def _entries(entries: Any) -> Iterator[tuple[object, Hashable, object]]:
     """Yield key, namespace and value of the entries that a user gives."""
     if hasattr(entries, "toLocalIterator"):
         entries = ((row["key"], row["value"]) for row in entries.toLocalIterator())

@@ -19,7 +19,13 @@ if TYPE_CHECKING:
     from pyflink_on_spark.common.typeinfo import TypeInformation
 
 
-Process = Callable[[Iterator[Any]], Iterator[Any]]
+Process = Callable[[Iterator[object]], Iterator[Any]]
+
+SendItems = Callable[[list[Any]], None]
+"""Takes the next items of a channel to the driver, in their order."""
+
+DriverChannels = Callable[[str], SendItems]
+"""Opens the channel of a name."""
 
 
 class Operator:
@@ -78,7 +84,7 @@ class Operator:
         """Return the function that processes the elements of each input."""
         return (self.process,)
 
-    def process(self, elements: Iterator[object]) -> Iterator[Any]:
+    def process(self, elements: Iterator[object]) -> Iterator[object]:
         """Return an iterator over the results of some elements."""
         raise NotImplementedError
 
@@ -121,7 +127,7 @@ class Operator:
     def notify_checkpoint_aborted(self, checkpoint_id: int) -> None:
         """Take note that a checkpoint was aborted after ``snapshot_state``; the job continues."""
 
-    def committables(self) -> list[Any]:
+    def committables(self) -> list[object]:
         """Return, once, the committables of this checkpoint, or of the end, for the driver."""
         return []
 
@@ -132,7 +138,7 @@ class Operator:
         """Return the properties that its keyed state depends on; see ``StateMeaning``."""
         return {"kind": "functions of a key"}
 
-    def parts(self) -> Iterable[Any]:
+    def parts(self) -> Iterable[object]:
         """Return the objects that do its work, so that a failure in one can be traced to here."""
         return ()
 
@@ -193,8 +199,8 @@ class OperatorContext:
     task: TaskInfo
     cursor: Cursor
     clock: Clock
-    side_output: Callable[[str, Any], None]
-    driver: Callable[[str], Callable[[list[Any]], None]]
+    side_output: Callable[[str, object], None]
+    driver: DriverChannels
     keyed_state: KeyedStateBackend | None
     runtime_context: RuntimeContext
     operator_state: OperatorState = field(default_factory=OperatorState)

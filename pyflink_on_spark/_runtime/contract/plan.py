@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from pyflink_on_spark._compat.own_frames import CallSite
 from pyflink_on_spark._runtime.contract.connector import Source
@@ -146,7 +146,7 @@ class OperatorChainPlan:
     operators: tuple[OperatorPlan, ...]
     outputs: tuple[OutputPlan, ...] = ()
     source: Source | None = None
-    splits: tuple[tuple[Any, ...], ...] = ()
+    splits: tuple[tuple[object, ...], ...] = ()
     source_id: str = ""
     source_meaning: StateMeaning | None = None
 

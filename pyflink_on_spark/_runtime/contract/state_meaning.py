@@ -12,12 +12,12 @@ from typing import Any
 
 from pyflink_on_spark._runtime.state.snapshot import StateMeta
 
-Content = Mapping[str, Any]
+Content = Mapping[str, object]
 """Names, and texts or lists of texts: what JSON has."""
 KIND = "kind"
-Given = tuple[str, Any, Any, Any]
+Given = tuple[str, object, object, Any]
 """An entry of Flink: the name of its state, the key, the namespace and the value."""
-Taken = tuple[str, Any, Any, Any]
+Taken = tuple[str, object, object, object]
 """An entry of ours, likewise."""
 
 

@@ -38,7 +38,7 @@ class Bundle:
 
     values: list[Any]
     timestamps: list[int | None] | None = None
-    keys: list[Any] | None = None
+    keys: list[object] | None = None
 
     def first(self, count: int) -> Bundle:
         """Return the first elements."""

@@ -144,7 +144,7 @@ class ImmutabilityGuard:
         if self.sealed:
             return list(map(serialize, elements))
         immutable = IMMUTABLE_TYPES
-        values: list[Any] = []
+        values: list[object] = []
         append = values.append
         for value in elements:
             kind = type(value)

@@ -56,7 +56,7 @@ class _CoFunctionOperator(RichFunctionOperator):
         return self._called(elements, getattr(self._loaded, self.methods[1]))
 
     def _called(
-        self, elements: Iterator[object], call: Callable[[Any], object]
+        self, elements: Iterator[object], call: Callable[[object], object]
     ) -> Iterator[object]:
         raise NotImplementedError
 
@@ -77,7 +77,7 @@ class CoMapOperator(_CoFunctionOperator):
     methods = ("map1", "map2")
 
     def _called(
-        self, elements: Iterator[object], call: Callable[[Any], object]
+        self, elements: Iterator[object], call: Callable[[object], object]
     ) -> Iterator[object]:
         for value in self._values(elements):
             result = call(value)
@@ -90,7 +90,9 @@ class CoFlatMapOperator(_CoFunctionOperator):
 
     methods = ("flat_map1", "flat_map2")
 
-    def _called(self, elements: Iterator[Any], call: Callable[[Any], Any]) -> Iterator[object]:
+    def _called(
+        self, elements: Iterator[object], call: Callable[[object], Any]
+    ) -> Iterator[object]:
         for value in self._values(elements):
             results = call(value)
             if results:
@@ -120,14 +122,14 @@ class CoProcessOperator(TimerDrivenOperator):
         else:
             self._element_context = ElementContext(cursor, service)
 
-    def _first(self, elements: Iterator[Any]) -> Iterator[object]:
+    def _first(self, elements: Iterator[object]) -> Iterator[object]:
         return self._called(elements, self._loaded.process_element1)
 
     def _second(self, elements: Iterator[object]) -> Iterator[object]:
         return self._called(elements, self._loaded.process_element2)
 
     def _called(
-        self, elements: Iterator[object], call: Callable[[Any, Any], object]
+        self, elements: Iterator[object], call: Callable[[object, object], object]
     ) -> Iterator[object]:
         for_each = self._for_each_pair if self.keyed else self._for_each
         return for_each(elements, call, self._element_context)
@@ -160,7 +162,7 @@ class BroadcastProcessOperator(TimerDrivenOperator):
 
     def descriptors(self) -> Iterable[Any]:
         """Load the descriptors of the broadcast states."""
-        found: Iterable[Any] = self._state_descriptors.load()
+        found: Iterable[object] = self._state_descriptors.load()
         return found
 
     def open(self, context: OperatorContext) -> None:

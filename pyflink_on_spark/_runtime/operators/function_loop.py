@@ -82,7 +82,7 @@ class Step(NamedTuple):
     parts: tuple[str, ...]
     names: tuple[str, ...] | None = None
 
-    def element(self, variables: Mapping[str, object]) -> Any:
+    def element(self, variables: Mapping[str, object]) -> object:
         """Return the element."""
         if self.names is not None:
             return new_row(list(self.names), list(map(variables.get, self.parts)))
@@ -532,7 +532,7 @@ class FusableOperator(Operator):
         """Write the lines; the operator is open."""
         raise NotImplementedError
 
-    def process(self, elements: Iterator[object]) -> Iterator[Any]:
+    def process(self, elements: Iterator[object]) -> Iterator[object]:
         """Run the lines for each element."""
         if self._alone is None:
             self._alone = _loop([self], None)

@@ -98,10 +98,10 @@ class Inlined(NamedTuple):
 def inlined(
     function: object,
     arguments: Sequence[str],
-    bind: Callable[[str, Any], str],
+    bind: Callable[[str, object], str],
     new_name: Callable[[], str],
     known_parts: Mapping[str, Sequence[str]] | None = None,
-    global_variable: Callable[[dict[str, Any], str], str] | None = None,
+    global_variable: Callable[[dict[str, object], str], str] | None = None,
     known_rows: Mapping[str, RowFields] | None = None,
 ) -> Inlined | None:
     """Return a function's statements for a loop; None for a function that is to be called.
@@ -413,9 +413,9 @@ class _Placed(ast.NodeTransformer):
         function: FunctionType,
         parameters: dict[str, str],
         names: dict[str, object],
-        bind: Callable[[str, Any], str],
+        bind: Callable[[str, object], str],
         known_parts: Mapping[str, Sequence[str]],
-        global_variable: Callable[[dict[str, Any], str], str] | None,
+        global_variable: Callable[[dict[str, object], str], str] | None,
         known_rows: Mapping[str, RowFields],
     ) -> None:
         self._function, self._names, self._bind = function, names, bind

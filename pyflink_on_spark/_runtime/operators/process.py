@@ -150,7 +150,7 @@ class BroadcastOnTimerContext(_ReadingBroadcastState, TimerContext):
     """For a timer of a function with broadcast state."""
 
 
-Call = Callable[[Any, Any], Any]
+Call = Callable[[object, object], Any]
 
 
 class _TagTypes(dict[type, bool]):
@@ -201,7 +201,7 @@ class ProcessOperator(AnyProcessOperator):
         self._element_context = ElementContext(context.cursor, self._timer_service)
         super().open(context)
 
-    def process(self, elements: Iterator[Any]) -> Iterator[Any]:
+    def process(self, elements: Iterator[object]) -> Iterator[object]:
         """Yield the results for each element."""
         return self._for_each(elements, self._loaded.process_element, self._element_context)
 
@@ -211,7 +211,7 @@ class ProcessOperator(AnyProcessOperator):
         return ()
 
 
-TimeDomains = tuple[Any, Any]
+TimeDomains = tuple[object, object]
 """The values of ``time_domain()`` for event-time and for processing-time timers."""
 
 
@@ -301,7 +301,7 @@ class TimerDrivenOperator(AnyProcessOperator):
         yield from self.advance_processing_time(self._timers.clock.now())
         backend.key, cursor.timestamp = key, timestamp
 
-    def _for_each_timer(self, due: Iterator[Any], domain: Any) -> Iterator[Any]:
+    def _for_each_timer(self, due: Iterator[Any], domain: object) -> Iterator[object]:
         backend: KeyedStateBackend = self._backend
         context: TimerContext = self._timer_context
         side_output, cursor = self._context.side_output, self._cursor

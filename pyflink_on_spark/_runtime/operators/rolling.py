@@ -39,12 +39,12 @@ _COMBINED: dict[str, Combine] = {
     "max_by": max,
 }
 STATE_NAME = "_rolling"
-Held = tuple[int, int | None, int, Any]
+Held = tuple[int, int | None, int, object]
 """Sort key, timestamp in ms or None, input, value."""
 
 
 def aggregation(
-    kind: str, position: int | str, example: object, fit: Callable[[Any], object] | None = None
+    kind: str, position: int | str, example: object, fit: Callable[[object], object] | None = None
 ) -> Combine:
     """Return the function that combines two elements.
 
@@ -86,7 +86,7 @@ def field_type(type_info: object, position: int | str) -> object:
     return fields[position] if -len(fields) <= position < len(fields) else None
 
 
-def _fitting(combined: Combine, fit: Callable[[Any], object]) -> Combine:
+def _fitting(combined: Combine, fit: Callable[[object], object]) -> Combine:
     return lambda first, second: fit(combined(first, second))
 
 
@@ -180,7 +180,7 @@ class RollingOperator(FusableOperator):
         code.add("else:")
         code.call(current, "combine", self._combine, current, code.value, indent=" ")
 
-    def process(self, pairs: Iterator[object]) -> Iterator[Any]:
+    def process(self, pairs: Iterator[object]) -> Iterator[object]:
         """Yield the new value for each element; in BATCH nothing."""
         return self._absorbed(pairs) if self._batch else self._combined(pairs)
 
@@ -391,7 +391,7 @@ class BatchKeyedInput(Operator):
             for port, process in enumerate(self._operator.inputs())
         )
 
-    def process(self, elements: Iterator[object]) -> Iterator[Any]:
+    def process(self, elements: Iterator[object]) -> Iterator[object]:
         """Collect the elements of the only input."""
         return self._collector(0)(elements)
 
@@ -404,7 +404,7 @@ class BatchKeyedInput(Operator):
         yield from self._all_keys()
         yield from self._operator.end_input()
 
-    def committables(self) -> list[Any]:
+    def committables(self) -> list[object]:
         """Return the operator's."""
         return self._operator.committables()
 
@@ -412,11 +412,11 @@ class BatchKeyedInput(Operator):
         """Close the operator."""
         self._operator.close()
 
-    def parts(self) -> Iterable[Any]:
+    def parts(self) -> Iterable[object]:
         """Return the operator and its parts."""
         return (self._operator, *self._operator.parts())
 
-    def _collector(self, port: int) -> Callable[[Iterator[Any]], Iterator[object]]:
+    def _collector(self, port: int) -> Callable[[Iterator[object]], Iterator[object]]:
         def collect(pairs: Iterator[Any]) -> Iterator[object]:
             keys, cursor = self._keys, self._cursor
             for key, value in pairs:

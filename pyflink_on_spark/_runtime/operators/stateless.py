@@ -173,7 +173,7 @@ class KeyedFilterOperator(KeyedFunctionOperator):
 
     methods = ("filter",)
 
-    def process(self, pairs: Iterator[Any]) -> Iterator[Any]:
+    def process(self, pairs: Iterator[Any]) -> Iterator[object]:
         """Yield the elements that pass."""
         backend, passes = self._backend, self._loaded.filter
         pairs = backend.observed(pairs)
@@ -193,7 +193,7 @@ class FunctionOperator(UdfOperator):
 
     def __init__(self, function: UserFunction) -> None:
         self.function = function
-        self._loaded: Any = None
+        self._loaded: object = None
 
     def open(self, context: OperatorContext) -> None:
         """Load and open the user's function."""
@@ -270,21 +270,21 @@ class TextOperator(Operator):
         """Compile the rendering."""
         self._text = print_text(self._type_info)
 
-    def process(self, elements: Iterator[object]) -> Iterator[Any]:
+    def process(self, elements: Iterator[object]) -> Iterator[object]:
         """Yield the texts."""
         text = self._text
         for value in elements:
             yield text(value)
 
 
-class _ConvertedKeys(dict[Any, Any]):
+class _ConvertedKeys(dict[object, object]):
     """A cache of plain keys in the engine's form, converted to their declared type.
 
     Args:
         convert: makes a key what its declared type says.
     """
 
-    def __init__(self, convert: Callable[[Any], object]) -> None:
+    def __init__(self, convert: Callable[[object], object]) -> None:
         super().__init__()
         self._convert = convert
 
@@ -294,7 +294,7 @@ class _ConvertedKeys(dict[Any, Any]):
         key = self[found] = self.convert(found)
         return key
 
-    def convert(self, found: object) -> Any:
+    def convert(self, found: object) -> object:
         """Return the engine's form of a key of any type."""
         return wrap_key(self._convert(found))
 
@@ -352,7 +352,7 @@ class DropKeyOperator(Operator):
     preserves_elements = True
     sorted_in_batch = False
 
-    def process(self, elements: Iterator[Any]) -> Iterator[Any]:
+    def process(self, elements: Iterator[Any]) -> Iterator[object]:
         """Yield the elements."""
         return map(_VALUE, elements)
 
@@ -360,7 +360,7 @@ class DropKeyOperator(Operator):
 class KeyedRowsOperator(Operator):
     """Makes of each pair of key and element a row of both."""
 
-    def process(self, elements: Iterator[object]) -> Iterator[Any]:
+    def process(self, elements: Iterator[object]) -> Iterator[object]:
         """Yield the rows."""
         return keyed_rows(elements)
 
@@ -398,7 +398,7 @@ class PartitionOperator(SelectKeyOperator):
         self._open_function(self._loaded_partitioner, context)
         super().open(context)
 
-    def process(self, elements: Iterator[object]) -> Iterator[Any]:
+    def process(self, elements: Iterator[object]) -> Iterator[object]:
         """Yield the pairs."""
         select, partition = self.call, self._loaded_partitioner.partition
         count = self._receivers
@@ -474,7 +474,7 @@ class ConvertOperator(FusableOperator):
         code.replace_unless(test or "False", f"{convert}({value})")
         code.learn_type(kind, code.value)
 
-    def process(self, elements: Iterator[object]) -> Iterator[Any]:
+    def process(self, elements: Iterator[object]) -> Iterator[object]:
         """Yield the converted elements."""
         if self._convert is None:
             return elements
@@ -513,7 +513,7 @@ class IdentityOperator(Operator):
 
     preserves_elements = True
 
-    def process(self, elements: Iterator[object]) -> Iterator[Any]:
+    def process(self, elements: Iterator[object]) -> Iterator[object]:
         """Return the elements."""
         return elements
 
@@ -587,15 +587,15 @@ def _noting(
 def _in_pairs(
     convert: StreamConverter, pairs: Iterator[object], cursor: Cursor
 ) -> Iterator[object]:
-    keys: deque[tuple[Any, int | None]] = deque()
+    keys: deque[tuple[object, int | None]] = deque()
     for value in convert(_values(pairs, cursor, keys.append)):
         key, cursor.timestamp = keys.popleft()
         yield key, value
 
 
 def _values(
-    pairs: Iterator[Any], cursor: Cursor, note: Callable[[tuple[Any, int | None]], None]
-) -> Iterator[Any]:
+    pairs: Iterator[Any], cursor: Cursor, note: Callable[[tuple[object, int | None]], None]
+) -> Iterator[object]:
     for key, value in pairs:
         timestamp = cursor.timestamp
         note((key, timestamp))
@@ -633,7 +633,7 @@ class SinkOperator(Operator):
         self._in_progress = context.operator_state.list_state(WRITER)
         self._writer.restore(self._in_progress.get())
 
-    def process(self, elements: Iterator[object]) -> Iterator[Any]:
+    def process(self, elements: Iterator[object]) -> Iterator[object]:
         """Write everything; nothing comes out."""
         assert self._writer is not None
         self._writer.write(elements)
@@ -678,7 +678,7 @@ class SinkOperator(Operator):
         assert self._writer is not None
         self._writer.notify_checkpoint_aborted(checkpoint_id)
 
-    def committables(self) -> list[Any]:
+    def committables(self) -> list[object]:
         """Return the committables for the driver: pairs of the sink's number and a committable."""
         prepared, self._prepared = self._prepared, []
         return [(self.sink_id, committable) for committable in prepared]

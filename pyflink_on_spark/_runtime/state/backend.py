@@ -114,7 +114,7 @@ class KeyedStateBackend:
         disk: DiskStore | None = None,
         changed: str = REFUSE,
     ) -> None:
-        self.key: Any = NO_KEY_YET
+        self.key: object = NO_KEY_YET
         self._changed_state = changed
         self._restored: dict[str, StateMeta] = {}
         self.converted = converted
@@ -510,7 +510,7 @@ class KeyGroupPartitioner:
 def _by_group(
     of_keys: Iterable[int], entries: dict[object, object]
 ) -> dict[int, dict[object, object]]:
-    groups: dict[int, dict[Any, Any]] = {}
+    groups: dict[int, dict[object, object]] = {}
     find = groups.get
     for group, (key, value) in zip(of_keys, entries.items(), strict=True):
         found = find(group)

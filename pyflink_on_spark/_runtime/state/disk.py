@@ -263,7 +263,7 @@ class DiskNamespace:
         if self._has_rows:
             self._store.release(self.number)
 
-    def get(self, key: Any, default: Any = None) -> Any:
+    def get(self, key: object, default: object = None) -> object:
         """Return an entry."""
         value = self._young.get(key, _UNKNOWN)
         if value is _UNKNOWN:
@@ -297,7 +297,7 @@ class DiskNamespace:
     def __iter__(self) -> Iterator[object]:
         return (key for key, _ in self.items())
 
-    def setdefault(self, key: object, default: object) -> Any:
+    def setdefault(self, key: object, default: object) -> object:
         """Return an entry; set it first if it is not there."""
         value = self.get(key)
         if value is None:
@@ -337,7 +337,7 @@ class DiskNamespace:
         for key in list(self):
             self[key] = None
 
-    def items(self) -> Iterator[tuple[Any, Any]]:
+    def items(self) -> Iterator[tuple[object, object]]:
         """Yield the entries; entries may change meanwhile, which may be seen or not."""
         if self._count:
             in_memory = dict.fromkeys((*self._young, *self._old))
@@ -359,7 +359,7 @@ class DiskNamespace:
             if value is not None:
                 yield key, value
 
-    def values(self) -> Iterator[Any]:
+    def values(self) -> Iterator[object]:
         """Yield the values."""
         return (value for _, value in self.items())
 
@@ -425,7 +425,7 @@ class DiskNamespace:
         return (None, None) if content is None else (deserialize(content), hash(content))
 
 
-def _in_order(entries: dict[Any, Any]) -> list[object]:
+def _in_order(entries: dict[Any, object]) -> list[object]:
     """Return keys, neighbours in the database next to each other."""
     if len(kinds := set(map(type, entries))) == 1 and kinds <= _ORDERED_TYPES:
         return sorted(entries)
@@ -475,7 +475,7 @@ class DiskTable(StateTable):
     def all_entries(self) -> Iterator[tuple[Hashable, dict[object, object]]]:
         """Yield namespaces and entries by key, some at a time."""
         for namespace, table in self.namespaces.items():
-            part: dict[Any, Any] = {}
+            part: dict[object, object] = {}
             for key, value in table.items():
                 part[key] = value
                 if len(part) == _PART:
@@ -487,7 +487,7 @@ class DiskTable(StateTable):
         """Return how many entries there are in memory; those on disk only are not counted."""
         return sum(table.cached for table in self.namespaces.values())  # type: ignore[attr-defined]
 
-    def entries(self) -> Iterator[tuple[Hashable, Any, Any]]:
+    def entries(self) -> Iterator[tuple[Hashable, object, object]]:
         """Yield namespace, key and value of each entry; entries may change meanwhile.
 
         Entries on disk are read in order, and do not take the place of others in memory.

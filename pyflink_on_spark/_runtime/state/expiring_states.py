@@ -54,7 +54,7 @@ class Expiring(Base):
 class ExpiringSingle(Expiring):
     """An entry that expires as a whole."""
 
-    def _load(self) -> Any:
+    def _load(self) -> object:
         rules = self._accessed()
         entry = super()._load()
         if entry is None:
@@ -74,7 +74,7 @@ class ExpiringSingle(Expiring):
 class ExpiringValueState(ExpiringSingle, ValueState):
     """A value that expires."""
 
-    def value(self) -> Any:
+    def value(self) -> object:
         """Return the value, or None."""
         return self._load()
 
@@ -94,7 +94,7 @@ class ExpiringAggregatingState(ExpiringSingle, AggregatingState):
 class ExpiringListState(Expiring, ListState):
     """A list whose elements expire one by one."""
 
-    def get(self) -> Iterable[Any]:
+    def get(self) -> Iterable[object]:
         """Return the elements that have not expired."""
         rules = self._accessed()
         entry = self._load()
@@ -111,7 +111,7 @@ class ExpiringListState(Expiring, ListState):
         seen = entry if rules.returns_expired else left or ()
         return Elements([value for _, value in seen])
 
-    def add(self, value: Any) -> None:
+    def add(self, value: object) -> None:
         """Append an element."""
         self._append(self._fitting([value]))
 
@@ -123,7 +123,7 @@ class ExpiringListState(Expiring, ListState):
 class ExpiringMapState(Expiring, MapState):
     """A map whose entries expire one by one."""
 
-    def get(self, key: object) -> Any:
+    def get(self, key: object) -> object:
         """Return a value that has not expired, or None."""
         rules = self._accessed()
         entries = self._load() or {}
@@ -159,7 +159,7 @@ class ExpiringMapState(Expiring, MapState):
         """True if all entries have expired."""
         return not self._visible(self._accessed())
 
-    def _entries(self) -> dict[Any, Any]:
+    def _entries(self) -> dict[object, object]:
         rules = self._accessed()
         visible = self._visible(rules)
         if rules.prolonged_by_reading and (entries := self._load()):

@@ -30,10 +30,11 @@ from pyflink_on_spark.common.typeinfo import (
 
 if TYPE_CHECKING:
     from pyflink_on_spark._runtime.state.backend import KeyedStateBackend
+    from pyflink_on_spark._runtime.state.snapshot import Entries
 
-Coercion = Callable[[Any], Any]
+Coercion = Callable[[object], object]
 """Takes a value, returns what is kept of it; raises if it does not have the declared type."""
-Place = tuple[Hashable, Any]
+Place = tuple[Hashable, object]
 """A namespace and a key."""
 _FILE = compiled_file("state type")
 
@@ -56,10 +57,10 @@ class StateTable:
     def __init__(self, kind: str, track: bool) -> None:
         self.kind = kind
         self.stamped: bool | None = None
-        self.current: dict[Any, Any] = {}
+        self.current: Entries = {}
         self.namespace: Hashable = None
-        self.namespaces: dict[Hashable, dict[Any, Any]] = {None: self.current}
-        self.changed: defaultdict[Hashable, set[Any]] | None = None
+        self.namespaces: dict[Hashable, Entries] = {None: self.current}
+        self.changed: defaultdict[Hashable, set[object]] | None = None
         if track:
             self.changed = defaultdict(set)
             self.changed[None] = set()
@@ -108,7 +109,7 @@ class StateTable:
             for key in list(table):
                 yield namespace, key
 
-    def entries(self) -> Iterator[tuple[Hashable, Any, Any]]:
+    def entries(self) -> Iterator[tuple[Hashable, object, object]]:
         """Yield namespace, key and value of each entry; entries may change meanwhile.
 
         A value may be as it was a moment ago.
@@ -118,7 +119,7 @@ class StateTable:
             if entry is not None:
                 yield namespace, key, entry
 
-    def changes(self) -> Iterator[tuple[Hashable, Any, Any]]:
+    def changes(self) -> Iterator[tuple[Hashable, object, object]]:
         """Yield the entries that changed: namespace, key, and the value; None if it is gone."""
         for namespace, keys in (self.changed or {}).items():
             for key in keys:
@@ -137,7 +138,7 @@ class StateTable:
             changed.clear()
             changed[None] = kept
 
-    def get(self, namespace: Hashable, key: Any) -> Any:
+    def get(self, namespace: Hashable, key: object) -> object:
         """Return an entry of any namespace, or None."""
         table = self.namespaces.get(namespace)
         return None if table is None else table.get(key)
@@ -263,7 +264,7 @@ class MergingState(KeyedState):
         if found:
             self._store(merged)
 
-    def _merged(self, first: Any, second: Any) -> Any:
+    def _merged(self, first: Any, second: Any) -> object:
         """Return one entry for two."""
         raise NotImplementedError
 
@@ -283,7 +284,7 @@ class ValueState(KeyedState):
         super().declare(name, type_info, converted)
         self._low, self._high = fitting_ints(type_info)
 
-    def value(self) -> Any:
+    def value(self) -> object:
         """Return the value, or None."""
         return self._table.current.get(self._backend.key)
 
@@ -315,7 +316,7 @@ class Elements:
 
     __slots__ = ("_elements",)
 
-    def __init__(self, elements: Iterable[Any]) -> None:
+    def __init__(self, elements: Iterable[object]) -> None:
         self._elements = elements
 
     def __iter__(self) -> Iterator[object]:
@@ -329,7 +330,7 @@ class ListState(MergingState):
     __slots__ = ()
     kind = "list"
 
-    def get(self) -> Iterable[Any]:
+    def get(self) -> Iterable[object]:
         """Return the elements; nothing to iterate over when there are none."""
         return Elements(self._table.current.get(self._backend.key, ()))
 
@@ -351,7 +352,7 @@ class ListState(MergingState):
         """Append elements."""
         self._append(self._fitting(values))
 
-    def update(self, values: Iterable[Any]) -> None:
+    def update(self, values: Iterable[object]) -> None:
         """Replace the list."""
         elements = self._fitting(values)
         self.clear()
@@ -382,7 +383,7 @@ class ListState(MergingState):
                 known += elements
                 self._store(known)
 
-    def _merged(self, first: list[Any], second: list[object]) -> list[Any]:
+    def _merged(self, first: list[object], second: list[object]) -> list[object]:
         return first + second
 
 
@@ -403,11 +404,11 @@ class ReducingState(MergingState):
         self._reduce = function.reduce
 
     @classmethod
-    def arguments(cls, descriptor: Any) -> tuple[Any, ...]:
+    def arguments(cls, descriptor: Any) -> tuple[object, ...]:
         """Return the function."""
         return (descriptor.get_reduce_function(),)
 
-    def get(self) -> Any:
+    def get(self) -> object:
         """Return the value, or None."""
         return self._load()
 
@@ -416,7 +417,7 @@ class ReducingState(MergingState):
         current = self._load()
         self._keep(value if current is None else self._reduce(current, value))
 
-    def _merged(self, first: object, second: object) -> Any:
+    def _merged(self, first: object, second: object) -> object:
         return self._reduce(first, second)
 
 
@@ -474,18 +475,18 @@ class FoldingState(KeyedState):
     kind = "folding"
 
     def __init__(
-        self, backend: KeyedStateBackend, table: StateTable, function: Any, initial: Any
+        self, backend: KeyedStateBackend, table: StateTable, function: Any, initial: object
     ) -> None:
         super().__init__(backend, table)
         self._fold = function.fold
         self._initial = serialize(initial)
 
     @classmethod
-    def arguments(cls, descriptor: Any) -> tuple[Any, ...]:
+    def arguments(cls, descriptor: Any) -> tuple[object, ...]:
         """Return the function and the initial value."""
         return descriptor.get_fold_function(), descriptor.get_initial_value()
 
-    def get(self) -> Any:
+    def get(self) -> object:
         """Return the value; None if nothing was added."""
         return self._load()
 
@@ -524,7 +525,7 @@ def coercion(
     return _compiled(type_info, convert)
 
 
-def _compiled(type_info: Any, convert: Coercion) -> Coercion:
+def _compiled(type_info: object, convert: Coercion) -> Coercion:
     """Compile the quick test of a type; what the test is not sure of goes to the conversion."""
     names: dict[str, Any] = {"convert": convert}
     test = stored_test(type_info, "value", named_in(names)) or "False"
@@ -584,7 +585,7 @@ _FEW = 100
 _ROUNDS = 2
 """How often each entry is checked in the time that it lives."""
 
-note_nothing: Callable[[Any], object] = ().count
+note_nothing: Callable[[object], object] = ().count
 """Takes a key and does nothing, in C."""
 
 
@@ -613,7 +614,7 @@ class KeyedRows:
         changed = table.changed
         note = note_nothing if changed is None else changed[None].add
         self.current: Any = table.current
-        self.note: Callable[[Any], object] = note
+        self.note: Callable[[object], object] = note
         if time_to_live is None:
             return
         stamps = stamps_of(table.kind)
@@ -623,7 +624,7 @@ class KeyedRows:
             self.current = entries = _StampedEntries(table.current, time_to_live, note)
             self.note = entries.note
 
-    def namespace(self, name: Hashable) -> tuple[Any, Callable[[Any], object]]:
+    def namespace(self, name: Hashable) -> tuple[Any, Callable[[object], object]]:
         """Return ``current`` and ``note`` of a namespace, which is made if it is not there."""
         changed = self._table.changed
         note = note_nothing if changed is None else changed[name].add
@@ -676,13 +677,13 @@ class _StampedEntries:
     __slots__ = ("_duration", "_entries", "_mark", "_now", "_time")
 
     def __init__(
-        self, entries: Any, time_to_live: TimeToLive, mark: Callable[[Any], object]
+        self, entries: Any, time_to_live: TimeToLive, mark: Callable[[object], object]
     ) -> None:
         self._entries, self._mark = entries, mark
         self._duration, self._time = time_to_live.duration, time_to_live.now
         self._now = self._time()
 
-    def get(self, key: object, default: object = None) -> Any:
+    def get(self, key: object, default: object = None) -> object:
         """Return an entry that has not expired."""
         now = self._now = self._time()
         stamped = self._entries.get(key)
@@ -700,7 +701,7 @@ class _StampedEntries:
     def __delitem__(self, key: object) -> None:
         del self._entries[key]
 
-    def pop(self, key: object, default: object = None) -> Any:
+    def pop(self, key: object, default: object = None) -> object:
         """Remove and return an entry that has not expired."""
         entry = self.get(key)
         if entry is None:

@@ -91,7 +91,7 @@ class ReadableMap:
     _version: int
     """Counts the changes."""
 
-    def _entries(self) -> dict[Any, Any]:
+    def _entries(self) -> dict[object, object]:
         """Return the map as it is now; not for writing."""
         raise NotImplementedError
 
@@ -99,7 +99,7 @@ class ReadableMap:
         """Remove an entry, if it is there."""
         raise NotImplementedError
 
-    def get(self, key: object) -> Any:
+    def get(self, key: object) -> object:
         """Return a value, or None."""
         return self._entries().get(key)
 
@@ -107,15 +107,15 @@ class ReadableMap:
         """True for a key with a value that is not None."""
         return self.get(key) is not None
 
-    def items(self) -> Iterator[tuple[Any, Any]]:
+    def items(self) -> Iterator[tuple[object, object]]:
         """Iterate over the entries, in the order in which they were first put."""
         return MapIterator(self, self._entries().items(), None)
 
-    def keys(self) -> Iterator[Any]:
+    def keys(self) -> Iterator[object]:
         """Iterate over the keys."""
         return MapIterator(self, self._entries().items(), _key)
 
-    def values(self) -> Iterator[Any]:
+    def values(self) -> Iterator[object]:
         """Iterate over the values."""
         return MapIterator(self, self._entries().items(), _value)
 
@@ -173,7 +173,7 @@ class MapState(KeyedState, WritableMap):
         """Say of which type the map has to be."""
         self._fit_key, self._fit = entry_coercions(name, type_info, converted)
 
-    def get(self, key: object) -> Any:
+    def get(self, key: object) -> object:
         """Return a value, or None.
 
         Raises:
@@ -245,14 +245,14 @@ class MapState(KeyedState, WritableMap):
         return key, value
 
     def _entries(self) -> dict[object, object]:
-        entries: dict[Any, Any] = self._table.current.get(self._backend.key, {})
+        entries: dict[object, object] = self._table.current.get(self._backend.key, {})
         return entries
 
     def _writable(self) -> dict[object, object]:
         table = self._table
         key = self._backend.key
         try:
-            entries: dict[Any, Any] | None = table.current.get(key)
+            entries: dict[object, object] | None = table.current.get(key)
         except NoKeyYetError:
             return self._forgotten_entries()
         if entries is None:
@@ -327,7 +327,7 @@ class SortedEntries:
             self._add_key(key)
         self.values[key] = value
 
-    def remove(self, key: Any) -> None:
+    def remove(self, key: object) -> None:
         """Remove an entry that is there."""
         del self.values[key]
         keys = self.keys()
@@ -346,7 +346,7 @@ class SortedEntries:
             new.clear()
         return self._keys
 
-    def items(self, start: int = 0, stop: int | None = None) -> Iterator[tuple[Any, Any]]:
+    def items(self, start: int = 0, stop: int | None = None) -> Iterator[tuple[object, object]]:
         """Yield entries in order, by position; nothing must be changed meanwhile."""
         values, keys = self.values, self.keys()
         for position in range(start, len(keys) if stop is None else stop):
@@ -368,7 +368,7 @@ class SortedEntries:
             self._new.append(key)
 
 
-Pair = tuple[Any, Any]
+Pair = tuple[object, object]
 _NO_ENTRIES = SortedEntries()
 
 
@@ -427,11 +427,11 @@ class SortedMapState(KeyedState, WritableMap):
         """Iterate over the entries, in order."""
         return self._iterate(self._sorted().items())
 
-    def keys(self) -> Iterator[Any]:
+    def keys(self) -> Iterator[object]:
         """Iterate over the keys, in order."""
         return self._iterate(self._sorted().items(), lambda item: item[0])
 
-    def values(self) -> Iterator[Any]:
+    def values(self) -> Iterator[object]:
         """Iterate over the values, in the order of their keys."""
         return self._iterate(self._sorted().items(), lambda item: item[1])
 

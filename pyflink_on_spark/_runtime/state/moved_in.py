@@ -145,7 +145,7 @@ def _one(content: object, load: Load) -> object:
     return found[0] if isinstance(found, list) and len(found) == 1 else found
 
 
-def _loaded(content: object, load: Load) -> Any:
+def _loaded(content: object, load: Load) -> object:
     """Load pickles that follow each other; return the bytes themselves if they are none."""
     if not isinstance(content, bytes):
         return content
@@ -184,7 +184,7 @@ def read_windows(
         merging: the name of the state that says where the contents of merged windows are.
     """
 
-    def window(content: bytes) -> Any:
+    def window(content: bytes) -> object:
         return serializer.deserialize(io.BytesIO(content))
 
     for table in tables.values():

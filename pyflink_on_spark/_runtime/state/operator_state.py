@@ -55,7 +55,7 @@ class BroadcastState(WritableMap):
         """Return a read-only view of the state."""
         return ReadOnlyBroadcastState(self)
 
-    def _entries(self) -> dict[Any, Any]:
+    def _entries(self) -> dict[object, object]:
         return self._content
 
     def _discard(self, key: object) -> None:
@@ -83,7 +83,7 @@ class ReadOnlyBroadcastState(ReadableMap):
         """Remove all entries, as PyFlink does here; the other instances keep theirs."""
         self._state.clear()
 
-    def _entries(self) -> dict[Any, Any]:
+    def _entries(self) -> dict[object, object]:
         return self._state._entries()
 
     def _discard(self, key: object) -> None:
@@ -137,7 +137,7 @@ class OperatorSnapshot:
         broadcast: maps that are the same in all subtasks, by name.
     """
 
-    split: dict[str, list[Any]] = field(default_factory=dict)
+    split: dict[str, list[object]] = field(default_factory=dict)
     union: dict[str, list[object]] = field(default_factory=dict)
     broadcast: dict[str, dict[Any, Any]] = field(default_factory=dict)
 

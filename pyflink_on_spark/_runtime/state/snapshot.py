@@ -22,13 +22,16 @@ class StateMeta:
     type: str | None = None
 
 
-Entry = tuple[str, Hashable, Any, Any]
+Entry = tuple[str, Hashable, object, object]
 """State, namespace, key, value; None for the value: the entry was removed."""
 
-Timer = tuple[str, int, Any, Hashable]
+Timer = tuple[str, int, object, Hashable]
 """Queue (``event`` or ``processing``), time in ms, key, namespace."""
 
-Tables = dict[str, dict[Hashable, dict[Any, Any]]]
+Entries = dict[object, Any]
+"""The values of a state in one namespace, by key."""
+
+Tables = dict[str, dict[Hashable, Entries]]
 """The entries of states: by state, namespace and key. Pickles several times faster than a list."""
 
 

@@ -10,7 +10,7 @@ from pyflink_on_spark._runtime.elements.clock import Clock
 if TYPE_CHECKING:
     from pyflink_on_spark._runtime.state.keyed_state import StateTable
 
-Purge = Callable[[Any], Any]
+Purge = Callable[[object], object]
 """Makes of an entry what is left of it, or None; returns the entry itself if nothing expired."""
 
 
@@ -84,7 +84,7 @@ class Sweep:
     def __init__(self, table: StateTable, purge: Purge) -> None:
         self._table = table
         self._purge = purge
-        self._entries: Iterator[tuple[Hashable, Any, Any]] = iter(())
+        self._entries: Iterator[tuple[Hashable, object, object]] = iter(())
 
     def some(self, count: int) -> None:
         """Check the next entries."""
@@ -123,7 +123,7 @@ class Sweep:
 class Stamps(Protocol):
     """The place of the stamps (ms) in the entries of a kind of state."""
 
-    def stamped(self, entry: object, now: int) -> Any:
+    def stamped(self, entry: object, now: int) -> object:
         """Return an entry with stamps."""
         ...
 
@@ -131,7 +131,7 @@ class Stamps(Protocol):
         """Return an entry without its stamps."""
         ...
 
-    def left(self, entry: object, latest: int) -> Any:
+    def left(self, entry: object, latest: int) -> object:
         """Return the unexpired part of an entry, or None; the same entry if nothing expired.
 
         Args:
@@ -144,13 +144,13 @@ class Stamps(Protocol):
 class _OfEntries:
     """A stamp for an entry as a whole."""
 
-    def stamped(self, entry: object, now: int) -> Any:
+    def stamped(self, entry: object, now: int) -> object:
         return now, entry
 
     def unstamped(self, entry: Any) -> object:
         return entry[1]
 
-    def left(self, entry: Any, latest: int) -> Any:
+    def left(self, entry: Any, latest: int) -> object:
         return None if entry[0] <= latest else entry
 
 
@@ -163,7 +163,7 @@ class _OfElements:
     def unstamped(self, entry: Any) -> object:
         return [value for _, value in entry]
 
-    def left(self, entry: Any, latest: int) -> Any:
+    def left(self, entry: Any, latest: int) -> object:
         left = [stamped for stamped in entry if stamped[0] > latest]
         if len(left) == len(entry):
             return entry
@@ -173,13 +173,13 @@ class _OfElements:
 class _OfValues:
     """A stamp for each value of a map."""
 
-    def stamped(self, entry: Any, now: int) -> Any:
+    def stamped(self, entry: Any, now: int) -> object:
         return {key: (now, value) for key, value in entry.items()}
 
     def unstamped(self, entry: Any) -> object:
         return {key: value for key, (_, value) in entry.items()}
 
-    def left(self, entry: Any, latest: int) -> Any:
+    def left(self, entry: Any, latest: int) -> object:
         left = {key: stamped for key, stamped in entry.items() if stamped[0] > latest}
         if len(left) == len(entry):
             return entry

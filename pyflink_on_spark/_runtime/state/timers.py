@@ -18,7 +18,7 @@ _SORTED_FROM = 16
 """If more than one in so many timers is due, all of those are sorted."""
 _INTERVAL_BITS = 17
 """Timers that are not due soon wait in intervals of 2**17 ms."""
-Owner = tuple[Any, Hashable]
+Owner = tuple[object, Hashable]
 """A key and a namespace."""
 _Owners = dict[int, "Owner | dict[Owner, None]"]
 """Who has a timer at a time. Mostly a single owner has, who goes without a dict of its own."""
@@ -46,7 +46,9 @@ class TimerQueue:
         """All timers before it are in the heap."""
         self._later: dict[int, _Owners] = {}
         self._intervals: list[int] = []
-        self.changed: dict[tuple[int, Any, Hashable], None] | None = {} if track_changes else None
+        self.changed: dict[tuple[int, object, Hashable], None] | None = (
+            {} if track_changes else None
+        )
 
     @property
     def times(self) -> Sequence[int]:
@@ -103,7 +105,7 @@ class TimerQueue:
 
     def pop_due(self, limit: int) -> list[tuple[int, object, Hashable]]:
         """Take out all timers up to a time: time, key and namespace, the earliest first."""
-        due: list[tuple[int, Any, Hashable]] = []
+        due: list[tuple[int, object, Hashable]] = []
         times = self._times
         while times and times[0] <= limit:
             take = self._soon.pop

@@ -353,7 +353,7 @@ class Participant(Protocol):
 
     alignment: BarrierAlignment
     identity: SubtaskContext
-    run: Callable[[Callable[[], Any]], Any]
+    run: Callable[[Callable[[], object]], Any]
 
     @property
     def busy(self) -> bool:
@@ -374,7 +374,7 @@ class Participant(Protocol):
         """Send the barrier on, and continue with what waited for it."""
         ...
 
-    def committables(self) -> list[Any]:
+    def committables(self) -> list[object]:
         """Return, once, the committables of the checkpoint."""
         ...
 
@@ -386,7 +386,7 @@ class GroupCheckpoints:
         self._requests: dict[int, SnapshotRequest] = {}
         self.halted = False
         """True once no source is read any more, since the job ends with a savepoint."""
-        self.prepared: list[Any] = []
+        self.prepared: list[object] = []
         """The committables of all checkpoints since the last complete one, for the driver."""
 
     @property

@@ -71,7 +71,7 @@ class KeyRoutes(Generic[Receiver]):
     def __init__(
         self, receiver: Callable[[int], Receiver], count: int, key_groups: KeyGroups
     ) -> None:
-        self.known: dict[Any, Receiver] = {}
+        self.known: dict[object, Receiver] = {}
         self._key_groups, self._receiver = key_groups, receiver
         self._of_group = [
             subtask_of_key_group(group, key_groups.count, count)
@@ -106,9 +106,9 @@ class _Buffer:
 
     def __init__(self, index: int) -> None:
         self.index = index
-        self.values: list[Any] = []
+        self.values: list[object] = []
         self.timestamps: list[int | None] = []
-        self.keys: list[Any] = []
+        self.keys: list[object] = []
         self.add_value, self.add_key = self.values.append, self.keys.append
 
 
@@ -229,7 +229,7 @@ class ExchangeWriter:
 
     def _spread_method(
         self, partitioner: Partitioner, sender: int
-    ) -> Callable[[Iterator[Any], Cursor], None]:
+    ) -> Callable[[Iterator[object], Cursor], None]:
         if self.by_key:
             assert isinstance(partitioner, HashPartitioner)
             key_groups = KeyGroups(self._plan.max_parallelism, partitioner.key_type)
@@ -250,7 +250,7 @@ class ExchangeWriter:
         timestamped, isolate, find = self._plan.timestamped, self._plan.isolate, self._routes.find
         immutable, all_immutable = IMMUTABLE_TYPES, IMMUTABLE_TYPES.issuperset
         sealed = isolate and self._guard.sealed
-        known: Callable[[Any], _Buffer | None] = self._routes.known.get
+        known: Callable[[object], _Buffer | None] = self._routes.known.get
         one_by_one = self._one_by_one
         for pair in pairs:
             key, value = pair
@@ -494,7 +494,7 @@ class ForkOutput:
         self._timestamped = timestamped
         self._guard = ImmutabilityGuard()
 
-    def write(self, elements: Iterator[Any], cursor: Cursor) -> None:
+    def write(self, elements: Iterator[object], cursor: Cursor) -> None:
         """Collect the elements, then hand them to one edge after the other."""
         while True:
             timestamps: list[int | None] = []

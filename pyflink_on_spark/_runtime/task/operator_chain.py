@@ -128,7 +128,7 @@ class OperatorChain(OperatorLine):
         cursor: Cursor,
         main: Output,
         sides: dict[str, SideOutput],
-        channels: Mapping[Any, int],
+        channels: Mapping[object, int],
         pacing: Pacing,
     ) -> None:
         self.cursor = cursor
@@ -309,7 +309,7 @@ class OperatorChain(OperatorLine):
             pacing.end(begun)
         return pacing.taken
 
-    def _draw(self, port: int, bundle: Bundle, elements: Iterator[Any]) -> None:
+    def _draw(self, port: int, bundle: Bundle, elements: Iterator[object]) -> None:
         """Process the elements of a bundle, those with keys in pairs."""
         if self._only_selects_keys and bundle.keys is None:
             self._send_with_keys(bundle, elements)
@@ -410,7 +410,7 @@ class NoOutput:
         """Do nothing."""
 
 
-def _parts(bundle: Bundle, slices: Iterator[slice]) -> Iterator[Iterable[Any]]:
+def _parts(bundle: Bundle, slices: Iterator[slice]) -> Iterator[Iterable[object]]:
     values, keys = bundle.values, bundle.keys
     if keys is None:
         for part in slices:

@@ -10,7 +10,6 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 from pyflink_on_spark._runtime.contract.connector import SourceReader
 from pyflink_on_spark._runtime.contract.plan import LocalPlan, StagePlan
@@ -361,7 +360,7 @@ class SourceInput:
         self._chain, self._reader, self._now = chain, reader, now
         self._ask = ask
         self._ordered: deque[int] = deque()
-        self._held: list[tuple[int, Sequence[Any], bool]] = []
+        self._held: list[tuple[int, Sequence[object], bool]] = []
         self._checkpointed = checkpointed
         self._size = 1
         self._begun: float | None = None
@@ -446,7 +445,7 @@ class SourceInput:
             _, splits, at_once = self._held.pop(0)
             self._reader.add_splits(splits, at_once=at_once)
 
-    def snapshot(self, checkpoint_id: int) -> list[Any]:
+    def snapshot(self, checkpoint_id: int) -> list[object]:
         """Return the reader's positions."""
         self._left = self._allowance
         if not self._closed:

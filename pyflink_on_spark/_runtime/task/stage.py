@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import TYPE_CHECKING
 
 from pyflink_on_spark._runtime.contract.plan import JobSettings, StagePlan, VertexPlan
 from pyflink_on_spark._runtime.elements.clock import Clock
@@ -12,9 +12,12 @@ from pyflink_on_spark._runtime.elements.immutability import serialize
 from pyflink_on_spark._runtime.task.exchange_writer import ChannelRow, FanOut
 from pyflink_on_spark._runtime.task.subtask import Subtask
 from pyflink_on_spark._runtime.task.subtask_builder import (
-    DriverChannels,
     SubtaskContext,
 )
+
+if TYPE_CHECKING:
+    from pyflink_on_spark._runtime.contract.operator import DriverChannels
+
 
 DRIVER = -1
 """The receiver of rows that the driver reads at the end: what is to be committed."""
@@ -110,7 +113,7 @@ class StageRunner:
         subtask.work()
         subtask.flush()
         yield from self._take_rows()
-        committables: list[Any] = subtask.committables()
+        committables: list[object] = subtask.committables()
         subtask.close()
         if committables:
             yield ChannelRow(DRIVER, 0, 0, serialize(committables))

@@ -631,7 +631,7 @@ class Subtask(LogPlace):
             yield plan.operator
         yield from self.sources.values()
 
-    def committables(self) -> list[Any]:
+    def committables(self) -> list[object]:
         """Return, once, the committables of this checkpoint, or of the end, for the driver."""
         return [item for plan, _ in self._contexts for item in plan.operator.committables()]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pickle
 from collections.abc import Callable, Container
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pyflink_on_spark._options import python
 from pyflink_on_spark._runtime.checkpoints.slot_state import OperatorSubtaskState, TaskStateSnapshot
@@ -48,7 +48,10 @@ from pyflink_on_spark._runtime.task.operator_chain import (
     in_their_key_groups,
 )
 
-DriverChannels = Callable[[str], Callable[[list[Any]], None]]
+if TYPE_CHECKING:
+    from pyflink_on_spark._runtime.contract.operator import DriverChannels
+
+
 Ask = Callable[[int, int, int], None]
 """Asks the driver for splits: the number of the subtask, the chain of its source, how many."""
 
@@ -231,7 +234,7 @@ class SubtaskBuilder:
     def _channels_to(self, index: int) -> dict[object, int]:
         """Return the channels on which a chain gets event time, each with its input."""
         shared = self.vertex.combined_channels() if self._identity.shares else {}
-        ports: dict[Any, int] = {
+        ports: dict[object, int] = {
             channel: port for (chain, port), channel in shared.items() if chain == index
         }
         for incoming in self.vertex.inputs:
@@ -339,7 +342,7 @@ def _unpickled(thing: object) -> Any:
 
 def _side_output(
     chain: OperatorChain | None, plan: OperatorPlan | None
-) -> Callable[[str, Any], None]:
+) -> Callable[[str, object], None]:
     if chain is None or plan is None:
         return _no_side_output
     node = plan.node

@@ -9,7 +9,7 @@ from collections import deque
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pyflink_on_spark._options import own
 from pyflink_on_spark._runtime.checkpoints.slot_state import TaskStateSnapshot
@@ -24,7 +24,7 @@ from pyflink_on_spark._runtime.task.exchange_writer import (
 )
 from pyflink_on_spark._runtime.task.schedule import Places, RunQueueEntry, Schedule, SourceInput
 from pyflink_on_spark._runtime.task.subtask import NEVER, Subtask
-from pyflink_on_spark._runtime.task.subtask_builder import Ask, DriverChannels, SubtaskContext
+from pyflink_on_spark._runtime.task.subtask_builder import Ask, SubtaskContext
 from pyflink_on_spark._runtime.task.subtask_threads import (
     PIECE_SECONDS,
     TICK_MS,
@@ -36,6 +36,10 @@ from pyflink_on_spark._runtime.task.subtask_threads import (
     close_row,
     name_of,
 )
+
+if TYPE_CHECKING:
+    from pyflink_on_spark._runtime.contract.operator import DriverChannels
+
 
 _LEAST_BETWEEN_TICKS = 20
 """The time between two ticks is at least so many times that of a tick."""
@@ -669,7 +673,7 @@ class SubtaskGroup:
     # -- the end ---------------------------------------------------------------------------------
 
     @property
-    def prepared(self) -> list[Any]:
+    def prepared(self) -> list[object]:
         """The committables of all checkpoints since the last complete one, for the driver."""
         return self._checkpoints.prepared
 

@@ -168,7 +168,7 @@ class EventTime:
         channels: the number of the input that each channel leads to.
     """
 
-    def __init__(self, channels: Mapping[Any, int]) -> None:
+    def __init__(self, channels: Mapping[object, int]) -> None:
         inputs: dict[int, list[Hashable]] = {}
         for channel, number in channels.items():
             inputs.setdefault(number, []).append(channel)

@@ -26,7 +26,7 @@ _FLOAT_PRECISION, _FLOAT_LOWEST = 24, -149
 _LOWEST, _HIGHEST = -(2**63), 2**63 - 1
 _LOG10_2 = 0.301029995663981
 Convert = Callable[[Any], Any]
-ConvertColumn = Callable[[Sequence[Any]], Sequence[Any]]
+ConvertColumn = Callable[[Sequence[object]], Sequence[object]]
 _READ_AS_NULL = frozenset(("builtins", "collections", "datetime", "decimal"))
 
 
@@ -338,7 +338,7 @@ class Part(NamedTuple):
 
     step: str
     codec: Codec
-    value: Any
+    value: object
     nullable: bool
     unfit_is_null: bool = False
 
@@ -384,8 +384,8 @@ class Codec:
     ints: tuple[int, int] = (1, 0)
     nullable: bool = False
     null_in_tuple: bool = False
-    parts: Callable[[Any], Iterable[Part]] = _no_parts
-    source_parts: Callable[[Any], Iterable[Part]] = _no_parts
+    parts: Callable[[object], Iterable[Part]] = _no_parts
+    source_parts: Callable[[object], Iterable[Part]] = _no_parts
 
 
 def accept_null(convert: Convert) -> Convert:

@@ -80,7 +80,7 @@ def tuples(name: str, fields: list[Codec]) -> Codec:
     )
 
 
-def _write_fields(fields: list[Codec]) -> Callable[[Iterable[Any]], list[str]]:
+def _write_fields(fields: list[Codec]) -> Callable[[Iterable[object]], list[str]]:
     texts = [field.text for field in fields]
 
     def write(values: Iterable[object]) -> list[str]:
@@ -95,7 +95,7 @@ def _tuple_convert(fields: list[Codec]) -> Convert:
         accept_null(field.convert) if field.null_in_tuple else field.convert for field in fields
     ]
 
-    def convert(value: object) -> tuple[Any, ...]:
+    def convert(value: object) -> tuple[object, ...]:
         if type(value) is not tuple:
             raise TypeError("a tuple is required, exactly")
         if len(value) < size:
@@ -303,7 +303,7 @@ def _row_source(names: list[str], fields: list[Codec]) -> Convert:
 def _collect_row(names: list[str], fields: list[Codec]) -> Convert | None:
     if all(field.collect is None for field in fields):
         return None
-    collectors: list[Callable[[Any], object]] = [
+    collectors: list[Callable[[object], object]] = [
         accept_null(field.collect or _same) for field in fields
     ]
 
@@ -314,7 +314,7 @@ def _collect_row(names: list[str], fields: list[Codec]) -> Convert | None:
     return collect
 
 
-def in_java_order(keys: Iterable[object], key_hash: Callable[[Any], int]) -> list[object]:
+def in_java_order(keys: Iterable[object], key_hash: Callable[[object], int]) -> list[object]:
     """Sort keys as a HashMap that was made for that many lists them.
 
     Args:
@@ -337,7 +337,7 @@ def in_java_order(keys: Iterable[object], key_hash: Callable[[Any], int]) -> lis
 def pickled(name: str) -> Codec:
     """Make the codec of any object inside a typed value; it is copied."""
 
-    def convert(value: object) -> Any:
+    def convert(value: object) -> object:
         if type(value) in _ATOMS:
             return value
         return pickle.loads(cloudpickle.dumps(value, protocol=5))
@@ -355,7 +355,7 @@ def array(name: str, element: Codec, *, element_nullable: bool) -> Codec:
     """
     from_source = null_if_unfit(element.source) if element_nullable else element.source
 
-    def source(value: object) -> list[Any]:
+    def source(value: object) -> list[object]:
         if not isinstance(value, (list, tuple, bytes, bytearray)):
             raise unfit(value, name)
         return [from_source(item) for item in value]
@@ -377,7 +377,7 @@ def plain_list(name: str, element: Codec) -> Codec:
             raise OverflowError(f"{item} is too large for {element.name}")
         return converted
 
-    def source(value: object) -> list[Any]:
+    def source(value: object) -> list[object]:
         if not isinstance(value, list):
             raise unfit(value, name)
         return [from_source(item) for item in value]
@@ -389,7 +389,7 @@ def _sequence(name: str, element: Codec, source: Convert, element_nullable: bool
     convert_all = _convert_all(element, element_nullable)
     element_text = null_or(element.text)
 
-    def convert(value: object) -> list[Any]:
+    def convert(value: object) -> list[object]:
         if type(value) is not list:
             raise TypeError("a list is required")
         return convert_all(value)
@@ -409,7 +409,7 @@ def _sequence(name: str, element: Codec, source: Convert, element_nullable: bool
     return Codec(name, convert, text, source, collect=collect, parts=parts, source_parts=parts)
 
 
-def _convert_all(element: Codec, nullable: bool) -> Callable[[list[Any]], list[object]]:
+def _convert_all(element: Codec, nullable: bool) -> Callable[[list[object]], list[object]]:
     column, one = element.column, element.convert
     one_or_null = accept_null(one) if nullable else one
     if column is None:
@@ -450,7 +450,7 @@ def byte_string(name: str) -> Codec:
     def text(value: bytes) -> str:
         return f"[{', '.join(map(str, _signed(value)))}]"
 
-    def column(values: Sequence[object]) -> Sequence[Any]:
+    def column(values: Sequence[object]) -> Sequence[object]:
         return values if set(map(type, values)) == {bytes} else list(map(convert, values))
 
     return Codec(name, convert, text, source, column=column, collect=_signed)
@@ -460,7 +460,7 @@ def _signed(value: bytes) -> list[int]:
     return memoryview(value).cast("b").tolist()
 
 
-def mapping(name: str, key: Codec, value: Codec, key_hash: Callable[[Any], int] | None) -> Codec:
+def mapping(name: str, key: Codec, value: Codec, key_hash: Callable[[object], int] | None) -> Codec:
     """Make the codec of a map.
 
     Args:
@@ -471,7 +471,7 @@ def mapping(name: str, key: Codec, value: Codec, key_hash: Callable[[Any], int] 
     """
     convert_key, convert_value = key.convert, accept_null(value.convert)
 
-    def convert(entries: Any) -> dict[Any, Any]:
+    def convert(entries: Any) -> dict[object, object]:
         if not len(entries):
             return {}
         return {convert_key(k): convert_value(v) for k, v in entries.items()}
@@ -488,7 +488,7 @@ def mapping(name: str, key: Codec, value: Codec, key_hash: Callable[[Any], int] 
         pairs = [f"{key.text(k)}={value_text(entries[k])}" for k in ordered]
         return "{" + ", ".join(pairs) + "}"
 
-    def parts_where(values_nullable: bool) -> Callable[[Any], Iterable[Part]]:
+    def parts_where(values_nullable: bool) -> Callable[[object], Iterable[Part]]:
         def parts(entries: object) -> Iterable[Part]:
             if not isinstance(entries, dict):
                 return
@@ -535,7 +535,7 @@ def _collect_entries(key: Codec, value: Codec) -> Convert | None:
     return lambda entries: {collect_key(k): collect_value(v) for k, v in entries.items()}
 
 
-def null_or(text: Callable[[Any], str]) -> Callable[[Any], str]:
+def null_or(text: Callable[[object], str]) -> Callable[[object], str]:
     """Return a writer that also takes None."""
 
     def text_or_null(value: object) -> str:

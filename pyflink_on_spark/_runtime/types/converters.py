@@ -94,7 +94,7 @@ def _culprit(
     for inner in _parts_of(part, parts):
         if inner.value is None and inner.nullable:
             continue
-        convert: Callable[[Any], Any] = getattr(inner.codec, converter)
+        convert: Callable[[object], object] = getattr(inner.codec, converter)
         try:
             convert(inner.value)
         except Exception as error:  # noqa: BLE001 - this one is looked for
@@ -380,7 +380,7 @@ def _is_untyped(type_info: object) -> bool:
     return type_info is None or isinstance(type_info, PickledBytesTypeInfo)
 
 
-def source_converter(type_info: TypeInformation) -> Callable[[Any], object]:
+def source_converter(type_info: TypeInformation) -> Callable[[object], object]:
     """Return the conversion that ``from_collection`` applies to a value.
 
     As in Flink a number that is no exact match for its field becomes None where None is possible.
@@ -392,7 +392,7 @@ def source_converter(type_info: TypeInformation) -> Callable[[Any], object]:
         return lambda value: value
     codec = codec_of(type_info)
 
-    def convert(value: object) -> Any:
+    def convert(value: object) -> object:
         try:
             return codec.source(value)
         except Exception as cause:  # noqa: BLE001 - of whatever kind, it becomes ours
@@ -421,7 +421,7 @@ def collect_converter(type_info: TypeInformation | None) -> StreamConverter | No
     return None if _is_untyped(type_info) else StreamConverter(codec_of(type_info), collected=True)
 
 
-def key_converter(type_info: object) -> Callable[[Any], object] | None:
+def key_converter(type_info: object) -> Callable[[object], object] | None:
     """Return the conversion of a key, which may be None, to its declared type; None when untyped.
 
     Raises:
@@ -433,7 +433,7 @@ def key_converter(type_info: object) -> Callable[[Any], object] | None:
     return lambda key: None if key is None else convert(key)
 
 
-def print_text(type_info: object) -> Callable[[Any], str]:
+def print_text(type_info: object) -> Callable[[object], str]:
     """Return how ``print()`` writes a value: rows and untyped ones as Python does, else as Java."""
     if _is_untyped(type_info):
         return _python_text
@@ -442,7 +442,7 @@ def print_text(type_info: object) -> Callable[[Any], str]:
     return java_text(type_info)
 
 
-def java_text(type_info: object) -> Callable[[Any], str]:
+def java_text(type_info: object) -> Callable[[object], str]:
     """Return how Java writes a converted value.
 
     On Spark: an untyped value has Python's text, where Flink writes the address of its pickle;

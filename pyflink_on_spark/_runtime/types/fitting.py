@@ -30,7 +30,7 @@ from pyflink_on_spark.common.typeinfo import (
 )
 from pyflink_on_spark.common.types import Row
 
-Bind = Callable[[str, Any], str]
+Bind = Callable[[str, object], str]
 """Gives an object a name that compiled code can use; the argument is what the name begins with."""
 _EXACT = {
     BasicType.STRING: "str",
@@ -232,12 +232,12 @@ def _row_test(
 
 
 def _map_test(type_info: MapTypeInfo) -> Callable[[Any], bool]:
-    names: dict[str, Any] = {}
+    names: dict[str, object] = {}
     key, value = (
         stored_test(part, name, named_in(names)) or "False"
         for part, name in ((key_type_of(type_info), "key"), (value_type_of(type_info), "value"))
     )
-    last_fits: Callable[[Any, Any], bool] = eval(  # noqa: S307 - the text is of this module
+    last_fits: Callable[[object, object], bool] = eval(  # noqa: S307 - the text is of this module
         f"lambda key, value: {key} and (value is None or {value})", names
     )
 
@@ -252,7 +252,7 @@ def _map_test(type_info: MapTypeInfo) -> Callable[[Any], bool]:
 def named_in(names: dict[str, object]) -> Bind:
     """Make the function that names objects in a namespace of compiled code."""
 
-    def bind(name: str, thing: Any) -> str:
+    def bind(name: str, thing: object) -> str:
         name = f"{name}{len(names)}"
         names[name] = thing
         return name

@@ -15,7 +15,8 @@ from pyflink_on_spark._runtime.elements.bundle import MAX_WATERMARK, MIN_TIMESTA
 if TYPE_CHECKING:
     from pyflink_on_spark._runtime.operators.function_loop import LoopCode
     from pyflink_on_spark._runtime.state.keyed_state import StateTable
-    from pyflink_on_spark._runtime.windows.general_windows import Entries, WindowContents
+    from pyflink_on_spark._runtime.state.snapshot import Entries
+    from pyflink_on_spark._runtime.windows.general_windows import WindowContents
     from pyflink_on_spark._runtime.windows.operation import WindowGrid, WindowOperation
 
 FIRED_NAME = "_window-fired"
@@ -73,7 +74,7 @@ class AlignedWindows:
         self._take_over_timers()
         self._panes: dict[int, Pane] = {}
 
-    def parts(self) -> Iterable[Any]:
+    def parts(self) -> Iterable[object]:
         """Return the part that adds elements to windows."""
         return (self._contents,)
 
@@ -150,7 +151,7 @@ class AlignedWindows:
         return pane
 
     def take_one(
-        self, key: object, value: Any, timestamp: int | None, windows: list[Any]
+        self, key: object, value: object, timestamp: int | None, windows: list[Any]
     ) -> Iterator[object]:
         """Yield the results of an element, some of whose windows have fired or are over."""
         assert timestamp is not None

@@ -22,14 +22,13 @@ from pyflink_on_spark._runtime.windows.operation import (
 if TYPE_CHECKING:
     from pyflink_on_spark._runtime.contract.operator import OperatorContext
     from pyflink_on_spark._runtime.state.backend import KeyedStateBackend
+    from pyflink_on_spark._runtime.state.snapshot import Entries
 
 
 STATE_NAME = "merging-window-set"
 
-Merged = Callable[[Any, list[Any], Any, list[Any]], None]
+Merged = Callable[[object, list[object], object, list[object]], None]
 """Called with a merger: the result, the windows that it replaces, the state windows of both."""
-Entries = dict[Any, Any]
-"""The contents of one window, by key."""
 
 
 class _Mergers:
@@ -38,7 +37,7 @@ class _Mergers:
     __slots__ = ("found",)
 
     def __init__(self) -> None:
-        self.found: list[tuple[Any, list[Any]]] = []
+        self.found: list[tuple[object, list[object]]] = []
 
     def merge(self, to_be_merged: Iterable[object], merge_result: object) -> None:
         """Note one merger."""
@@ -63,7 +62,7 @@ class MergingWindows:
         self._backend = backend
         self._table = backend.table(STATE_NAME, "map")
 
-    def state_window(self, window: Any) -> Any:
+    def state_window(self, window: object) -> object:
         """Return the current key's window that has the contents of a window, or None."""
         windows = self._table.current.get(self._backend.key)
         return None if windows is None else windows.get(window)
@@ -134,7 +133,7 @@ class GeneralWindows:
         """Return nothing: it does all by itself."""
         return ()
 
-    def process(self, pairs: Iterator[Any]) -> Iterator[Any]:
+    def process(self, pairs: Iterator[Any]) -> Iterator[object]:
         """Yield the results of windows that elements fire at once."""
         operation, backend, cursor = self._operation, self._backend, self._operation.cursor
         assign, context = operation.assigner.assign_windows, operation.assigner_context
@@ -154,7 +153,7 @@ class GeneralWindows:
             if not taken and self._is_late(time):
                 operation.too_late(value, timestamp)
 
-    def advance_watermark(self, watermark: int) -> Iterable[Any]:
+    def advance_watermark(self, watermark: int) -> Iterable[object]:
         """Yield the results of windows that event-time timers fire."""
         timers = self._timers
         timers.watermark = watermark
@@ -182,7 +181,7 @@ class GeneralWindows:
         yield from self.advance_processing_time(self._timers.clock.now())
         backend.key, cursor.timestamp = key, timestamp
 
-    def _place(self, window: object) -> tuple[Any, Any] | None:
+    def _place(self, window: object) -> tuple[object, object] | None:
         """Return the window that an element goes to, and that of its contents; None if late."""
         merging = self._merging
         if merging is None:
@@ -195,7 +194,7 @@ class GeneralWindows:
 
     def _add(
         self, value: object, timestamp: int | None, window: object, state_window: object
-    ) -> Iterator[Any]:
+    ) -> Iterator[object]:
         contents = self._contents
         contents.set_current_namespace(state_window)
         contents.add(value)
@@ -211,7 +210,7 @@ class GeneralWindows:
             contents.clear()
         self._see_to_cleanup(window)
 
-    def _fire(self, due: Iterator[Any], by_event_time: bool) -> Iterator[Any]:
+    def _fire(self, due: Iterator[Any], by_event_time: bool) -> Iterator[object]:
         operation, backend, context = self._operation, self._backend, self._context
         trigger = self._trigger
         ask = trigger.on_event_time if by_event_time else trigger.on_processing_time
@@ -235,7 +234,7 @@ class GeneralWindows:
         found = self._contents.get()
         return (list(found) or None) if self._is_list else found
 
-    def _clear(self, window: Any) -> None:
+    def _clear(self, window: object) -> None:
         self._contents.clear()
         self._context.window = window
         self._trigger.clear(window, self._context)
@@ -244,7 +243,11 @@ class GeneralWindows:
             self._merging.retire(window)
 
     def _merged(
-        self, result: Any, replaced: list[Any], state_window: Any, state_windows: list[Any]
+        self,
+        result: object,
+        replaced: list[object],
+        state_window: object,
+        state_windows: list[object],
     ) -> None:
         self._check_merged(result)
         context = self._context
@@ -302,11 +305,11 @@ class WindowContents(Protocol):
         """Write what adds an element to the entries of a window."""
         ...
 
-    def add(self, entries: Entries, key: Any, value: Any) -> None:
+    def add(self, entries: Entries, key: object, value: object) -> None:
         """Add one element."""
         ...
 
-    def result(self, held: Any) -> Any:
+    def result(self, held: object) -> object:
         """Return the argument of the window function; None if the window is empty."""
         ...
 
@@ -332,7 +335,7 @@ class Lists:
         """Add one element."""
         entries.setdefault(key, []).append(value)
 
-    def result(self, held: Any) -> Any:
+    def result(self, held: Any) -> object:
         """Return the elements, as a list of the function's own."""
         return list(held) if self._kept else held
 
@@ -346,7 +349,7 @@ class Reduced:
             its value, which ``reduce`` may change: so each window needs one of its own.
     """
 
-    def __init__(self, reduce: Callable[[Any, Any], object], overlapping: bool) -> None:
+    def __init__(self, reduce: Callable[[object, object], object], overlapping: bool) -> None:
         self._reduce = reduce
         self._overlapping = overlapping
 
@@ -360,12 +363,12 @@ class Reduced:
         code.call(held, "reduce", self._reduce, held, value, indent=f"{indent} ")
         code.add(f"{indent}{entries}[{key}] = {held}")
 
-    def add(self, entries: Entries, key: Any, value: Any) -> None:
+    def add(self, entries: Entries, key: object, value: object) -> None:
         """Add one element."""
         current = entries.get(key)
         entries[key] = own(value) if current is None else self._reduce(current, value)
 
-    def result(self, held: object) -> Any:
+    def result(self, held: object) -> object:
         """Return the value."""
         return held
 
@@ -392,7 +395,7 @@ class Aggregated:
         code.call(held, "add", self._add, value, held, indent=f"{indent} ")
         code.add(f"{indent}{entries}[{key}] = {held}")
 
-    def add(self, entries: Entries, key: Any, value: Any) -> None:
+    def add(self, entries: Entries, key: object, value: object) -> None:
         """Add one element; None empties the accumulator."""
         accumulator = entries.get(key)
         if value is None:
@@ -400,7 +403,7 @@ class Aggregated:
             return
         entries[key] = self._add(value, self._create() if accumulator is None else accumulator)
 
-    def result(self, held: object) -> Any:
+    def result(self, held: object) -> object:
         """Return the result for the accumulator."""
         return None if held is None else self._get_result(held)
 
@@ -460,7 +463,7 @@ class WindowOperator(FusableOperator, UdfOperator):
         self._grid = grid
         self._means = means or {}
         self._description: WindowDescription | None = None
-        self._parts: tuple[Any, ...] = ()
+        self._parts: tuple[object, ...] = ()
 
     def open(self, context: OperatorContext) -> None:
         """Load the parts, and open the window function."""

@@ -55,8 +55,8 @@ class TriggerContext:
         self._backend = backend
         self._timers = backend.timers
         self._runtime_context = runtime_context
-        self.window: Any = None
-        self.merged: Collection[Any] = ()
+        self.window: object = None
+        self.merged: Collection[object] = ()
 
     def get_current_processing_time(self) -> int:
         """Return the clock's time in ms."""
@@ -86,13 +86,13 @@ class TriggerContext:
         """Take back a timer; nothing happens if it is not there."""
         self._timers.event.delete(time, self._backend.key, self.window)
 
-    def get_partitioned_state(self, state_descriptor: object) -> Any:
+    def get_partitioned_state(self, state_descriptor: object) -> object:
         """Return a state of the current key and the window."""
         state = state_of(self._backend, state_descriptor)
         state.set_current_namespace(self.window)
         return state
 
-    def merge_partitioned_state(self, state_descriptor: Any) -> None:
+    def merge_partitioned_state(self, state_descriptor: object) -> None:
         """Add a state of the windows that were merged to that of the window."""
         if not self.merged:
             return
@@ -118,7 +118,7 @@ class FunctionContext:
         self._timers = backend.timers
         self._window_state = NoWindowState(backend) if merging else StateOfNamespace(backend)
         self._global_state = StateOfNamespace(backend)
-        self.window: Any = None
+        self.window: object = None
 
     def current_processing_time(self) -> int:
         """Return the clock's time in ms."""
@@ -167,7 +167,7 @@ class StateOfNamespace:
         """Return the reduced value."""
         return self._used(self._backend.reducing_state(state_descriptor))
 
-    def get_aggregating_state(self, state_descriptor: Any) -> Any:
+    def get_aggregating_state(self, state_descriptor: object) -> object:
         """Return the aggregate."""
         return self._used(self._backend.aggregating_state(state_descriptor))
 
@@ -262,7 +262,7 @@ class WindowOperation:
         self.runtime_context = context.runtime_context
         self.assigner_context = AssignerContext(context.clock, context.runtime_context)
         self._late = LateRows(context)
-        self._side_output: Callable[[str, Any], None] = context.side_output
+        self._side_output: Callable[[str, object], None] = context.side_output
         tag = description.late_data_output_tag
         self._late_tag: str | None = None if tag is None else tag.tag_id
         function = description.internal_window_function
