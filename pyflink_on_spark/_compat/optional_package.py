@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import importlib
-from typing import Any
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from types import ModuleType
 
 
-def optional_package(module: str, package: str, purpose: str, extra: str) -> Any:
+def optional_package(module: str, package: str, purpose: str, extra: str) -> ModuleType:
     """Import a module that comes with an extra of this package.
 
     Args:

@@ -21,6 +21,7 @@ from pyflink_on_spark.common.typeinfo import TypeInformation, Types
 if TYPE_CHECKING:
     from pyflink_on_spark._runtime.coders import DataInput
     from pyflink_on_spark._runtime.contract.connector import FlinkSplits
+    from pyflink_on_spark._runtime.contract.operator import SendItems
 
 
 class CollectionSource(Source):
@@ -154,9 +155,7 @@ class PrintSink(Sink):
 
 
 class _PrintWriter(SinkWriter):
-    def __init__(
-        self, send: Callable[[list[Any]], None], text: Callable[[Any], str], prefix: str
-    ) -> None:
+    def __init__(self, send: SendItems, text: Callable[[Any], str], prefix: str) -> None:
         self._send, self._text, self._prefix = send, text, prefix
         self._pace = _Pace()
 
@@ -181,7 +180,7 @@ class CollectSink(Sink):
 
 
 class _CollectWriter(SinkWriter):
-    def __init__(self, send: Callable[[list[Any]], None]) -> None:
+    def __init__(self, send: SendItems) -> None:
         self._send = send
         self._pace = _Pace()
 
@@ -203,9 +202,7 @@ class _Pace:
             self.size = max(self.size // 8, 1)
 
 
-def _send_in_chunks(
-    elements: Iterator[object], send: Callable[[list[Any]], None], pace: _Pace
-) -> None:
+def _send_in_chunks(elements: Iterator[object], send: SendItems, pace: _Pace) -> None:
     """Send elements in chunks; if the iterator raises, send the elements before that first."""
     while True:
         chunk: list[object] = []

@@ -280,7 +280,7 @@ class PostgreSqlClient:
 
     def __init__(self, config: CaptureConfig) -> None:
         self._config = config
-        self._psycopg: Any = optional_package(
+        self._psycopg = optional_package(
             "psycopg", "psycopg[binary]", "the changes of PostgreSQL", "cdc"
         )
         self._rows: Any = None
@@ -552,8 +552,8 @@ class MySqlClient:
 
     def __init__(self, config: CaptureConfig) -> None:
         self._config = config
-        self._pymysql: Any = optional_package("pymysql", "PyMySQL", "the changes of MySQL", "cdc")
-        self._package: Any = optional_package(
+        self._pymysql = optional_package("pymysql", "PyMySQL", "the changes of MySQL", "cdc")
+        self._package = optional_package(
             "pymysqlreplication", "mysql-replication", "the changes of MySQL", "cdc"
         )
         # A replica has a number that no other one has.
@@ -616,7 +616,7 @@ class MySqlClient:
             raise CaptureError(f"cannot read {config.place}: {error}") from error
 
     @property
-    def _address(self) -> dict[str, Any]:
+    def _address(self) -> dict[str, object]:
         config = self._config
         return {
             "host": config.host,

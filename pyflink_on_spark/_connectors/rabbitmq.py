@@ -24,6 +24,8 @@ from pyflink_on_spark._runtime.contract.connector import Sink, SinkWriter, Sourc
 from pyflink_on_spark._runtime.elements.bundle import BUNDLE_SIZE, Bundle
 
 if TYPE_CHECKING:
+    from types import ModuleType
+
     from pyflink_on_spark._runtime.contract.operator import OperatorContext
     from pyflink_on_spark.common.typeinfo import TypeInformation
 
@@ -200,7 +202,7 @@ class RabbitMqError(PyFlinkOnSparkError, RuntimeError):
     """A broker cannot be reached, or refuses a request."""
 
 
-def pika() -> Any:
+def pika() -> ModuleType:
     """Return the module pika.
 
     Raises:

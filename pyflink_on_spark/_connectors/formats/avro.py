@@ -38,7 +38,10 @@ from pyflink_on_spark.common.typeinfo import (
 from pyflink_on_spark.common.types import Row, RowKind
 
 if TYPE_CHECKING:
+    from types import ModuleType
+
     from pyflink_on_spark._connectors.formats.file_format import FileSplit
+    from pyflink_on_spark._runtime.types.codec import Convert
 
 
 class AvroInput(InputFileFormat):
@@ -157,7 +160,7 @@ def frozen_copy(record: object) -> object:
     return pickle.loads(pickle.dumps(record, 5))
 
 
-def fastavro() -> Any:
+def fastavro() -> ModuleType:
     """Return the module fastavro.
 
     Raises:
@@ -234,8 +237,6 @@ class _Walk:
         self._empty[kind["name"]] = empty
         return empty
 
-
-Convert = Callable[[Any], Any]
 
 _EPOCH = datetime.datetime(1970, 1, 1, tzinfo=datetime.UTC)
 

@@ -42,6 +42,7 @@ from pyflink_on_spark.common.types import Row, RowKind
 
 if TYPE_CHECKING:
     from pyflink_on_spark._connectors.formats.file_format import FileSplit
+    from pyflink_on_spark._runtime.types.codec import Convert
     from pyflink_on_spark.common.typeinfo import TypeInformation
 
 
@@ -338,8 +339,6 @@ class _LinesWriter(OutputFileWriter):
     def finish(self) -> None:
         self._file.flush()
 
-
-Convert = Callable[[Any], Any]
 
 _EXACT = Context(prec=MAX_PREC, Emax=MAX_EMAX, Emin=MIN_EMIN)
 _TEXTS = ("VARCHAR", "CHAR")

@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from decimal import MAX_EMAX, MAX_PREC, MIN_EMIN, Context, Decimal
 from json.encoder import encode_basestring
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from pyflink_on_spark._connectors.formats import java_parsing
 from pyflink_on_spark._connectors.formats.file_format import excerpt, null_if_corrupt
@@ -45,7 +45,9 @@ from pyflink_on_spark.common.typeinfo import (
 )
 from pyflink_on_spark.common.types import Row, RowKind
 
-Convert = Callable[[Any], Any]
+if TYPE_CHECKING:
+    from pyflink_on_spark._runtime.types.codec import Convert
+
 
 _EXACT = Context(prec=MAX_PREC, Emax=MAX_EMAX, Emin=MIN_EMIN)
 _JSON_BLANK = " \t\n\r"

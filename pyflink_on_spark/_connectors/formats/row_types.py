@@ -6,7 +6,7 @@ import contextlib
 import datetime
 from collections.abc import Callable, Iterator, Sequence
 from decimal import ROUND_HALF_UP, Decimal, InvalidOperation, localcontext
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import pyarrow as pa
 
@@ -36,13 +36,16 @@ from pyflink_on_spark.common.typeinfo import (
 )
 from pyflink_on_spark.common.types import Row, RowKind
 
+if TYPE_CHECKING:
+    from pyflink_on_spark._runtime.types.codec import Convert
+
+
 _TIME = LocalTimeTypeInfo.TimeType
 WHOLE_NUMBERS = frozenset(
     (BasicType.BYTE, BasicType.SHORT, BasicType.INT, BasicType.LONG, BasicType.BIG_INT)
 )
 Columns = Callable[[pa.Schema, list[Any]], pa.RecordBatch]
 """Makes a batch of a schema and of rows."""
-Convert = Callable[[Any], Any]
 _EPOCH = datetime.datetime(1970, 1, 1, tzinfo=datetime.UTC)
 _WIDEST = 76
 

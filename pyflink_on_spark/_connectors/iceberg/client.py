@@ -14,6 +14,8 @@ from pyflink_on_spark._compat.errors import PyFlinkOnSparkError
 from pyflink_on_spark._compat.optional_package import optional_package
 
 if TYPE_CHECKING:
+    from types import ModuleType
+
     import pyarrow as pa
     from pyiceberg.catalog import Catalog
     from pyiceberg.table import Table
@@ -111,7 +113,7 @@ class IcebergError(PyFlinkOnSparkError):
     """A catalog or a table cannot be reached, or refuses what it is asked for."""
 
 
-def package(module: str) -> Any:
+def package(module: str) -> ModuleType:
     """Import a module of pyiceberg.
 
     Raises:
@@ -160,13 +162,13 @@ def _folders(config: IcebergCatalogConfig) -> Catalog:
 
 
 def _database(config: IcebergCatalogConfig) -> Catalog:
-    sql: Any = package("pyiceberg.catalog.sql")
+    sql = package("pyiceberg.catalog.sql")
     made: Catalog = sql.SqlCatalog(config.name, **config.properties)
     return made
 
 
 def _server(config: IcebergCatalogConfig) -> Catalog:
-    rest: Any = package("pyiceberg.catalog.rest")
+    rest = package("pyiceberg.catalog.rest")
     made: Catalog = rest.RestCatalog(config.name, **config.properties)
     return made
 

@@ -41,8 +41,8 @@ def batches_of(table: Table, task: FileScanTask, names: Sequence[str]) -> Iterat
         task: the file.
         names: the wanted columns, in their order.
     """
-    arrow: Any = package("pyiceberg.io.pyarrow")
-    expressions: Any = package("pyiceberg.expressions")
+    arrow = package("pyiceberg.io.pyarrow")
+    expressions = package("pyiceberg.expressions")
     wanted = table.schema().select(*names)
     scan = arrow.ArrowScan(table.metadata, table.io, wanted, expressions.AlwaysTrue())
     # The public method of the scan reads a file as a whole before it gives the first batch.
@@ -174,7 +174,7 @@ class SnapshotReader(SourceReader):
         current = table.current_snapshot()
         if current is None or current.snapshot_id == self._snapshot:
             return
-        snapshots: Any = package("pyiceberg.table.snapshots")
+        snapshots = package("pyiceberg.table.snapshots")
         between = snapshots.ancestors_between_ids(
             self._snapshot, current.snapshot_id, table.metadata
         )
@@ -235,7 +235,7 @@ class SnapshotSource(_IcebergSource):
         with asking(f"the Iceberg table {self._config.place}"):
             return list(table.scan(snapshot_id=self._snapshot).plan_files())
 
-    def read(self, split: Any, context: OperatorContext) -> Iterator[Bundle]:
+    def read(self, split: FileScanTask, context: OperatorContext) -> Iterator[Bundle]:
         """Yield the rows of a file."""
         table, rows = open_table(self._config), self._config.rows
         with asking(f"the Iceberg table {self._config.place}"):

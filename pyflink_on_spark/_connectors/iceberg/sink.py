@@ -21,6 +21,7 @@ from pyflink_on_spark._connectors.iceberg.client import (
 from pyflink_on_spark._runtime.contract.connector import Sink, SinkWriter
 
 if TYPE_CHECKING:
+    from pyiceberg.manifest import DataFile
     from pyiceberg.table import Table
 
     from pyflink_on_spark._runtime.contract.operator import OperatorContext
@@ -65,7 +66,7 @@ class IcebergSink(Sink):
     def writer(self, context: OperatorContext) -> SinkWriter:
         return IcebergWriter(self._config)
 
-    def commit(self, committables: list[Any]) -> None:
+    def commit(self, committables: list[FilesOfCheckpoint]) -> None:
         """Make a snapshot of the files that no snapshot has.
 
         pyiceberg tries again beside other writers, as the table's ``commit.retry...`` say.
@@ -79,7 +80,7 @@ class IcebergSink(Sink):
         with asking(f"the Iceberg table {self._config.place}"):
             self._commit(table, committables)
 
-    def abort(self, committables: list[Any]) -> None:
+    def abort(self, committables: list[FilesOfCheckpoint]) -> None:
         """Remove the files."""
         if committables:
             table = open_table(self._config)
@@ -120,9 +121,9 @@ def _numbers(table: Table) -> set[str]:
     return found
 
 
-def _replaced(table: Table, files: Sequence[Any]) -> Any:
+def _replaced(table: Table, files: Sequence[DataFile]) -> Any:
     """Return the condition of the rows that are replaced: all, or those of some partitions."""
-    of: Any = package("pyiceberg.expressions")
+    of = package("pyiceberg.expressions")
     spec = table.spec()
     if spec.is_unpartitioned():
         return of.AlwaysTrue()
@@ -143,7 +144,7 @@ _FIELDS = (
 )  # fmt: skip
 
 
-def _fields(file: Any) -> dict[str, object]:
+def _fields(file: DataFile) -> dict[str, object]:
     """Return the fields of a data file, in types that do not change with pyiceberg."""
     found = {name: getattr(file, name) for name in _FIELDS}
     found["content"] = int(found["content"])
@@ -152,16 +153,16 @@ def _fields(file: Any) -> dict[str, object]:
     return found
 
 
-def _data_file(fields: dict[str, Any], partition_spec: int) -> Any:
-    manifest: Any = package("pyiceberg.manifest")
-    record: Any = package("pyiceberg.typedef").Record
+def _data_file(fields: dict[str, Any], partition_spec: int) -> DataFile:
+    manifest = package("pyiceberg.manifest")
+    record = package("pyiceberg.typedef").Record
     given = {
         **fields,
         "content": manifest.DataFileContent(fields["content"]),
         "file_format": manifest.FileFormat(fields["file_format"]),
         "partition": record(*fields["partition"]),
     }
-    file = manifest.DataFile.from_args(**given)
+    file: DataFile = manifest.DataFile.from_args(**given)
     file.spec_id = partition_spec
     return file
 
@@ -218,7 +219,7 @@ class IcebergWriter(SinkWriter):
     def _flush(self) -> None:
         if not self._batches:
             return
-        arrow: Any = package("pyiceberg.io.pyarrow")
+        arrow = package("pyiceberg.io.pyarrow")
         if self._table is None:
             self._table = open_table(self._config)
         table = self._table

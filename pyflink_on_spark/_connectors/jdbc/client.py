@@ -7,13 +7,17 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import chain, islice
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pyflink_on_spark._connectors.jdbc.databases import Database, JdbcError, one_line
 from pyflink_on_spark._connectors.reachability import Reachability
 
-Parameters = tuple[Any, ...]
-Also = Callable[[Any], None]
+if TYPE_CHECKING:
+    from pyflink_on_spark._connectors.jdbc.databases import DatabaseConnection, DatabaseCursor
+    from pyflink_on_spark.common.typeinfo import RowTypeInfo
+
+Parameters = tuple[object, ...]
+Also = Callable[["DatabaseCursor"], object]
 Batches = Iterable[Sequence[Parameters]]
 """The parameters of many rows. Each attempt to write them iterates over all batches."""
 
@@ -26,7 +30,7 @@ class ParameterMaker:
         row_type: the type of the rows.
     """
 
-    def __init__(self, database: Database, row_type: Any) -> None:
+    def __init__(self, database: Database, row_type: RowTypeInfo) -> None:
         self._names = row_type.get_field_names()
         self._converters = database.column_converters(row_type)
         self._as_they_are = not any(self._converters)
@@ -40,7 +44,7 @@ class ParameterMaker:
         chosen = islice(rows, count)
         return list(map(tuple if self._as_they_are else self._parameters, chosen))
 
-    def _parameters(self, row: Any) -> Parameters:
+    def _parameters(self, row: Iterable[object]) -> Parameters:
         try:
             return tuple(
                 value if convert is None or value is None else convert(value)
@@ -76,7 +80,7 @@ class JdbcClient:
         self._reachability = Reachability(database.place)
         # A driver raises the other errors for values that it cannot send.
         self._errors = database.driver().Error, TypeError, ValueError, OverflowError
-        self._connection: Any = database.connect()
+        self._connection: DatabaseConnection | None = database.connect()
 
     def execute(self, batches: Batches, also: Also | None = None) -> None:
         """Execute the statement for all rows, or for none.
@@ -201,6 +205,6 @@ class JdbcSinkConfig:
     """
 
     sql: str
-    row_type: Any
+    row_type: RowTypeInfo
     connection: JdbcConnection
     execution: JdbcExecution

@@ -8,10 +8,10 @@ import re
 import sqlite3
 import ssl
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 from urllib.parse import parse_qsl, unquote
 
 from pyflink_on_spark._compat.errors import PyFlinkOnSparkError
@@ -25,7 +25,12 @@ from pyflink_on_spark.common.typeinfo import (
 )
 
 if TYPE_CHECKING:
+    from types import ModuleType
+
     from pyflink_on_spark._connectors.jdbc.client import JdbcConnection
+    from pyflink_on_spark._runtime.types.codec import Convert
+    from pyflink_on_spark.common.time import Instant
+    from pyflink_on_spark.common.typeinfo import RowTypeInfo
 
 
 @dataclass(frozen=True)
@@ -145,12 +150,59 @@ def _unterminated(what: str, sql: str, position: int) -> ValueError:
 _KIND = re.compile(r"(?:jdbc:)?\w+:")
 _HOST = r"(?:\[[0-9a-fA-F:.]+\]|[\w.-]*)(?::\d+)?"
 _PLACE = re.compile(rf"({_HOST}(?:,{_HOST})*(?:/[^?;@]*)?)(?:[?;]|$)")
-Converter = Callable[[Any], Any]
 _ARRAYS = (BasicArrayTypeInfo, ObjectArrayTypeInfo, PrimitiveArrayTypeInfo)
 
 
 class JdbcError(PyFlinkOnSparkError, RuntimeError):
     """A database rejects a statement or cannot be reached. The message contains its own text."""
+
+
+class DatabaseCursor(Protocol):
+    """A cursor of the DB-API, as far as sinks use it."""
+
+    def execute(self, sql: str, parameters: Any = ..., /) -> object:
+        """Execute a statement."""
+        ...
+
+    def executemany(self, sql: str, rows: Sequence[Sequence[Any]], /) -> object:
+        """Execute a statement for many rows."""
+        ...
+
+    def fetchone(self) -> object:
+        """Return the next row of the result; None after the last."""
+        ...
+
+    def fetchmany(self, count: int, /) -> list[Any]:
+        """Return the next rows of the result; none after the last."""
+        ...
+
+    def fetchall(self) -> Iterable[Any]:
+        """Return the rows of the result that are left."""
+        ...
+
+    def close(self) -> None:
+        """Forget the result."""
+        ...
+
+
+class DatabaseConnection(Protocol):
+    """A connection of the DB-API, as far as sinks use it."""
+
+    def cursor(self) -> DatabaseCursor:
+        """Return a new cursor."""
+        ...
+
+    def commit(self) -> None:
+        """Make the changes lasting."""
+        ...
+
+    def rollback(self) -> None:
+        """Take the changes back."""
+        ...
+
+    def close(self) -> None:
+        """Close the connection, which takes the changes back that were not committed."""
+        ...
 
 
 class Database(ABC):
@@ -172,7 +224,7 @@ class Database(ABC):
         self.place = without_secrets(connection.url)
 
     @abstractmethod
-    def driver(self) -> Any:
+    def driver(self) -> ModuleType:
         """Return the DB-API module.
 
         Raises:
@@ -180,14 +232,14 @@ class Database(ABC):
         """
 
     @abstractmethod
-    def open(self) -> Any:
+    def open(self) -> DatabaseConnection:
         """Return a new DB-API connection without auto-commit."""
 
     @abstractmethod
     def is_transient(self, error: Exception) -> bool:
         """True if the same statement may succeed a moment later."""
 
-    def converters(self) -> Sequence[tuple[Any, Converter]]:
+    def converters(self) -> Sequence[tuple[TypeInformation, Convert]]:
         """Return converters for types whose values the driver does not accept.
 
         Returns:
@@ -195,7 +247,7 @@ class Database(ABC):
         """
         return ()
 
-    def connect(self) -> Any:
+    def connect(self) -> DatabaseConnection:
         """Return a new connection.
 
         Raises:
@@ -225,14 +277,14 @@ class Database(ABC):
             )
         return text
 
-    def column_converters(self, row_type: Any) -> list[Converter | None]:
+    def column_converters(self, row_type: RowTypeInfo) -> list[Convert | None]:
         """Return a converter for each field of a row; None where the driver accepts the values.
 
         Raises:
             ValueError: the database has no such type.
         """
         known = self.converters()
-        found: list[Converter | None] = []
+        found: list[Convert | None] = []
         for name, kind in zip(row_type.get_field_names(), row_type.get_field_types()):
             if kind == Types.PRIMITIVE_ARRAY(Types.BYTE()):
                 found.append(bytes)
@@ -246,12 +298,12 @@ class Database(ABC):
 
 
 def _converter(
-    known: Sequence[tuple[object, Converter]], kind: TypeInformation
-) -> Converter | None:
+    known: Sequence[tuple[TypeInformation, Convert]], kind: TypeInformation
+) -> Convert | None:
     return next((convert for other, convert in known if other == kind), None)
 
 
-def instant_in_utc(value: Any) -> datetime.datetime:
+def instant_in_utc(value: Instant) -> datetime.datetime:
     """Return an Instant as a datetime in UTC."""
     epoch = datetime.datetime(1970, 1, 1, tzinfo=datetime.UTC)
     return epoch + datetime.timedelta(milliseconds=value.to_epoch_milli())
@@ -378,15 +430,16 @@ class MySql(Database):
         if connection.password is not None:
             self._settings["password"] = connection.password
 
-    def driver(self) -> Any:
+    def driver(self) -> ModuleType:
         return optional_package("pymysql", "PyMySQL", "Sinks of MySQL", "jdbc")
 
-    def open(self) -> object:
+    def open(self) -> DatabaseConnection:
         settings = dict(self._settings)
         if self._tls is not Tls.AS_OFFERED:
             settings["ssl_disabled"] = self._tls is Tls.NEVER
             settings["ssl"] = _context(self._tls)
-        return self.driver().connect(autocommit=False, **settings)
+        connection: DatabaseConnection = self.driver().connect(autocommit=False, **settings)
+        return connection
 
     def is_transient(self, error: Exception) -> bool:
         module = self.driver()
@@ -396,7 +449,7 @@ class MySql(Database):
             (code,) for code in _MYSQL_TRANSIENT
         }
 
-    def converters(self) -> Sequence[tuple[object, Converter]]:
+    def converters(self) -> Sequence[tuple[TypeInformation, Convert]]:
         return [(Types.INSTANT(), _naive_instant)]
 
 
@@ -423,7 +476,7 @@ def _context(tls: Tls) -> ssl.SSLContext | None:
     return context
 
 
-def _naive_instant(value: object) -> datetime.datetime:
+def _naive_instant(value: Instant) -> datetime.datetime:
     return instant_in_utc(value).replace(tzinfo=None)
 
 
@@ -481,17 +534,18 @@ class PostgreSql(Database):
         if connection.password is not None:
             self._settings["password"] = connection.password
 
-    def driver(self) -> Any:
+    def driver(self) -> ModuleType:
         return optional_package("psycopg", "psycopg", "Sinks of PostgreSQL", "jdbc")
 
-    def open(self) -> Any:
-        return self.driver().connect(**self._settings)
+    def open(self) -> DatabaseConnection:
+        connection: DatabaseConnection = self.driver().connect(**self._settings)
+        return connection
 
     def is_transient(self, error: Exception) -> bool:
         module = self.driver()
         return isinstance(error, module.OperationalError | module.InterfaceError)
 
-    def converters(self) -> Sequence[tuple[object, Converter]]:
+    def converters(self) -> Sequence[tuple[TypeInformation, Convert]]:
         return [(Types.INSTANT(), instant_in_utc)]
 
 
@@ -566,17 +620,17 @@ class Sqlite(Database):
                 f"{self.place}"
             )
 
-    def driver(self) -> Any:
+    def driver(self) -> ModuleType:
         return sqlite3
 
-    def open(self) -> Any:
+    def open(self) -> DatabaseConnection:
         return sqlite3.connect(self._file, timeout=_SECONDS_TO_WAIT, check_same_thread=False)
 
     def is_transient(self, error: Exception) -> bool:
         code: int = getattr(error, "sqlite_errorcode", -1)
         return code & 0xFF in _TRANSIENT
 
-    def converters(self) -> Sequence[tuple[object, Converter]]:
+    def converters(self) -> Sequence[tuple[TypeInformation, Convert]]:
         return [
             (Types.BIG_DEC(), plain_decimal),
             (Types.BIG_INT(), _whole_number),
@@ -591,7 +645,7 @@ def _timestamp(value: datetime.datetime) -> str:
     return value.isoformat(" ")
 
 
-def _instant(value: object) -> str:
+def _instant(value: Instant) -> str:
     return instant_in_utc(value).replace(tzinfo=None).isoformat(" ")
 
 

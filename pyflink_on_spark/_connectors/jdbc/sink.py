@@ -26,6 +26,7 @@ from pyflink_on_spark._runtime.contract.connector import (
 from pyflink_on_spark.common.typeinfo import RowTypeInfo, TypeInformation
 
 if TYPE_CHECKING:
+    from pyflink_on_spark._connectors.jdbc.databases import DatabaseCursor
     from pyflink_on_spark._runtime.contract.operator import OperatorContext
 
 
@@ -281,7 +282,7 @@ class _Commit:
         """Look up the numbers, and write the rows of the missing ones, in one transaction."""
         missing: list[RowsOfCheckpoint] = []
 
-        def note_commits(cursor: Any) -> None:
+        def note_commits(cursor: DatabaseCursor) -> None:
             missing.clear()
             for committable in self._committables:
                 number, now = committable.number, time.time_ns() // 1_000_000

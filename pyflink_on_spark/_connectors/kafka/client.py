@@ -7,7 +7,7 @@ import re
 import time
 import uuid
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pyflink_on_spark._compat.optional_package import optional_package
 from pyflink_on_spark._connectors.kafka.config import (
@@ -18,6 +18,10 @@ from pyflink_on_spark._connectors.kafka.config import (
     producer_properties,
 )
 from pyflink_on_spark._connectors.reachability import Reachability
+
+if TYPE_CHECKING:
+    from types import ModuleType
+
 
 _log = logging.getLogger("pyflink_on_spark.kafka")
 _UNKNOWN_PROPERTY = re.compile(r'No such configuration property: "([^"]+)"')
@@ -30,7 +34,7 @@ _SECONDS_BETWEEN_PROBES = 1.0
 _SECONDS_OF_PROBE = 0.05
 
 
-def confluent_kafka() -> Any:
+def confluent_kafka() -> ModuleType:
     """Return the module confluent_kafka.
 
     Raises:
@@ -118,7 +122,7 @@ class KafkaClient:
         self.errors = ClientErrors(self.servers)
         self.timeout = timeout
         self._kind, self._next_probe = kind, 0.0
-        known: dict[str, Any] = dict([_BACK_OFF])
+        known: dict[str, object] = dict([_BACK_OFF])
         known |= {**properties, **settings, "error_cb": self.errors}
         while (unknown := self._create(kind, known)) is not None:
             note(unknown)

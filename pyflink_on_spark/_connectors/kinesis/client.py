@@ -7,11 +7,15 @@ import os
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pyflink_on_spark._compat.errors import PyFlinkOnSparkError
 from pyflink_on_spark._compat.optional_package import optional_package
 from pyflink_on_spark._compat.unsupported import Gap, raise_unsupported
+
+if TYPE_CHECKING:
+    from types import ModuleType
+
 
 PROVIDER = "aws.credentials.provider"
 _KEYS = {
@@ -165,7 +169,7 @@ def _session(
     )
 
 
-def _module(name: str) -> Any:
+def _module(name: str) -> ModuleType:
     return optional_package(name, "boto3", "Kinesis's connectors", "kinesis")
 
 

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import datetime
-from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
@@ -26,6 +25,10 @@ from pyflink_on_spark.common.typeinfo import (
     wrapped_type_of,
 )
 
+if TYPE_CHECKING:
+    from pyflink_on_spark._runtime.types.codec import Convert
+
+
 _ARRAYS = (ListTypeInfo, ObjectArrayTypeInfo, BasicArrayTypeInfo, PrimitiveArrayTypeInfo)
 _BASIC: list[tuple[TypeInformation, pa.DataType]] = [
     (Types.STRING(), pa.string()),
@@ -46,7 +49,6 @@ _BASIC: list[tuple[TypeInformation, pa.DataType]] = [
     (Types.INSTANT(), pa.timestamp("us", tz="UTC")),
 ]
 _EPOCH = datetime.datetime(1970, 1, 1, tzinfo=datetime.UTC)
-Convert = Callable[[Any], Any]
 
 
 def arrow_schema(type_info: TypeInformation) -> pa.Schema:

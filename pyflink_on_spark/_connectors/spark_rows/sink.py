@@ -20,6 +20,7 @@ from pyflink_on_spark._runtime.elements.bundle import BUNDLE_SIZE
 
 if TYPE_CHECKING:
     import pyarrow as pa
+    from pyarrow.parquet import ParquetWriter
 
     from pyflink_on_spark._runtime.contract.operator import OperatorContext
     from pyflink_on_spark.common.typeinfo import TypeInformation
@@ -187,7 +188,7 @@ class StagedWriter(SinkWriter):
         while values := list(islice(elements, BUNDLE_SIZE)):
             self._writer().write_batch(self._columns.batch(values))
 
-    def prepare_commit(self) -> list[Any]:
+    def prepare_commit(self) -> list[object]:
         """Close the file; a checkpoint that follows gives it its number."""
         if self._file is None:
             return []
@@ -212,7 +213,7 @@ class StagedWriter(SinkWriter):
             self._file.unlink(missing_ok=True)
             self._file = None
 
-    def _writer(self) -> Any:
+    def _writer(self) -> ParquetWriter:
         from pyarrow import parquet
 
         if self._file is None:
@@ -305,7 +306,7 @@ class StagedSink(Sink):
         columns = self._columns or StreamColumns(self._type)
         return StagedWriter(self._folder, columns, context.task.attempt, self._stays)
 
-    def commit(self, committables: list[Any]) -> None:
+    def commit(self, committables: list[StagedFile]) -> None:
         """Hand over the files that were not handed over, write the note, then remove the files.
 
         Raises:
@@ -321,11 +322,11 @@ class StagedSink(Sink):
         remove_files([*committables, *self._abandoned(committables)])
         self._in_savepoints -= {file.path for file in committables}
 
-    def keep(self, committables: list[Any]) -> None:
+    def keep(self, committables: list[StagedFile]) -> None:
         """Do not remove the files as leftovers of an earlier attempt."""
         self._in_savepoints |= {file.path for file in committables}
 
-    def abort(self, committables: list[Any]) -> None:
+    def abort(self, committables: list[StagedFile]) -> None:
         remove_files(committables)
 
     def _abandoned(self, committed: list[StagedFile]) -> list[StagedFile]:
