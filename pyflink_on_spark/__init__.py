@@ -20,19 +20,19 @@ __version__ = "0.1.0"
 __all__ = ["__pyflink_version__", "__version__", "install"]
 
 
-def _spark_engine() -> Any:
+def _spark_engine() -> object:
     from pyflink_on_spark._spark.engine import SparkEngine
 
     return SparkEngine()
 
 
-def _spark_frames() -> Any:
+def _spark_frames() -> object:
     from pyflink_on_spark._spark.session import frames
 
     return frames
 
 
-def _spark_metastore() -> Any:
+def _spark_metastore() -> object:
     from pyflink_on_spark._spark.session import metastore
 
     return metastore

@@ -9,7 +9,7 @@ from pyflink_on_spark._compat.missing_names import missing_name
 from pyflink_on_spark._compat.unsupported import Gap, unsupported
 
 
-def _connects(signature: Callable[..., Any]) -> object:
+def _connects(signature: Callable[..., object]) -> object:
     return unsupported(
         signature,
         kind=Gap.NEVER,

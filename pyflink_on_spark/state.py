@@ -169,7 +169,7 @@ def to_pandas(contents: CheckpointContents, operator: str, state: object) -> pd.
 
 
 def to_spark(
-    spark: Any, contents: CheckpointContents, operator: str, state: object, schema: Any
+    spark: Any, contents: CheckpointContents, operator: str, state: object, schema: object
 ) -> Any:
     """Return a state as a Spark DataFrame with the columns ``key``, ``namespace`` and ``value``.
 
@@ -193,7 +193,7 @@ def to_spark(
     return spark.createDataFrame(rows, schema)
 
 
-def _rows(contents: CheckpointContents, operator: str, state: Any) -> Iterator[tuple[Any, ...]]:
+def _rows(contents: CheckpointContents, operator: str, state: Any) -> Iterator[tuple[object, ...]]:
     if isinstance(state, str):
         entries = contents.entries(operator, state)
     elif isinstance(contents, MovedInContents):

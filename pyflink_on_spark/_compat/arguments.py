@@ -5,11 +5,11 @@ from __future__ import annotations
 import functools
 import warnings
 from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from pyflink_on_spark._compat.unsupported import Gap, raise_unsupported
 
-F = TypeVar("F", bound=Callable[..., Any])
+F = TypeVar("F", bound=Callable[..., object])
 
 
 def renamed(**names: str) -> Callable[[F], F]:

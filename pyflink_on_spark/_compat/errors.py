@@ -35,7 +35,7 @@ class RaisedByJava(PyFlinkOnSparkError):
 
     java_class: str = "java.lang.RuntimeException"
 
-    def __new__(cls, *args: Any) -> Self:
+    def __new__(cls, *args: object) -> Self:
         kind: type[Self] = also_java_error(cls)
         return super().__new__(kind, *args)
 

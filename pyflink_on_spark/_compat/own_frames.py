@@ -194,7 +194,7 @@ def _show_in_notebook(
     kind: type[BaseException],
     error: BaseException,
     _trace: object,
-    tb_offset: Any = None,
+    tb_offset: object = None,
 ) -> None:
     kept = cut(error)
     shell.showtraceback((kind, error.with_traceback(kept), kept), tb_offset=tb_offset)

@@ -87,7 +87,7 @@ def _constructor(declared: Any, marker: unsupported) -> object:
     """Return a constructor that calls a marker; a function, since that is what tools look for."""
 
     @functools.wraps(declared)
-    def __init__(_self: object, *_args: Any, **_named: Any) -> None:  # noqa: N807 - it is one
+    def __init__(_self: object, *_args: object, **_named: object) -> None:  # noqa: N807 - it is one
         marker()
 
     __init__.marker = marker  # type: ignore[attr-defined]

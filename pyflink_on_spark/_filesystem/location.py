@@ -7,7 +7,6 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import Any
 from urllib.parse import unquote
 
 from pyflink_on_spark._compat.unsupported import Gap, raise_unsupported
@@ -157,7 +156,7 @@ class S3Options:
 
     def for_fsspec(self) -> dict[str, object]:
         """Return the arguments of s3fs."""
-        found: dict[str, Any] = {
+        found: dict[str, object] = {
             "key": self.access_key,
             "secret": self.secret_key,
             "token": self.session_token,
@@ -171,7 +170,7 @@ class S3Options:
 
     def for_arrow(self) -> dict[str, object]:
         """Return the arguments of pyarrow's S3FileSystem."""
-        found: dict[str, Any] = {
+        found: dict[str, object] = {
             "access_key": self.access_key,
             "secret_key": self.secret_key,
             "session_token": self.session_token,

@@ -190,7 +190,7 @@ def options_of_uri(scheme: Scheme, root: str) -> dict[str, object]:
     return dict(kind._get_kwargs_from_urls(f"{scheme.protocol}://{rest}/"))
 
 
-def _connect(root: str, scheme: Scheme, options: Mapping[str, Any]) -> Connection:
+def _connect(root: str, scheme: Scheme, options: Mapping[str, object]) -> Connection:
     if uses_arrow(scheme):
         return _connect_arrow(root, scheme, options)
     fsspec: Any = importlib.import_module("fsspec")
@@ -246,7 +246,7 @@ class RemoteFiles(FileSystem):
 
     root: str
     scheme: Scheme
-    options: Mapping[str, Any] = field(repr=False, compare=False)
+    options: Mapping[str, object] = field(repr=False, compare=False)
     resumable = False
 
     @property
@@ -388,7 +388,7 @@ class RemoteFiles(FileSystem):
 _FTP_BLOCK = 4 * 1024 * 1024
 
 
-def _status(path: str, info: Mapping[str, Any]) -> FileStatus:
+def _status(path: str, info: Mapping[str, object]) -> FileStatus:
     return FileStatus(path, _size(info), info.get("type") == "directory")
 
 
@@ -449,7 +449,7 @@ class _RemoteFile(io.RawIOBase):
                 super().close()
                 self._session.release()
 
-    def _at(self, fs: Any) -> Any:
+    def _at(self, fs: object) -> Any:
         """Return fsspec's file on the current connection."""
         if type(getattr(self._stream, "fs", None)) is type(fs):
             self._stream.fs = fs
@@ -490,7 +490,7 @@ class RemoteInput(_RemoteFile):
 class RemoteOutput(_RemoteFile):
     """A file for sequential writing."""
 
-    def __init__(self, stream: Any, explaining: Explaining, session: SessionUse) -> None:
+    def __init__(self, stream: object, explaining: Explaining, session: SessionUse) -> None:
         super().__init__(stream, explaining, session)
         self._size = 0
 

@@ -6,7 +6,7 @@ import itertools
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from pyflink_on_spark._compat.errors import JobTranslationError
 from pyflink_on_spark._graph.stream_graph import (
@@ -392,7 +392,7 @@ def _node(
 ) -> dict[str, object]:
     head = group[0]
     label = ", ".join(display_name(member) for member in group)
-    node: dict[str, Any] = {
+    node: dict[str, object] = {
         "id": group[-1].number,
         "type": label,
         "pact": _pact(head),

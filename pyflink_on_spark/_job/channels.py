@@ -8,8 +8,12 @@ from __future__ import annotations
 
 import threading
 from collections import deque
-from collections.abc import Callable, Iterator
-from typing import Any, Protocol
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any, Protocol
+
+if TYPE_CHECKING:
+    from pyflink_on_spark._runtime.contract.operator import SendItems
+
 
 Producer = str | int
 
@@ -29,9 +33,7 @@ class Channel:
     in the order of each producer. Made by `Desk.open_channel`.
     """
 
-    def __init__(
-        self, name: str, callback: Callable[[list[Any]], None] | None, capacity: int
-    ) -> None:
+    def __init__(self, name: str, callback: SendItems | None, capacity: int) -> None:
         self.name = name
         self._callback = callback
         self._capacity = capacity
@@ -49,7 +51,7 @@ class Channel:
         """The error that the callback raised, or with which the channel was finished."""
         return self._error
 
-    def __iter__(self) -> Iterator[Any]:
+    def __iter__(self) -> Iterator[object]:
         for batch in self.batches():
             yield from batch
 
@@ -140,7 +142,7 @@ class Channel:
 
     def _call(
         self,
-        callback: Callable[[list[Any]], None],
+        callback: SendItems,
         producer: Producer,
         start: int,
         items: list[object],
@@ -171,7 +173,7 @@ class Desk:
     def open_channel(
         self,
         name: str,
-        callback: Callable[[list[Any]], None] | None = None,
+        callback: SendItems | None = None,
         capacity: int = 64,
     ) -> Channel:
         """Open a channel.

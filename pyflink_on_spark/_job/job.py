@@ -51,6 +51,7 @@ from pyflink_on_spark.common import JobStatus
 
 if TYPE_CHECKING:
     from pyflink_on_spark._compat.own_frames import CallSite
+    from pyflink_on_spark._runtime.contract.operator import SendItems
 
 
 FOLDER_VARIABLE = "FLINK_CONF_DIR"
@@ -368,7 +369,7 @@ class Job:
     settings: JobSettings
     stages: tuple[StagePlan, ...]
     sinks: Mapping[int, Sink] = field(default_factory=dict)
-    printers: Mapping[str, Callable[[list[Any]], None]] = field(default_factory=dict)
+    printers: Mapping[str, SendItems] = field(default_factory=dict)
     collected: str | None = None
     bounded: bool = True
     attached: bool = False
@@ -378,7 +379,7 @@ class Job:
     history: JobHistory = field(default_factory=JobHistory, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        printers: dict[str, Callable[[list[Any]], None]] = {
+        printers: dict[str, SendItems] = {
             **self.printers,
             METRICS: self.accumulators.add,
             LOGS: DriverLog(self.settings.configuration),
@@ -541,7 +542,7 @@ def translate(
     name: str,
     job_parameters: Mapping[str, str],
     configuration: Mapping[str, str],
-    printers: Mapping[str, Callable[[list[Any]], None]],
+    printers: Mapping[str, SendItems],
     collected: str | None = None,
     attached: bool = False,
     listeners: Iterable[Callable[[JobProgress], None]] = (),

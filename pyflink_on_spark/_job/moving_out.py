@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from pyflink_on_spark._compat.errors import CheckpointError
 from pyflink_on_spark._graph.operator_hashes import operator_hashes
@@ -352,7 +352,7 @@ class _Windows(_NoWindows):
                 for time in left_out(self._description, window, fired=key in done):
                     contents.timers["event", time, key, window] = None
 
-    def write(self, namespace: Any) -> bytes:
+    def write(self, namespace: object) -> bytes:
         """Write a namespace, which is a window or None."""
         if namespace is None:
             return super().write(None)

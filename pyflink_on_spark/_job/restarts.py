@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import Future
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Protocol
 
 from pyflink_on_spark._compat.errors import CheckpointError, JobExecutionError
 from pyflink_on_spark._compat.unsupported import Gap, raise_unsupported
@@ -508,7 +508,7 @@ class SplitDistribution:
         self._over.set()
 
     @contextmanager
-    def checkpoint(self) -> Iterator[dict[str, list[Any]]]:
+    def checkpoint(self) -> Iterator[dict[str, list[object]]]:
         """Hold splits back while a checkpoint is ordered; ``with`` has the part of the driver.
 
         The part has, for the stable name of each source, what its enumerator has. Readers get the

@@ -611,7 +611,7 @@ class Effect:
     recorded: bool = False
     text: str = ""
     harmless: tuple[object, ...] = ()
-    needs: Option[Any] | None = None
+    needs: Option[object] | None = None
 
 
 def works(text: str = "", needs: Option[Any] | None = None) -> Effect:
@@ -654,7 +654,7 @@ class Option(Generic[T]):
 
     key: str
     kind: str
-    parse: Callable[[Any], T]
+    parse: Callable[[object], T]
     default: T
     store: Callable[[Any], object] = field(default=lambda value: value)
     former: tuple[str, ...] = ()
@@ -702,7 +702,7 @@ class Option(Generic[T]):
             self.remove(values)
         values[self.key] = self.store(value)
 
-    def remove(self, values: MutableMapping[str, Any]) -> None:
+    def remove(self, values: MutableMapping[str, object]) -> None:
         """Unset the option, under all of its keys."""
         spread = [f"{self.key}.{name}" for name in self._spread(values)]
         for key in (*self.keys, *spread):
@@ -735,7 +735,7 @@ class OptionPrefix:
         return None if value is None else option_text(value)
 
 
-def parsed(key: str, value: object, parse: Callable[[Any], T]) -> T:
+def parsed(key: str, value: object, parse: Callable[[object], T]) -> T:
     """Return the value of an option.
 
     Args:

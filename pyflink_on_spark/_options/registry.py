@@ -17,14 +17,14 @@ _NOT_READ = "nothing here reads it"
 _CLUSTER = "Spark runs the job; the options spark.* configure its cluster"
 
 
-def declared(module: ModuleType) -> Iterator[Option[Any] | OptionPrefix]:
+def declared(module: ModuleType) -> Iterator[Option[object] | OptionPrefix]:
     """Yield the options of a module, in the order in which they are declared."""
     for value in vars(module).values():
         if isinstance(value, Option | OptionPrefix):
             yield value
 
 
-def options_of(module: ModuleType) -> list[Option[Any]]:
+def options_of(module: ModuleType) -> list[Option[object]]:
     """Return the options of a module whose keys are fixed."""
     return [option for option in declared(module) if isinstance(option, Option)]
 
@@ -37,7 +37,7 @@ _PREFIXES = tuple(
 )
 
 
-def find_option(key: str) -> Option[Any] | OptionPrefix | None:
+def find_option(key: str) -> Option[object] | OptionPrefix | None:
     """Return the option that a key of a configuration belongs to; None if it is not declared."""
     if key in _BY_KEY:
         return _BY_KEY[key]
@@ -188,5 +188,5 @@ def note_unmet_needs(values: Mapping[str, object], needed: Option[Any]) -> None:
             )
 
 
-def _changed(values: Mapping[str, object], option: Option[Any]) -> bool:
+def _changed(values: Mapping[str, object], option: Option[object]) -> bool:
     return option.is_set(values) and option.read(values) != option.default

@@ -116,7 +116,7 @@ class CheckpointedFunction(ABC):
 
     _checkpoint_protocol: ClassVar[str] = "function"
 
-    def __init_subclass__(cls, **kwargs: Any) -> None:
+    def __init_subclass__(cls, **kwargs: object) -> None:
         super().__init_subclass__(**kwargs)
         _refuse_both(cls)
 

@@ -32,7 +32,7 @@ class SourceContext(ABC):
     """The argument of ``run``, with which the source emits."""
 
     @abstractmethod
-    def collect(self, element: Any) -> None:
+    def collect(self, element: object) -> None:
         """Emit an element without a timestamp; waits while those downstream do not keep up.
 
         Args:
@@ -40,7 +40,7 @@ class SourceContext(ABC):
         """
 
     @abstractmethod
-    def collect_with_timestamp(self, element: Any, timestamp: int) -> None:
+    def collect_with_timestamp(self, element: object, timestamp: int) -> None:
         """Emit an element with its event time.
 
         Args:
@@ -64,7 +64,7 @@ class SourceContext(ABC):
         """Say that event time need not wait for this source until it emits again."""
 
     @abstractmethod
-    def get_checkpoint_lock(self) -> AbstractContextManager[Any]:
+    def get_checkpoint_lock(self) -> AbstractContextManager[object]:
         """Return the lock that keeps snapshots out.
 
         Emit an element and note it in the source's state inside ``with lock:``, and a snapshot sees
@@ -267,7 +267,7 @@ class GeneratorFunction(Function, ABC):
     """
 
     @abstractmethod
-    def map(self, value: int) -> Any:
+    def map(self, value: int) -> object:
         """Return the element of a number; the first one is 0."""
 
 
@@ -331,7 +331,7 @@ class DataGeneratorSource(Source):
 
     def __init__(
         self,
-        generator_function: GeneratorFunction | Callable[[int], Any],
+        generator_function: GeneratorFunction | Callable[[int], object],
         count: int = 2**63 - 1,
         rate_limiter_strategy: RateLimiterStrategy | None = None,
         type_info: TypeInformation | None = None,

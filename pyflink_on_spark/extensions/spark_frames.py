@@ -15,7 +15,7 @@ from pyflink_on_spark.datastream import DataStream, DataStreamSink, StreamExecut
 
 
 class _Connector:
-    def __init__(self, *, source: Any = None, sink: Any = None) -> None:
+    def __init__(self, *, source: object = None, sink: object = None) -> None:
         self._source, self._sink = source, sink
 
 
@@ -72,7 +72,7 @@ def from_spark(
 
 def to_spark(
     stream: DataStream,
-    write: Callable[[Any, int], Any],
+    write: Callable[[Any, int], object],
     *,
     name: str = "Spark DataFrame",
     staging: str | None = None,

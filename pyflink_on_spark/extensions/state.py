@@ -157,7 +157,7 @@ class FoldingStateDescriptor(_LastingStateDescriptor):
         super().__init__(name, type_info)
         self._initial_value = initial_value
         if isinstance(fold_function, FoldFunction):
-            self._fold_function: Any = fold_function
+            self._fold_function: object = fold_function
         elif callable(fold_function):
             self._fold_function = PlainFunction("fold", fold_function)
         else:
@@ -224,7 +224,7 @@ _STATE_NAME = "state"
 
 def map_with_state(
     stream: KeyedStream,
-    function: Callable[[Any, Any], tuple[Any, Any]],
+    function: Callable[[Any, Any], tuple[object, object]],
     output_type: TypeInformation | None = None,
     state_type: TypeInformation | None = None,
 ) -> DataStream:
@@ -245,7 +245,7 @@ def map_with_state(
 
 def flat_map_with_state(
     stream: KeyedStream,
-    function: Callable[[Any, Any], tuple[Iterable[Any], Any]],
+    function: Callable[[Any, Any], tuple[Iterable[object], object]],
     output_type: TypeInformation | None = None,
     state_type: TypeInformation | None = None,
 ) -> DataStream:
@@ -266,7 +266,7 @@ def flat_map_with_state(
 
 def filter_with_state(
     stream: KeyedStream,
-    function: Callable[[Any, Any], tuple[bool, Any]],
+    function: Callable[[Any, Any], tuple[bool, object]],
     state_type: TypeInformation | None = None,
 ) -> DataStream:
     """Keep some elements, with a value for each key.
@@ -291,7 +291,9 @@ class _WithState:
         state_type: the type of the value, or None.
     """
 
-    def __init__(self, function: Any, state_type: TypeInformation | None) -> None:
+    def __init__(
+        self, function: Callable[[Any, Any], object], state_type: TypeInformation | None
+    ) -> None:
         self._function = function
         self._type = Types.PICKLED_BYTE_ARRAY() if state_type is None else state_type
 
@@ -312,18 +314,18 @@ class _WithState:
 
 
 class _MapWithState(_WithState, MapFunction):
-    def map(self, value: Any) -> Any:
+    def map(self, value: object) -> object:
         return self._called(value)
 
 
 class _FlatMapWithState(_WithState, FlatMapFunction):
-    def flat_map(self, value: Any) -> Iterable[object]:
-        results: Iterable[Any] = self._called(value)
+    def flat_map(self, value: object) -> Iterable[object]:
+        results: Iterable[object] = self._called(value)
         return results
 
 
 class _FilterWithState(_WithState, FilterFunction):
-    def filter(self, value: Any) -> bool:
+    def filter(self, value: object) -> bool:
         return bool(self._called(value))
 
 

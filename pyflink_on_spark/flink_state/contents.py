@@ -303,7 +303,7 @@ def _elements(
     content: bytes, where: str, offsets: tuple[int, ...], state: StateHeader, header: ListsHeader
 ) -> list[object]:
     read = state.serializers["value"].read
-    elements: list[Any] = []
+    elements: list[object] = []
     for begin in offsets:
         data = DataInput(content, where)
         data.position = begin

@@ -100,7 +100,7 @@ class Heir:
     refusal: str | None = None
 
 
-ReadKey = Callable[[Any], Any]
+ReadKey = Callable[[object], object]
 Heirs = Callable[[FlinkOperator], Heir | None]
 """Finds the heir of an operator of Flink; None if there is none."""
 
@@ -522,7 +522,7 @@ def key_reader(key_type: object, load: Callable[[bytes], object]) -> ReadKey:
     return read_key
 
 
-def _as_declared(value: Any, type_info: Any) -> object:
+def _as_declared(value: Any, type_info: object) -> object:
     """Give a value what Java does not keep: the names of a row's fields."""
     if isinstance(type_info, ExternalTypeInfo):
         return _as_declared(value, wrapped_type_of(type_info))
@@ -580,7 +580,7 @@ def _of_function(
     lists: list[tuple[int, StateHeader, str, list[object]]],
 ) -> dict[str, list[object]]:
     """Return the elements of the states in which source functions have their positions."""
-    found: dict[str, list[Any]] = {}
+    found: dict[str, list[object]] = {}
     for _, state, _, elements in lists:
         if state.name in _FUNCTION_STATES:
             found.setdefault(state.name, []).extend(elements)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any
 
 from pyflink_on_spark._runtime.coders import DataInput
 
@@ -54,8 +53,8 @@ class JavaObject:
     """
 
     name: str
-    fields: dict[str, Any] = field(default_factory=dict)
-    others: list[Any] = field(default_factory=list)
+    fields: dict[str, object] = field(default_factory=dict)
+    others: list[object] = field(default_factory=list)
 
 
 def read_java_object(data: DataInput) -> object:
@@ -89,7 +88,7 @@ class _Reader:
             _ENUM: self._member,
         }
 
-    def content(self, depth: int) -> Any:
+    def content(self, depth: int) -> object:
         """Read the next object."""
         begin = self._data.position
         read = self._kinds.get(self._data.unsigned_byte())
@@ -159,7 +158,7 @@ class _Reader:
     def _others(self, depth: int) -> list[object]:
         """Read what a class has written besides its fields: bytes and objects."""
         data = self._data
-        found: list[Any] = []
+        found: list[object] = []
         while True:
             kind = data.unsigned_byte()
             if kind == _END:
@@ -183,7 +182,7 @@ class _Reader:
         kind = "" if of is None else of.name[1:2]
         if kind not in (*_PRIMITIVES, "L", "["):
             raise self._data.refused("an array of Java is damaged", begin)
-        found: list[Any] = []
+        found: list[object] = []
         self._known.append(found)
         size = _PRIMITIVES[kind][1] if kind in _PRIMITIVES else 1
         found += [self._value(kind, depth) for _ in range(self._data.count("elements", size))]

@@ -87,7 +87,7 @@ def key_serializer(key_type: object) -> JavaType:
     """
     inner = _java_type(key_type)
 
-    def write(key: Any) -> bytes:
+    def write(key: object) -> bytes:
         value = unwrap_key(key)
         return mask_of([value], 0) + (b"" if value is None else inner.write(value))
 

@@ -22,7 +22,7 @@ _END = 0xFFFF
 _LAST_OF_STATE = 0x80
 _COMMA = 0x2C
 ONE_BYTE_GROUPS = 128
-Place = tuple[Any, Any]
+Place = tuple[object, Any]
 """Key and namespace."""
 TIMERS = "timers"
 _KEYED_VERSION = 6
@@ -42,7 +42,7 @@ class FlinkEntry:
     """
 
     state: StateHeader
-    key: Any
+    key: object
     namespace: Void | FlinkWindow
     value: Any
 
@@ -205,7 +205,7 @@ def _maps(
 
 def _elements(data: DataInput, end: int, read: Read) -> list[object]:
     """Read elements with a comma between two of them."""
-    elements: list[Any] = [read(data)] if data.position < end else []
+    elements: list[object] = [read(data)] if data.position < end else []
     while data.position < end:
         if data.unsigned_byte() != _COMMA:
             raise data.refused("a list is damaged", data.position - 1)

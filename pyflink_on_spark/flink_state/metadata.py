@@ -421,7 +421,7 @@ class _Reader:
         self._text = text
         self.position = 0
 
-    def type(self) -> Any:
+    def type(self) -> object:
         """Read a type, or return None."""
         name = _NAME.match(self._text, self.position)
         if name is None:
@@ -441,7 +441,7 @@ class _Reader:
         return self._row() if found == "RowTypeInfo" else None
 
     def _parts(self, begin: str, end: str) -> list[Any]:
-        parts: list[Any] = []
+        parts: list[object] = []
         separator = begin
         while self._passed(separator):
             part = self.type()
@@ -453,7 +453,7 @@ class _Reader:
             separator = ", "
         return []
 
-    def _row(self) -> Any:
+    def _row(self) -> object:
         names: list[str] = []
         kinds: list[Any] = []
         separator = "("

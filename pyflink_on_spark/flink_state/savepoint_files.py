@@ -322,7 +322,7 @@ def _map_writers(type_info: object) -> tuple[Write, Write]:
     return writer_of(None), writer_of(None)
 
 
-def _pairs_of(kind: str, type_info: object, stamped: bool) -> Callable[[Any], Iterator[Pair]]:
+def _pairs_of(kind: str, type_info: object, stamped: bool) -> Callable[[object], Iterator[Pair]]:
     if kind == MAP:
         return _map_pairs(bytes, bytes, stamped)
     if kind == "map":
@@ -345,7 +345,7 @@ def _pairs_of(kind: str, type_info: object, stamped: bool) -> Callable[[Any], It
 def _list_pairs(
     pieces: Callable[[Any], list[Any]], stamped: bool
 ) -> Callable[[Any], Iterator[Pair]]:
-    def pairs(entry: Any) -> Iterator[Pair]:
+    def pairs(entry: object) -> Iterator[Pair]:
         found = pieces(entry)
         if found:
             written = [longs(p[0]) + sized(p[1]) if stamped else sized(p) for p in found]
@@ -356,7 +356,7 @@ def _list_pairs(
 
 def _map_pairs(
     write_key: Write, write_value: Write, stamped: bool
-) -> Callable[[Any], Iterator[Pair]]:
+) -> Callable[[object], Iterator[Pair]]:
     def pairs(entry: Any) -> Iterator[Pair]:
         for key, value in entry.items():
             stamp = b""

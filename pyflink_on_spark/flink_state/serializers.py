@@ -605,7 +605,7 @@ _COMPOSITES: dict[str, Callable[[DataInput, int, int], Serializer]] = {
 }
 
 
-Field = Callable[[DataInput, int], Any]
+Field = Callable[[DataInput, int], object]
 """Reads a field of a row, whose eight bytes are at a place."""
 
 _WORD = 8

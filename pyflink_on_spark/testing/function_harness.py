@@ -43,7 +43,7 @@ _BROADCAST = (BroadcastProcessFunction, KeyedBroadcastProcessFunction)
 
 
 def harness_for(
-    function: Any,
+    function: object,
     key_selector: Selector | None = None,
     *,
     second_key_selector: Selector | None = None,
@@ -102,7 +102,7 @@ class _Keys:
         return stream if selector is None else stream.key_by(selector, self.type_info)
 
 
-def _connected(function: Any, keys: _Keys, output_type: Any) -> Callable[..., DataStream]:
+def _connected(function: object, keys: _Keys, output_type: object) -> Callable[..., DataStream]:
     def define(one: DataStream, other: DataStream) -> Any:
         first: Any = keys.first(one)
         streams = first.connect(keys.second(other))
@@ -115,7 +115,7 @@ def _connected(function: Any, keys: _Keys, output_type: Any) -> Callable[..., Da
     return define
 
 
-def _single(function: Any, keys: _Keys, output_type: Any) -> Callable[..., DataStream]:
+def _single(function: object, keys: _Keys, output_type: Any) -> Callable[..., DataStream]:
     def define(origin: DataStream) -> Any:
         stream: Any = keys.first(origin)
         if isinstance(function, ProcessFunction | KeyedProcessFunction):

@@ -6,7 +6,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any, NamedTuple, Self
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 from pyflink_on_spark._graph.stream_graph import Aligned
 from pyflink_on_spark._job.job import Job, install_engine, installed_engine
@@ -37,6 +37,10 @@ from pyflink_on_spark.datastream import (
     StreamExecutionEnvironment,
 )
 from pyflink_on_spark.testing.local_engine import LocalHosts, SameProcess, with_state
+
+if TYPE_CHECKING:
+    from pyflink_on_spark._runtime.contract.operator import SendItems
+
 
 MAIN_CHANNEL = "main output"
 SIDE_CHANNEL = "side outputs"
@@ -70,9 +74,9 @@ class CaptureOperator(Operator):
         """Get ready."""
         self._cursor: Cursor = context.cursor
         self._subtask = context.task.subtask_index
-        self._send: Callable[[list[Any]], None] = context.driver(MAIN_CHANNEL)
+        self._send: SendItems = context.driver(MAIN_CHANNEL)
 
-    def process(self, elements: Iterator[Any]) -> Iterator[Any]:
+    def process(self, elements: Iterator[object]) -> Iterator[object]:
         """Send all elements; nothing comes out."""
         timestamps: list[int | None] = []
         values = map(serialize, noting(elements, self._cursor, timestamps))
@@ -80,7 +84,7 @@ class CaptureOperator(Operator):
             self._send([(value, timestamps.pop())])
         return iter(())
 
-    def advance_watermark(self, watermark: int) -> Iterable[Any]:
+    def advance_watermark(self, watermark: int) -> Iterable[object]:
         """Send the watermark."""
         self._send([(self._subtask, Watermark(watermark))])
         return ()
@@ -125,7 +129,7 @@ class _ObservedBuilder(SubtaskBuilder):
         context = super()._context(*args)
         emit, tell, cursor = context.side_output, context.driver(SIDE_CHANNEL), context.cursor
 
-        def side_output(tag_id: str, value: Any) -> None:
+        def side_output(tag_id: str, value: object) -> None:
             tell([SideRecord(tag_id, serialize(value), cursor.timestamp)])
             emit(tag_id, value)
 
@@ -286,7 +290,7 @@ class StreamHarness:
 
     # -- what goes in ----------------------------------------------------------------------------
 
-    def push(self, value: Any, timestamp: int | None = None, *, into: int = 1) -> None:
+    def push(self, value: object, timestamp: int | None = None, *, into: int = 1) -> None:
         """Let an element come.
 
         Args:
@@ -466,7 +470,7 @@ class StreamHarness:
         if not self._opened:
             raise RuntimeError("the harness is not open: use it in a with statement")
 
-    def _driver(self, channel: str) -> Callable[[list[Any]], None]:
+    def _driver(self, channel: str) -> SendItems:
         if channel == MAIN_CHANNEL:
             return self._outputs.take_main
         if channel == SIDE_CHANNEL:
@@ -534,12 +538,12 @@ class FeedSource(Source):
     def __init__(self, feed: Feed) -> None:
         self._feed = feed
 
-    def splits(self, parallelism: int) -> list[Any]:
+    def splits(self, parallelism: int) -> list[object]:
         """Return the only split."""
         return [None]
 
     def reader(
-        self, splits: Sequence[Any], restored: Sequence[Any] | None, context: OperatorContext
+        self, splits: Sequence[object], restored: Sequence[object] | None, context: OperatorContext
     ) -> SourceReader:
         """Return a reader of the feed."""
         return _FeedReader(self._feed)

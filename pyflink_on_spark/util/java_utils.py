@@ -10,8 +10,8 @@ from pyflink_on_spark._compat.unsupported import Gap, raise_unsupported, unsuppo
 from pyflink_on_spark.common.configuration import Configuration
 
 
-def _needs_jvm(instead: str) -> Callable[[Callable[..., Any]], object]:
-    def mark(signature: Callable[..., Any]) -> object:
+def _needs_jvm(instead: str) -> Callable[[Callable[..., object]], object]:
+    def mark(signature: Callable[..., object]) -> object:
         return unsupported(
             signature, kind=Gap.NEVER, reason="it works on Java objects", instead=instead
         )

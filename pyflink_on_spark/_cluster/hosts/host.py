@@ -11,7 +11,7 @@ import threading
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pyflink_on_spark._cluster.transport.data_plane import DataPlane, PeerLost
 from pyflink_on_spark._cluster.transport.handshake import (
@@ -55,6 +55,10 @@ from pyflink_on_spark._runtime.task.subtask_threads import (
 )
 from pyflink_on_spark._runtime.user_code import install_classes
 
+if TYPE_CHECKING:
+    from pyflink_on_spark._runtime.contract.operator import SendItems
+
+
 _SLICE_SECONDS = 0.01
 _SHORTEST_REST, _USUAL_REST, _LONGEST_REST = 0.001, 0.02, 0.1
 _GROWTH = 1.02
@@ -76,10 +80,10 @@ class DriverChannels:
         self._senders: dict[tuple[str, int], Sender] = {}
         self._connecting = threading.Lock()
 
-    def of_subtask(self, subtask_id: int) -> Callable[[str], Callable[[list[Any]], None]]:
+    def of_subtask(self, subtask_id: int) -> Callable[[str], SendItems]:
         """Return a function that returns, for a channel, what sends there."""
 
-        def of_channel(channel: str) -> Callable[[list[Any]], None]:
+        def of_channel(channel: str) -> SendItems:
             return lambda things: self.sender(channel, subtask_id).send(things)
 
         return of_channel
@@ -148,7 +152,7 @@ class Host:
         self._number, self._control = number, control
         self._silence = network.heartbeat_timeout
         self._orders: queue.SimpleQueue[Any] = queue.SimpleQueue()
-        self._commands: dict[str, Callable[..., Any]] = {
+        self._commands: dict[str, Callable[..., object]] = {
             "deploy": self._deploy,
             "connect": self._connect,
             "snapshot": self._snapshot,

@@ -142,9 +142,9 @@ class _HostConnection:
         self.lost_peer: tuple[float, int] | None = None
         threading.Thread(target=self._read, name=f"host {number}", daemon=True).start()
 
-    def call(self, *message: Any) -> Future[Any]:
+    def call(self, *message: object) -> Future[Any]:
         """Send a command; return what will have the answer."""
-        future: Future[Any] = Future()
+        future: Future[object] = Future()
         with self._changed:
             self._number += 1
             self._requests[self._number] = future
@@ -425,7 +425,7 @@ class HostPool:
             if each.stack.frames
         )
 
-    def committables(self) -> list[Any]:
+    def committables(self) -> list[object]:
         """Return, once, what sinks have prepared: pairs of a sink's number and a thing."""
         answers = self._call_all("committables", awaited="give what their sinks have prepared")
         return [thing for number in sorted(answers) for thing in answers[number]]
@@ -471,7 +471,7 @@ class HostPool:
         futures = [host.call("close", failed) for host in self._hosts.values()]
         copies = [host.call("close", True) for host in self._copies]
         deadline = time.monotonic() + _CLOSE_SECONDS
-        prepared: list[Any] = []
+        prepared: list[object] = []
         try:
             for future in futures:
                 prepared += self._await_close(future, deadline, failed, abandoned)
@@ -492,7 +492,7 @@ class HostPool:
                 wait.look("a host to close its functions")
                 with contextlib.suppress(TimeoutError):
                     future.exception(_LOOK_SECONDS)
-            answer: list[Any] = future.result(max(0.0, deadline - time.monotonic()))
+            answer: list[object] = future.result(max(0.0, deadline - time.monotonic()))
             return answer
         except (HostLost, TimeoutError, SubtaskFailure):
             if not failed:

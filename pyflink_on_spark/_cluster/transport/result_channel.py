@@ -10,9 +10,8 @@ import contextlib
 import pickle
 import secrets
 import threading
-from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import cloudpickle
 
@@ -21,6 +20,10 @@ from pyflink_on_spark._cluster.transport.handshake import Address, Endpoint, Lis
 from pyflink_on_spark._cluster.transport.stream import MessageConnection
 from pyflink_on_spark._compat.errors import PyFlinkOnSparkError
 from pyflink_on_spark._job.channels import Channel, Desk, Producer
+
+if TYPE_CHECKING:
+    from pyflink_on_spark._runtime.contract.operator import SendItems
+
 
 # What the driver answers: one byte, and for a failure the text after it.
 ACKNOWLEDGED = b"a"
@@ -271,7 +274,7 @@ class ResultServer(Desk):
     def open_channel(
         self,
         name: str,
-        callback: Callable[[list[Any]], None] | None = None,
+        callback: SendItems | None = None,
         capacity: int = 64,
     ) -> Channel:
         """Open a channel that producers can connect to.

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import Future
 from functools import partial
 from threading import Thread, Timer
-from typing import Any, Generic, TypeVar
+from typing import Generic, TypeVar
 
 from pyflink_on_spark._compat.errors import CheckpointError, JobExecutionError
 from pyflink_on_spark._job.checkpoints.checkpoint_settings import sink_names
@@ -122,7 +122,7 @@ class Commits(Generic[Key]):
         for sink in self._sinks.values():
             sink.check_durable()
 
-    def with_held(self, prepared: Iterable[tuple[Key, object]]) -> list[tuple[Key, Any]]:
+    def with_held(self, prepared: Iterable[tuple[Key, object]]) -> list[tuple[Key, object]]:
         """Return the committables of a checkpoint: first those held back, then the new ones."""
         return [*self._held, *prepared]
 
@@ -165,7 +165,7 @@ class Commits(Generic[Key]):
         """
         self._final = self._final or final
         found = self._by_sink(self._completed)
-        held: list[tuple[Key, Any]] = []
+        held: list[tuple[Key, object]] = []
         for key, sink in self._sinks.items():
             what = f"checkpoint {self._checkpoint_id}" if self._of_checkpoints else "its results"
             name = f"the sink {type(sink).__name__} to commit {what}"
@@ -228,7 +228,7 @@ class Commits(Generic[Key]):
 
     @staticmethod
     def _by_sink(things: Iterable[tuple[Key, object]]) -> dict[Key, list[object]]:
-        found: dict[Key, list[Any]] = {}
+        found: dict[Key, list[object]] = {}
         for key, thing in things:
             found.setdefault(key, []).append(thing)
         return found
@@ -249,7 +249,7 @@ def _in_thread(call: Callable[[], object]) -> Future[object]:
     return done
 
 
-Committables = list[tuple[str, Any]]
+Committables = list[tuple[str, object]]
 
 
 class SnapshotCommits(Commits[str]):

@@ -147,11 +147,11 @@ class OperableHandle(Protocol):
         """Return where the job is in its life."""
         ...
 
-    def accumulators(self) -> dict[str, Any]:
+    def accumulators(self) -> dict[str, object]:
         """Return the accumulators by name."""
         ...
 
-    def result(self) -> Any:
+    def result(self) -> object:
         """Wait for the end; return the result, or raise what the job failed with."""
         ...
 

@@ -44,6 +44,8 @@ if TYPE_CHECKING:
     from pyspark import RDD, SparkContext
     from pyspark.sql import SparkSession
 
+    from pyflink_on_spark._runtime.contract.operator import DriverChannels, SendItems
+
 GivesServer = Callable[["SparkSession", tuple[int, ...]], ResultServer]
 Row = tuple[tuple[int, int, int], Any]
 """A row between two stages: its subtask, its place on the channel and the channel; its payload."""
@@ -151,11 +153,9 @@ class StageFunction:
                     sender.send([row.payload])
             yield row
 
-    def _drivers(
-        self, senders: list[Sender]
-    ) -> Callable[[int], Callable[[str], Callable[[list[Any]], None]]]:
-        def of_subtask(subtask_id: int) -> Callable[[str], Callable[[list[Any]], None]]:
-            def of_channel(channel: str) -> Callable[[list[Any]], None]:
+    def _drivers(self, senders: list[Sender]) -> Callable[[int], DriverChannels]:
+        def of_subtask(subtask_id: int) -> DriverChannels:
+            def of_channel(channel: str) -> SendItems:
                 producer = f"{subtask_id}#{self.attempt}"
                 sender = connect(self.address, self.channels[channel], producer)
                 senders.append(sender)

@@ -10,7 +10,7 @@ import threading
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator
-from typing import Any, Protocol, Self
+from typing import TYPE_CHECKING, Protocol, Self
 
 from pyflink_on_spark._compat.errors import CheckpointError, JobCancelledError, JobExecutionError
 from pyflink_on_spark._job.channels import Channel, Desk
@@ -32,6 +32,9 @@ from pyflink_on_spark._spark.session.java_home import gist
 from pyflink_on_spark._spark.session.session import obtain_session, why_gone
 from pyflink_on_spark.common import JobExecutionResult, JobStatus
 from pyflink_on_spark.common.job_execution_result import JobOutcome
+
+if TYPE_CHECKING:
+    from pyflink_on_spark._runtime.contract.operator import SendItems
 
 
 class EndsEarly(Protocol):
@@ -407,7 +410,7 @@ class RunningJob(ABC):
         errors = [self._channels[name].error for name in self._job.printers]
         return next((print_error(self._job.name, e) for e in errors if e is not None), None)
 
-    def _open_channel(self, name: str, callback: Callable[[list[Any]], None] | None) -> None:
+    def _open_channel(self, name: str, callback: SendItems | None) -> None:
         full_name = driver_channel(self._job, name)
         self._channels[name] = self._opened.open_channel(full_name, callback)
 

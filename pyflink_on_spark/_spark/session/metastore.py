@@ -118,7 +118,7 @@ def _jvm(session: SparkSession) -> Any:
     return session.sparkContext._jvm
 
 
-def _array(session: SparkSession, kind: Any, values: list[Any]) -> Any:
+def _array(session: SparkSession, kind: object, values: list[object]) -> object:
     # Nor has it one to an array of Java.
     context: Any = session.sparkContext
     made = context._gateway.new_array(kind, len(values))
@@ -127,16 +127,16 @@ def _array(session: SparkSession, kind: Any, values: list[Any]) -> Any:
     return made
 
 
-def _namespace(session: SparkSession, database: str) -> Any:
+def _namespace(session: SparkSession, database: str) -> object:
     return _array(session, _jvm(session).java.lang.String, [database])
 
 
-def _identifier(session: SparkSession, database: str, name: str) -> Any:
+def _identifier(session: SparkSession, database: str, name: str) -> object:
     kind = _jvm(session).org.apache.spark.sql.connector.catalog.Identifier
     return kind.of(_namespace(session, database), name)
 
 
-def _map(session: SparkSession, values: Mapping[str, str]) -> Any:
+def _map(session: SparkSession, values: Mapping[str, str]) -> object:
     made = _jvm(session).java.util.HashMap()
     for key, value in values.items():
         made.put(key, value)

@@ -196,7 +196,7 @@ class Batches:
         self,
         commits: QueryCommits,
         slots: int,
-        deliver: Callable[[str, list[Any]], None],
+        deliver: Callable[[str, list[object]], None],
         progress: Callable[[int | None, list[Any]], None],
     ) -> None:
         self._commits, self._slots = commits, slots

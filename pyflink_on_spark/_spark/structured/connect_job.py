@@ -214,7 +214,7 @@ class ConnectJob(QueryJob):
         They are fetched when Spark tells of another micro-batch.
         """
         waiting = Waiting(self._job.name)
-        last: tuple[Any, ...] | None = None
+        last: tuple[object, ...] | None = None
         more = False
         while True:
             active, told = query.isActive, _trigger(query)
@@ -243,7 +243,7 @@ class ConnectJob(QueryJob):
         found, more = self._ask_planner(fetch)
         return [pickle.loads(content) for content in found], more
 
-    def _call(self, function: Any) -> Any:
+    def _call(self, function: Any) -> object:
         return in_task(self._session, self._environment, function, self._job.name)
 
     def _ask_planner(self, function: Any) -> Any:

@@ -8,7 +8,6 @@ import itertools
 import logging
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
-from typing import Any
 
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812 - as everybody does
@@ -283,7 +282,7 @@ class QueryJob(StatefulJob):
             self.abandon()
             self._check_cancelled()
 
-    def _start(self, batches: Callable[[Any, int], None], number: int) -> StreamingQuery:
+    def _start(self, batches: Callable[[object, int], None], number: int) -> StreamingQuery:
         """Start the query.
 
         Args:
@@ -299,7 +298,7 @@ class QueryJob(StatefulJob):
             with contextlib.nullcontext() if own else meanwhile(self._session, settings):
                 return self._writer(batches, number).start()
 
-    def _writer(self, batches: Callable[[Any, int], None], number: int) -> DataStreamWriter:
+    def _writer(self, batches: Callable[[object, int], None], number: int) -> DataStreamWriter:
         """Return the writer of the query; for the arguments see ``_start``."""
         levels = self._levels
         frame = _ticks(self._session, levels.levels[0].targets)

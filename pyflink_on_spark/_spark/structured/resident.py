@@ -32,7 +32,7 @@ _STARTS = 5
 _HELLO_SECONDS, _TELL_SECONDS = 600.0, 30.0
 _HELLO, _READ, _DONE, _FAILED = "hello", "read", "done", "failed"
 
-Serve = Callable[[Any, StateLog], Any]
+Serve = Callable[[Any, StateLog], object]
 """Answers a request for a slot, with the log of the slot."""
 Begin = Callable[[], tuple[Serve, Callable[[], bool]]]
 """Called in the new process of a slot. It returns what answers requests there, and what tells, once
@@ -296,7 +296,7 @@ class _Process:
 def _live(listener: socket.socket, place: _Place, parent: int, begin: Begin) -> None:
     """Be the process of a slot; this never returns."""
 
-    def end(*_: Any) -> None:
+    def end(*_: object) -> None:
         place.leave()
         os._exit(1)
 

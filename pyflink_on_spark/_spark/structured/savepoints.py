@@ -84,7 +84,7 @@ class StoredState:
         )
         return {number: HostSnapshot(file, []) for number, file in enumerate(files)}
 
-    def committables(self) -> list[Any]:
+    def committables(self) -> list[object]:
         """Return nothing: all is committed."""
         return []
 

@@ -64,7 +64,7 @@ def in_task(
 ) -> object:
     """Call a function in a task; for the arguments and the result see ``in_planner``."""
 
-    def call(batches: Any) -> Any:
+    def call(batches: Any) -> object:
         import pyarrow
 
         for _ in batches:

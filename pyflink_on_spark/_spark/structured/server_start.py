@@ -11,22 +11,21 @@ import os
 import pickle
 import sys
 from collections.abc import Callable, Iterator
-from typing import Any
 
 from pyspark import SparkFiles
 from pyspark.sql.streaming.stateful_processor import StatefulProcessor
 
 
-def starting_function(package: str, function: bytes) -> Callable[[Any, int], None]:
+def starting_function(package: str, function: bytes) -> Callable[[object, int], None]:
     """Return a function for ``foreachBatch`` that calls a pickled one.
 
     Args:
         package: where this package is on the server.
         function: the pickled one.
     """
-    loaded: list[Callable[[Any, int], None]] = []
+    loaded: list[Callable[[object, int], None]] = []
 
-    def start(frame: Any, batch: int) -> None:
+    def start(frame: object, batch: int) -> None:
         if not loaded:
             if package not in sys.path:
                 sys.path.insert(0, package)
@@ -46,7 +45,7 @@ def starting_processor(package: str, processor: bytes) -> StatefulProcessor:
     """
 
     class Start(StatefulProcessor):
-        def init(self, handle: Any) -> None:
+        def init(self, handle: object) -> None:
             places = [package]
             if not os.path.exists(package):
                 above = glob.escape(SparkFiles.getRootDirectory())
@@ -56,8 +55,13 @@ def starting_processor(package: str, processor: bytes) -> StatefulProcessor:
             self._processor = pickle.loads(processor)
             self._processor.init(handle)
 
-        def handleInputRows(self, key: Any, rows: Any, timerValues: Any) -> Iterator[Any]:  # noqa: N802, N803
-            found: Iterator[Any] = self._processor.handleInputRows(key, rows, timerValues)
+        def handleInputRows(  # noqa: N802 - as Spark has it
+            self,
+            key: object,
+            rows: object,
+            timerValues: object,  # noqa: N803
+        ) -> Iterator[object]:
+            found: Iterator[object] = self._processor.handleInputRows(key, rows, timerValues)
             return found
 
         def close(self) -> None:

@@ -10,7 +10,7 @@ import time
 import uuid
 from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pyflink_on_spark._job.checkpoints.checkpoint_settings import keyed_operators, state_settings
 from pyflink_on_spark._runtime.checkpoints.checkpoint import Restore, restored_states
@@ -44,6 +44,10 @@ from pyflink_on_spark._spark.structured.levels import (
 )
 from pyflink_on_spark._spark.structured.pace import BUSY, OVER, Bell, Idleness, rest_of
 from pyflink_on_spark._spark.structured.state_log import Head, StateLog
+
+if TYPE_CHECKING:
+    from pyflink_on_spark._runtime.contract.operator import DriverChannels, SendItems
+
 
 _SLICE_SECONDS = 0.05
 _REST_SECONDS = 0.005
@@ -390,8 +394,8 @@ class QuerySlot:
         elif content or runtime != self.head.runtime:
             self.head = log.append(self.head, content, writer, runtime)
 
-    def _driver(self, _: int) -> Callable[[str], Callable[[list[Any]], None]]:
-        def of_channel(channel: str) -> Callable[[list[Any]], None]:
+    def _driver(self, _: int) -> DriverChannels:
+        def of_channel(channel: str) -> SendItems:
             return lambda things: self._sent.append(serialize((channel, things)))
 
         return of_channel

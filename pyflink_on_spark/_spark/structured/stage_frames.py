@@ -5,7 +5,7 @@ from __future__ import annotations
 import pickle
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pyspark.sql import DataFrame, Row, SparkSession
 from pyspark.sql import functions as F  # noqa: N812 - as everybody does
@@ -25,6 +25,10 @@ from pyflink_on_spark._spark.jobs.worker_environment import (
     WorkerEnvironment,
 )
 from pyflink_on_spark._spark.session.spark_defaults import BUNDLE_SETTINGS
+
+if TYPE_CHECKING:
+    from pyflink_on_spark._runtime.contract.operator import DriverChannels, SendItems
+
 
 _SCHEMA = "subtask INT, channel INT, seq LONG, payload BINARY"
 _NAMES = ("subtask", "channel", "seq", "payload")
@@ -133,12 +137,12 @@ class _Stage:
 
 def _drivers(
     sent: list[ChannelRow],
-) -> Callable[[int], Callable[[str], Callable[[list[Any]], None]]]:
+) -> Callable[[int], DriverChannels]:
     """Return the channels of subtasks to the driver, as makers of rows."""
     counts: dict[int, int] = {}
 
-    def of_subtask(number: int) -> Callable[[str], Callable[[list[Any]], None]]:
-        def of_channel(channel: str) -> Callable[[list[Any]], None]:
+    def of_subtask(number: int) -> DriverChannels:
+        def of_channel(channel: str) -> SendItems:
             def send(things: list[object]) -> None:
                 counts[number] = counts.get(number, 0) + 1
                 sent.append(
@@ -164,7 +168,7 @@ def _packed(rows: Iterator[ChannelRow]) -> Iterator[object]:
     types = (pyarrow.int32(), pyarrow.int32(), pyarrow.int64(), pyarrow.binary())
     schema = pyarrow.schema(list(zip(_NAMES, types, strict=True)))
 
-    def packed(some: list[ChannelRow]) -> Any:
+    def packed(some: list[ChannelRow]) -> object:
         return pyarrow.RecordBatch.from_arrays(
             [pyarrow.array(c, t) for c, t in zip(zip(*some, strict=True), types, strict=True)],
             schema=schema,

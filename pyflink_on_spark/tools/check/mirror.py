@@ -10,7 +10,7 @@ import inspect
 import pkgutil
 import textwrap
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pyflink_on_spark._compat.import_hook import own_name
 from pyflink_on_spark.tools.check.values import (
@@ -22,6 +22,10 @@ from pyflink_on_spark.tools.check.values import (
     ModuleValue,
     Value,
 )
+
+if TYPE_CHECKING:
+    from types import ModuleType
+
 
 REAL, OURS = "pyflink", "pyflink_on_spark"
 _MIRRORED = ("common", "datastream", "metrics", "util")
@@ -48,7 +52,7 @@ def has_import(statement: ast.Import | ast.ImportFrom) -> bool:
 
 
 @functools.cache
-def module(name: str) -> Any:
+def module(name: str) -> ModuleType | None:
     """Return the module that stands for one of PyFlink's, or None."""
     is_ours = name.split(".", maxsplit=1)[0] == OURS
     ours = name if is_ours else own_name(name)

@@ -114,7 +114,7 @@ def _sentence(text: str) -> str:
     return text[:1].upper() + text[1:].rstrip(".") + "."
 
 
-def _refusals(function: Any, given: Mapping[str, Any] = _NOTHING) -> Iterator[Refusal]:
+def _refusals(function: Any, given: Mapping[str, object] = _NOTHING) -> Iterator[Refusal]:
     """Yield the places of a function's own code that raise the marker's error.
 
     Each is: whether every call comes there, and the marker's kind, reason and way out.

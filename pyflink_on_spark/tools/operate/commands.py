@@ -567,7 +567,7 @@ def submit(
         sleep: waits.
     """
     script = check_script(options)
-    body: dict[str, Any] = {
+    body: dict[str, object] = {
         "arguments": options.arguments,
         "options": {**options.configuration, **options.spark},
         "module": options.module,

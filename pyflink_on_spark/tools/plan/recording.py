@@ -8,7 +8,6 @@ import traceback
 from collections.abc import Generator, Iterator, Sequence
 from contextlib import contextmanager, redirect_stdout
 from pathlib import Path
-from typing import Any
 
 from pyflink_on_spark._compat.import_hook import install
 from pyflink_on_spark._job.job import Job, install_engine, installed_engine
@@ -56,7 +55,7 @@ class RecordedJob:
         """Return FINISHED."""
         return JobStatus.FINISHED
 
-    def accumulators(self) -> dict[str, Any]:
+    def accumulators(self) -> dict[str, object]:
         """Return none."""
         return {}
 

@@ -199,7 +199,7 @@ class SqlClient:
         finally:
             changes.close()  # type: ignore[attr-defined]
 
-    def _show_table(self, outcome: Any, changes: Iterator[Any]) -> None:
+    def _show_table(self, outcome: object, changes: Iterator[Any]) -> None:
         """Show the rows that there are, and again when there are others."""
         rows: Counter[tuple[Any, ...]] = Counter()
         most = int(self._own[_ROWS])

@@ -5,7 +5,6 @@ from __future__ import annotations
 import statistics
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict
-from typing import Any
 
 from pyflink_on_spark._compat.errors import CheckpointError
 from pyflink_on_spark._job.checkpoints.checkpoint_settings import CheckpointSettings
@@ -217,7 +216,7 @@ def _told(job: OperatedJob, record: CheckpointRecord | None) -> dict[str, object
     if record is None:
         return None
     subtasks = subtasks_of(job)
-    told: dict[str, Any] = {
+    told: dict[str, object] = {
         "className": record.status.lower(),
         "id": record.number,
         "status": record.status,

@@ -95,7 +95,7 @@ class Operations:
         """Return whether an operation was begun."""
         return (job_id, request) in self._results
 
-    def result(self, job_id: str, request: str) -> dict[str, Any] | None:
+    def result(self, job_id: str, request: str) -> dict[str, object] | None:
         """Return an operation's result: a ``location`` or a ``failure``; None while it runs."""
         result = self._results.get((job_id, request))
         if result is not None:

@@ -6,7 +6,6 @@ import threading
 import time
 from collections.abc import Iterable
 from dataclasses import asdict
-from typing import Any
 
 from pyflink_on_spark._compat.errors import CheckpointError
 from pyflink_on_spark._job.job import FailureRecord, Job
@@ -102,7 +101,7 @@ class JobRoutes:
             return Answer({"status": {"id": "IN_PROGRESS"}})
         failures = job.history.failures
         failure = failures[-1] if failures and job.status is JobStatus.FAILED else None
-        told: dict[str, Any] = {
+        told: dict[str, object] = {
             "id": job.id,
             "application-status": _RESULTS[job.status],
             "accumulator-results": {},

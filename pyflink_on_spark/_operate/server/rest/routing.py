@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
 
 from pyflink_on_spark._compat.errors import PyFlinkOnSparkError
 from pyflink_on_spark._operate.view.jobs import UnknownJob
@@ -56,7 +55,7 @@ class Request:
     method: str
     path: str
     query: Mapping[str, str] = field(default_factory=dict)
-    body: Mapping[str, Any] = field(default_factory=dict)
+    body: Mapping[str, object] = field(default_factory=dict)
     parts: tuple[FormPart, ...] = ()
 
 
@@ -71,7 +70,7 @@ class Answer:
         allowed: the methods that a path takes, for a request that asks for them.
     """
 
-    content: Any
+    content: object
     status: int = OK
     kind: str = "application/json; charset=UTF-8"
     allowed: tuple[str, ...] = ()
