@@ -155,7 +155,7 @@ class PrintSink(Sink):
 
 
 class _PrintWriter(SinkWriter):
-    def __init__(self, send: SendItems, text: Callable[[Any], str], prefix: str) -> None:
+    def __init__(self, send: SendItems, text: Callable[[object], str], prefix: str) -> None:
         self._send, self._text, self._prefix = send, text, prefix
         self._pace = _Pace()
 

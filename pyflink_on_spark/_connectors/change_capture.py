@@ -20,7 +20,7 @@ from pyflink_on_spark._runtime.elements.bundle import Bundle
 if TYPE_CHECKING:
     from pyflink_on_spark._runtime.contract.operator import OperatorContext
 
-Element = tuple[int, tuple[Any, ...], int]
+Element = tuple[int, tuple[object, ...], int]
 """A change: its kind, the values as the database gives them, and its time in ms."""
 
 INSERTED, BEFORE, AFTER, DELETED = range(4)
@@ -95,7 +95,7 @@ class Position:
 class CaptureClient(Protocol):
     """A connection to a database that can say its changes."""
 
-    def start(self) -> tuple[Any, Iterator[Sequence[Element]]]:
+    def start(self) -> tuple[object, Iterator[Sequence[Element]]]:
         """Return the place of the first change, and the rows before it, some thousand at a time."""
         ...
 
@@ -137,7 +137,7 @@ class CaptureReader(SourceReader):
     ) -> None:
         self._client = open_client(config) if client is None else client
         self._pause = pause
-        self._kept: deque[tuple[int, Any]] = deque()
+        self._kept: deque[tuple[int, object]] = deque()
         rows: Iterator[Sequence[Element]]
         if position is None:
             log, rows = self._client.start()
@@ -494,7 +494,7 @@ class Decoder:
     def _row_change(self, kind: bytes, message: bytes) -> list[Element]:
         (relation,) = struct.unpack_from(">I", message, 1)
         order, place = self._order[relation], 5
-        rows: dict[bytes, list[Any]] = {}
+        rows: dict[bytes, list[object]] = {}
         while place < len(message):
             word = message[place : place + 1]
             rows[word], place = _values(message, place + 1)
@@ -513,11 +513,11 @@ class Decoder:
         return found
 
 
-def _values(message: bytes, place: int) -> tuple[list[Any], int]:
+def _values(message: bytes, place: int) -> tuple[list[object], int]:
     """Return the values of a row, and the place after it."""
     (count,) = struct.unpack_from(">h", message, place)
     place += 2
-    found: list[Any] = []
+    found: list[object] = []
     for _ in range(count):
         kind = message[place : place + 1]
         place += 1

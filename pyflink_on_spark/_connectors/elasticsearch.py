@@ -210,7 +210,7 @@ class BulkClient:
         return response.status, content.decode(errors="replace")
 
 
-def _items(place: SearchHost, text: str, count: int) -> list[tuple[str, dict[str, Any]]]:
+def _items(place: SearchHost, text: str, count: int) -> list[tuple[str, dict[str, object]]]:
     with suppress(ValueError, TypeError, KeyError, AttributeError, RecursionError):
         items = [
             (name, {**found}) for item in json.loads(text)["items"] for name, found in item.items()
@@ -220,7 +220,7 @@ def _items(place: SearchHost, text: str, count: int) -> list[tuple[str, dict[str
     raise ElasticsearchError(f"{place} gives no answer of a bulk request: {text[:_LONGEST_REASON]}")
 
 
-def _failure(name: str, item: dict[str, Any]) -> tuple[int, str] | None:
+def _failure(name: str, item: dict[str, object]) -> tuple[int, str] | None:
     error, status = item.get("error"), item.get("status")
     status = status if isinstance(status, int) else 0
     if error is not None:
@@ -240,7 +240,7 @@ def _reason(status: int, text: str) -> str:
     return f"{status} {text[:_LONGEST_REASON]}"
 
 
-def _error_text(error: Any) -> str:
+def _error_text(error: object) -> str:
     if not isinstance(error, dict):
         return str(error)[:_LONGEST_REASON]
     found = f"{error.get('type')}: {error.get('reason')}"
@@ -286,7 +286,7 @@ class Action(NamedTuple):
         return _line({"update": place}) + update
 
 
-def _line(value: Any) -> bytes:
+def _line(value: object) -> bytes:
     return json.dumps(value, separators=(",", ":")).encode() + b"\n"
 
 
@@ -306,20 +306,20 @@ class MapEmitter:
     key_field: str | None
     kind: str | None
 
-    def __call__(self, element: dict[str, Any]) -> Action:
+    def __call__(self, element: dict[str, object]) -> Action:
         """Return the action of an element."""
         index = self._entry(element, self.index) if self.dynamic else self.index
         key = None if self.key_field is None else self._entry(element, self.key_field)
         return Action(index, key, document_of(element), self.kind)
 
-    def _entry(self, element: dict[str, Any], name: str) -> str:
+    def _entry(self, element: dict[str, object], name: str) -> str:
         value = element.get(name)
         if value is None:
             raise ValueError(f"an element for Elasticsearch has no value for {name!r}")
         return str(value).lower() if isinstance(value, bool) else str(value)
 
 
-def document_of(element: dict[str, Any]) -> bytes:
+def document_of(element: dict[str, object]) -> bytes:
     """Return the JSON of a map.
 
     Raises:
@@ -332,7 +332,7 @@ def document_of(element: dict[str, Any]) -> bytes:
     return text.encode(errors="surrogatepass")
 
 
-def _plain(value: Any) -> Any:
+def _plain(value: object) -> object:
     if isinstance(value, Decimal):
         return _number(value)
     if isinstance(value, datetime.date | datetime.time):
@@ -455,12 +455,12 @@ class DocumentWriter(SinkWriter):
         """Return when the buffered actions are sent."""
         return self._due
 
-    def prepare_checkpoint(self, checkpoint_id: int) -> list[Any]:
+    def prepare_checkpoint(self, checkpoint_id: int) -> list[object]:
         if self._config.flushes_at_checkpoints:
             self._flush()
         return []
 
-    def prepare_commit(self) -> list[Any]:
+    def prepare_commit(self) -> list[object]:
         self._flush()
         return []
 
@@ -523,7 +523,7 @@ class DocumentSink(Sink):
     def __init__(self, config: DocumentSinkConfig) -> None:
         self._config = config
 
-    def with_input_type(self, type_info: Any) -> Sink:
+    def with_input_type(self, type_info: object) -> Sink:
         """Check that the stream consists of maps, if the sink makes actions of maps.
 
         Raises:

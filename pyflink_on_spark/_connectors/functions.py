@@ -51,7 +51,7 @@ CAPACITY = 2 * BUNDLE_SIZE
 LIMIT = 8 * BUNDLE_SIZE
 """The same while the function holds the checkpoint lock."""
 
-Item = tuple[Any, int | None] | Watermark | ChannelStatus
+Item = tuple[object, int | None] | Watermark | ChannelStatus
 """An element with its timestamp (ms, or None), or an event."""
 
 
@@ -123,7 +123,7 @@ class EventQueue:
 
     def _next(self) -> Bundle | Watermark | ChannelStatus | None:
         items = self._items
-        values: list[Any] = []
+        values: list[object] = []
         timestamps: list[int | None] = []
         while items and len(values) < BUNDLE_SIZE:
             item = items[0]

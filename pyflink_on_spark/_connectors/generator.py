@@ -125,7 +125,7 @@ class GeneratorReader(SourceReader):
         self.limit = BUNDLE_SIZE
         self._function = function.load()
         open_function(self._function, context.runtime_context)
-        self._make: Callable[[int], Any] = getattr(self._function, "map", self._function)
+        self._make: Callable[[int], object] = getattr(self._function, "map", self._function)
 
     @property
     def ended(self) -> bool:  # type: ignore[override]
@@ -191,7 +191,7 @@ class GeneratorSource(Source):
         return [] if self._numbers is None else self._numbers.splits(parallelism)
 
     def reader(
-        self, splits: Sequence[Any], restored: Sequence[Any] | None, context: OperatorContext
+        self, splits: Sequence[Any], restored: Sequence[object] | None, context: OperatorContext
     ) -> SourceReader:
         left = splits if restored is None else share_of(restored, context)
         return GeneratorReader(self._function, left, self._limit, context)

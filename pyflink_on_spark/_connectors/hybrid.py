@@ -37,7 +37,7 @@ class SourceProgress:
     """
 
     begun: bool
-    items: tuple[Any, ...]
+    items: tuple[object, ...]
 
 
 def of_last_source(restored: Iterable[Any]) -> Iterator[object]:

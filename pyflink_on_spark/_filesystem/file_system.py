@@ -308,7 +308,7 @@ def _is_there(package: str) -> bool:
 
 
 def _found_by_fsspec(name: str) -> Scheme:
-    registry: Any = importlib.import_module("fsspec.registry")
+    registry = importlib.import_module("fsspec.registry")
     if name in _NOT_A_PLACE or name not in registry.available_protocols():
         raise ValueError(
             f"Could not find a file system implementation for scheme {name!r}: fsspec does not "

@@ -184,7 +184,7 @@ def options_of_uri(scheme: Scheme, root: str) -> dict[str, object]:
     """
     if uses_arrow(scheme):
         return {}
-    registry: Any = importlib.import_module("fsspec.registry")
+    registry = importlib.import_module("fsspec.registry")
     rest = root.partition("://")[2]
     kind = registry.get_filesystem_class(scheme.protocol)
     return dict(kind._get_kwargs_from_urls(f"{scheme.protocol}://{rest}/"))
@@ -193,8 +193,8 @@ def options_of_uri(scheme: Scheme, root: str) -> dict[str, object]:
 def _connect(root: str, scheme: Scheme, options: Mapping[str, object]) -> Connection:
     if uses_arrow(scheme):
         return _connect_arrow(root, scheme, options)
-    fsspec: Any = importlib.import_module("fsspec")
-    spec: Any = importlib.import_module("fsspec.spec")
+    fsspec = importlib.import_module("fsspec")
+    spec = importlib.import_module("fsspec.spec")
     # SFTP's has no cache of folders, and passes unknown arguments to paramiko.
     cache = {} if scheme.protocol == "sftp" else {"use_listings_cache": False}
     fs = fsspec.filesystem(scheme.protocol, skip_instance_cache=True, **cache, **options)
@@ -217,7 +217,7 @@ def _connect(root: str, scheme: Scheme, options: Mapping[str, object]) -> Connec
 def _connect_arrow(root: str, scheme: Scheme, options: Mapping[str, object]) -> Connection:
     from pyarrow import fs as arrow
 
-    wrapper: Any = importlib.import_module("fsspec.implementations.arrow").ArrowFSWrapper
+    wrapper = importlib.import_module("fsspec.implementations.arrow").ArrowFSWrapper
     rest = root.partition("://")[2]
     if scheme.protocol == "s3":
         found, top = arrow.S3FileSystem(**options), rest

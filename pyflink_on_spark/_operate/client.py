@@ -9,7 +9,7 @@ import ssl
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import quote, urlsplit
 
 from pyflink_on_spark._compat.errors import PyFlinkOnSparkError
@@ -18,6 +18,10 @@ from pyflink_on_spark._operate.server.rest.control import operation_status
 from pyflink_on_spark._operate.view.job_records import ELSEWHERE, JobRecord, JobRecords, lives
 from pyflink_on_spark._operate.view.jobs import with_loss
 from pyflink_on_spark.common import JobStatus
+
+if TYPE_CHECKING:
+    from pyflink_on_spark._operate.server.rest.routing import JsonObject
+
 
 _SECONDS = 10.0
 _LOOK_SECONDS = 0.1
@@ -277,7 +281,7 @@ class RemoteJob:
         ended = self._end_of(lambda: self.get(f"/checkpoints/{request}"))
         return int(ended["checkpointId"])
 
-    def _end_of(self, look: Callable[[], Any]) -> dict[str, Any]:
+    def _end_of(self, look: Callable[[], Any]) -> JsonObject:
         """The result of an operation, once it has one.
 
         Args:

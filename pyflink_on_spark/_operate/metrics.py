@@ -12,7 +12,7 @@ import time
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pyflink_on_spark._compat.errors import EnvironmentSetupError
 from pyflink_on_spark._compat.optional_package import optional_package
@@ -28,6 +28,10 @@ from pyflink_on_spark._runtime.metrics import Measurement
 from pyflink_on_spark._runtime.task.subtask_threads import TaskProgress
 from pyflink_on_spark.common import JobStatus
 from pyflink_on_spark.version import __version__
+
+if TYPE_CHECKING:
+    from types import ModuleType
+
 
 JOB = "jobmanager.job"
 TASK = "taskmanager.job.task"
@@ -607,7 +611,7 @@ def push(settings: ReporterSettings, collect: Collect) -> Callable[[], None]:
     return lambda: client.push_to_gateway(url, job, registry, grouping)
 
 
-def _client() -> Any:
+def _client() -> ModuleType:
     try:
         import prometheus_client
     except ImportError as error:
@@ -671,7 +675,7 @@ def _exporter(protocol: str) -> Any:
         raise EnvironmentSetupError(str(error)) from error
 
 
-def _resource(options: Any) -> object:
+def _resource(options: Mapping[str, str]) -> object:
     from opentelemetry.sdk.resources import Resource
 
     named = {name: options[name] for name in ("service.name", "service.version") if name in options}
@@ -684,7 +688,7 @@ def _metrics(samples: Iterable[Sample], resource: Any) -> object:
     from opentelemetry.sdk.util.instrumentation import InstrumentationScope
 
     now = time.time_ns()
-    points: dict[str, list[Any]] = {}
+    points: dict[str, list[export.NumberDataPoint]] = {}
     for sample in samples:
         if not isinstance(sample.value, str):
             name = f"flink.{sample.scope}.{sample.name}"

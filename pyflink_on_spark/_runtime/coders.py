@@ -311,12 +311,12 @@ def _timestamp(data: DataInput) -> object:
     return _made(data, begin, lambda: _at(milliseconds))
 
 
-def _tuples(type_info: Any, load: Load) -> Read:
+def _tuples(type_info: TupleTypeInfo, load: Load) -> Read:
     fields = [reader_of(field, load) for field in type_info.get_field_types()]
     return lambda data: tuple([read(data) for read in fields])
 
 
-def _rows(type_info: Any, load: Load) -> Read:
+def _rows(type_info: RowTypeInfo, load: Load) -> Read:
     names = list(type_info.get_field_names())
     fields = [reader_of(field, load) for field in type_info.get_field_types()]
     length = (len(fields) + _KIND_BITS + 7) // 8
@@ -351,7 +351,7 @@ def _arrays(element: object, load: Load, nullable: bool) -> Read:
     return read_array
 
 
-def _maps(type_info: Any, load: Load) -> Read:
+def _maps(type_info: MapTypeInfo, load: Load) -> Read:
     read_key = reader_of(key_type_of(type_info), load)
     read_value = reader_of(value_type_of(type_info), load)
 

@@ -43,6 +43,9 @@ from pyflink_on_spark.flink_state.metadata import (
 from pyflink_on_spark.flink_state.serializers import Serializer
 from pyflink_on_spark.flink_state.snappy import decompressed
 
+ElementsOfState = tuple[int, StateHeader, str, list[Any]]
+"""The subtask, the state, how it is redistributed, and the elements of a state without keys."""
+
 
 def is_of_flink(path: str, configuration: Mapping[str, str] | None = None) -> bool:
     """True for a checkpoint or savepoint that Flink has written.
@@ -198,7 +201,7 @@ class FlinkCheckpoint:
                         ),
                     )
 
-    def lists(self, operator: FlinkOperator) -> Iterator[tuple[int, StateHeader, str, list[Any]]]:
+    def lists(self, operator: FlinkOperator) -> Iterator[ElementsOfState]:
         """Iterate over the states of an operator that belong to no key.
 
         Yields:

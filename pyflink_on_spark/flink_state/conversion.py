@@ -7,7 +7,7 @@ import struct
 import uuid
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pyflink_on_spark._compat.errors import CheckpointError
 from pyflink_on_spark._runtime.checkpoints.checkpoint import METADATA, complete
@@ -46,6 +46,10 @@ from pyflink_on_spark.flink_state.keyed_state import (
 )
 from pyflink_on_spark.flink_state.metadata import FlinkOperator
 from pyflink_on_spark.flink_state.serializers import FlinkWindow, Void
+
+if TYPE_CHECKING:
+    from pyflink_on_spark.flink_state.contents import ElementsOfState
+
 
 _PYTHON, _REDUCE = "python-state-", "_reduce_state"
 ROLLING = "_rolling"
@@ -308,7 +312,7 @@ class _Operator:
         file: StateFileWriter,
         heir: Heir,
         make: Callable[[Sequence[Versioned]], list[object]],
-        lists: list[tuple[int, StateHeader, str, list[Any]]],
+        lists: list[ElementsOfState],
     ) -> None:
         where = f"{self._checkpoint.path}: the sink {shown(self._operator)}"
         if any(state.name != _WRITERS and elements for _, state, _, elements in lists):
@@ -332,7 +336,7 @@ class _Operator:
         self,
         file: StateFileWriter,
         heir: Heir,
-        lists: list[tuple[int, StateHeader, str, list[Any]]],
+        lists: list[ElementsOfState],
     ) -> None:
         snapshots: dict[int, OperatorSnapshot] = {
             index: OperatorSnapshot() for index in self._operator.subtasks
@@ -379,7 +383,7 @@ class _Operator:
         file: StateFileWriter,
         heir: Heir,
         table: TableState,
-        lists: list[tuple[int, StateHeader, str, list[Any]]],
+        lists: list[ElementsOfState],
     ) -> None:
         """Write the state of an operator of tables, whose keys are in other groups here."""
         times = [t for _, state, _, found in lists if state.name == _WATERMARK for t in found]
@@ -539,9 +543,7 @@ def _as_declared(value: Any, type_info: object) -> object:
     return value
 
 
-def splits_of(
-    operator: FlinkOperator, lists: list[tuple[int, StateHeader, str, list[Any]]], path: str
-) -> FlinkSplits:
+def splits_of(operator: FlinkOperator, lists: list[ElementsOfState], path: str) -> FlinkSplits:
     """Take the splits of a source out of its operator's state.
 
     Args:

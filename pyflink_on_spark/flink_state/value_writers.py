@@ -7,7 +7,7 @@ import decimal
 import pickle
 import struct
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pyflink_on_spark._runtime.coders import integers, longs, sized
 from pyflink_on_spark._runtime.java_hashes import as_flink_names
@@ -32,6 +32,10 @@ from pyflink_on_spark.common.typeinfo import (
     value_type_of,
     wrapped_type_of,
 )
+
+if TYPE_CHECKING:
+    from pyflink_on_spark.common.types import Row
+
 
 Write = Callable[[Any], bytes]
 
@@ -97,16 +101,16 @@ def _time(value: datetime.time) -> bytes:
     return integers(seconds * 1000 + value.microsecond // 1000)
 
 
-def _tuples(type_info: Any) -> Write:
+def _tuples(type_info: TupleTypeInfo) -> Write:
     writes = [writer_of(field) for field in type_info.get_field_types()]
     return lambda value: b"".join([write(part) for write, part in zip(writes, value, strict=True)])
 
 
-def _rows(type_info: Any) -> Write:
+def _rows(type_info: RowTypeInfo) -> Write:
     names = list(type_info.get_field_names())
     writes = [writer_of(field) for field in type_info.get_field_types()]
 
-    def write_row(row: Any) -> bytes:
+    def write_row(row: Row) -> bytes:
         values = row.get_fields_by_names(names)
         fields = [
             write(value) for write, value in zip(writes, values, strict=True) if value is not None
@@ -129,7 +133,7 @@ def _arrays(element: object, nullable: bool) -> Write:
     )
 
 
-def _maps(type_info: Any) -> Write:
+def _maps(type_info: MapTypeInfo) -> Write:
     write_key = writer_of(key_type_of(type_info))
     write_value = writer_of(value_type_of(type_info))
     return lambda value: (

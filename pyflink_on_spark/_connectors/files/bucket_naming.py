@@ -8,7 +8,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta, timezone, tzinfo
 from itertools import groupby
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from pyflink_on_spark._compat.unsupported import Gap, raise_unsupported
@@ -247,7 +247,7 @@ class BucketNaming(ABC):
     def bucket(self, now: int) -> str:
         """Return the bucket, a relative path, for a processing time in ms."""
 
-    def of_element(self) -> Callable[[Any], str] | None:
+    def of_element(self) -> Callable[[object], str] | None:
         """Return a function that names the bucket of an element, or None if the time decides."""
         return None
 
@@ -297,7 +297,7 @@ class ElementBuckets(BasePathBuckets):
     def __init__(self, function: UserFunction) -> None:
         self._function = function
 
-    def of_element(self) -> Callable[[Any], str]:
+    def of_element(self) -> Callable[[object], str]:
         name_of = self._function.load().bucket_of
 
         def bucket_of(element: object) -> str:

@@ -290,7 +290,7 @@ class FileSinkWriter(SinkWriter):
     def __init__(
         self,
         config: FileSinkConfig,
-        to_text: Callable[[Any], object],
+        to_text: Callable[[object], object],
         encoder: LineEncoder | OutputFileFormat,
         context: OperatorContext,
         sink: str,
@@ -319,7 +319,7 @@ class FileSinkWriter(SinkWriter):
         self._next_check = self._clock.now() + config.bucket_check_interval
         self._chunk_size = 64
 
-    def write(self, elements: Iterator[Any]) -> None:
+    def write(self, elements: Iterator[object]) -> None:
         # An element is converted when it arrives: the user's function may change it afterwards.
         text = self._to_text if self._bucket_of is None else self._placed_text
         texts: Iterator[Any] = (text(value) for value in elements)
@@ -536,7 +536,7 @@ class PartFileSink(Sink):
             config, to_text, encoder, context, self._id, bucket_writer, self._place
         )
 
-    def _form(self) -> tuple[Callable[[Any], object], Any, type[BucketWriter]]:
+    def _form(self) -> tuple[Callable[[object], object], Any, type[BucketWriter]]:
         """Return the conversion of elements, their encoder, and the writer class of a bucket."""
         bulk = self._config.bulk
         if bulk is not None:

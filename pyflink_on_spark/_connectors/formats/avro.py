@@ -89,7 +89,7 @@ class AvroFileInput(AvroInput):
                     f"{str(error) or 'it ends too soon'}"
                 ) from error
 
-    def reader_schema(self, writer_schema: object) -> Any:
+    def reader_schema(self, writer_schema: object) -> object:
         """Return the schema that records are read with.
 
         Args:
@@ -148,7 +148,7 @@ class AvroOutput(OutputFileFormat):
 class AvroFileOutput(AvroOutput):
     """Writes generic records to Avro files."""
 
-    def converter(self) -> Callable[[Any], object]:
+    def converter(self) -> Callable[[object], object]:
         return frozen_copy
 
     def open(self, file: BinaryIO) -> OutputFileWriter:
@@ -265,7 +265,7 @@ def avro_row_reader(definition: object) -> Callable[[bytes], object]:
     read_record, schema = fastavro().schemaless_reader, parsed(definition)
     convert = _Kind(definition, {}).reader()
 
-    def read(data: bytes) -> Any:
+    def read(data: bytes) -> object:
         try:
             return convert(read_record(io.BytesIO(data), schema, None))
         except (ValueError, EOFError, IndexError, KeyError, TypeError, OverflowError) as error:
@@ -277,7 +277,7 @@ def avro_row_reader(definition: object) -> Callable[[bytes], object]:
     return read
 
 
-def avro_row_writer(definition: object) -> Callable[[Any], bytes]:
+def avro_row_writer(definition: object) -> Callable[[object], bytes]:
     """Return a function that writes the fields of a row by position.
 
     Raises:
@@ -308,7 +308,7 @@ class _Kind:
         named: the types that are defined before, by name.
     """
 
-    def __init__(self, definition: Any, named: dict[str, Any]) -> None:
+    def __init__(self, definition: Any, named: dict[str, object]) -> None:
         self.nullable = False
         if isinstance(definition, list):
             definition = self._of_union(definition)

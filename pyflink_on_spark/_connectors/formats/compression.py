@@ -19,7 +19,7 @@ from pyflink_on_spark._compat.errors import EnvironmentSetupError
 from pyflink_on_spark._filesystem.local_files import open_input
 from pyflink_on_spark._options.own import MAX_RECORD_SIZE
 
-Opener = Callable[[BinaryIO], AbstractContextManager[Any]]
+Opener = Callable[[BinaryIO], AbstractContextManager[object]]
 _OPENERS: dict[str, Opener] = {
     ".gz": partial(gzip.open, mode="rb"),
     ".gzip": partial(gzip.open, mode="rb"),
@@ -76,7 +76,7 @@ def _decompressed(file: BinaryIO, path: str) -> AbstractContextManager[Any]:
 def _open_zstd(file: BinaryIO, path: str) -> AbstractContextManager[object]:
     for module in ("compression.zstd", "backports.zstd", "zstandard"):
         try:
-            library: Any = importlib.import_module(module)
+            library = importlib.import_module(module)
         except ImportError:
             continue
         return library.open(file, "rb")  # type: ignore[no-any-return]

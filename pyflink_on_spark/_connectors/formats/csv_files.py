@@ -232,7 +232,7 @@ class _RowMaker:
         else:
             yield Bundle([new_row(names, list(row), insert) for row in zip(*columns)])
 
-    def _columns(self, records: list[list[str]]) -> list[Sequence[Any]]:
+    def _columns(self, records: list[list[str]]) -> list[Sequence[object]]:
         if set(map(len, records)) != {self._size}:
             records = list(map(self._fields, records))
         return [
@@ -252,7 +252,7 @@ class _RowMaker:
                 bad.index = index
                 raise bad from error
 
-    def _values(self, record: list[str]) -> list[Any]:
+    def _values(self, record: list[str]) -> list[object]:
         values = []
         for name, parse, text in zip(self._names, self._parsers, self._fields(record)):
             try:
@@ -292,7 +292,7 @@ class CsvFileOutput(OutputFileFormat):
     def check_input(self, type_info: TypeInformation | None) -> None:
         check_rows(type_info)
 
-    def converter(self) -> Callable[[Any], str]:
+    def converter(self) -> Callable[[object], str]:
         form = self.form
         null, delimiter, line_end = form.null or "", form.text.delimiter, form.line_end
         quoted = self._quoted()
@@ -425,7 +425,7 @@ def column_writer(
     return text
 
 
-def _text(data_type: DataType) -> Callable[[Any], str]:
+def _text(data_type: DataType) -> Callable[[object], str]:
     if isinstance(data_type, DecimalType):
         return _decimal_text(data_type)
     name = data_type.type_name()
@@ -436,7 +436,7 @@ def _text(data_type: DataType) -> Callable[[Any], str]:
     codec = codec_of(type_info_of(data_type))
     low, high = codec.ints
 
-    def write(value: Any) -> str:
+    def write(value: object) -> str:
         if type(value) is int and low <= value <= high:
             return str(value)
         return codec.text(codec.convert(value))
@@ -444,7 +444,7 @@ def _text(data_type: DataType) -> Callable[[Any], str]:
     return write
 
 
-def _decimal_text(data_type: DecimalType) -> Callable[[Any], str]:
+def _decimal_text(data_type: DecimalType) -> Callable[[object], str]:
     rounded = to_arrow(pa.decimal128(data_type.precision, data_type.scale))
     assert rounded is not None
 

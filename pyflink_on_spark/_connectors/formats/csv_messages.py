@@ -40,7 +40,7 @@ from pyflink_on_spark.common.typeinfo import (
 )
 from pyflink_on_spark.common.types import Row, RowKind
 
-Parse = Callable[[str], Any]
+Parse = Callable[[str], object]
 
 _SQL_DATE = re.compile(r"(\d{4})-(\d{1,2})-(\d{1,2})", re.ASCII)
 _SQL_TIME = re.compile(r"(\d+):(\d+):(\d+)", re.ASCII)
@@ -60,7 +60,7 @@ def csv_row_reader(form: CsvRowFormat) -> Callable[[bytes], object]:
     first, ignore_errors = first_record(form.dialect), form.ignore_errors
     convert = _Converters(form.array_delimiter, form.null, ignore_errors).record(form.row_type)
 
-    def read(data: bytes) -> Any:
+    def read(data: bytes) -> object:
         try:
             fields = first(message_text(data))
             if fields is None:
@@ -82,7 +82,7 @@ class _Converters:
         self._null = null
         self._ignore_errors = ignore_errors
 
-    def record(self, row_type: RowTypeInfo) -> Callable[[list[str]], Any]:
+    def record(self, row_type: RowTypeInfo) -> Callable[[list[str]], object]:
         convert = self._row(row_type)
         size = len(row_type.get_field_types())
 
@@ -103,7 +103,7 @@ class _Converters:
         labelled = list(zip(names, converters))
         size = len(names)
 
-        def convert(fields: Sequence[str]) -> Any:
+        def convert(fields: Sequence[str]) -> object:
             if len(fields) != size and not self._ignore_errors:
                 raise ValueError(
                     f"Row length mismatch. {size} fields expected but was {len(fields)}."
@@ -232,7 +232,7 @@ _OTHERS: dict[type, Parse] = {
 }
 
 
-def csv_row_writer(form: CsvRowFormat) -> Callable[[Any], bytes]:
+def csv_row_writer(form: CsvRowFormat) -> Callable[[object], bytes]:
     """Return a function that writes the fields of a row by position.
 
     Raises:
@@ -243,7 +243,7 @@ def csv_row_writer(form: CsvRowFormat) -> Callable[[Any], bytes]:
     writers = [_column(kind, form, quoted) for kind in form.row_type.get_field_types()]
     delimiter, null, line_end = form.field_delimiter, form.null or "", form.line_delimiter
 
-    def write(row: Any) -> bytes:
+    def write(row: object) -> bytes:
         if not isinstance(row, Row):
             raise TypeError(f"CSV is written of rows, not of {type(row).__name__}: {row!r}")
         try:

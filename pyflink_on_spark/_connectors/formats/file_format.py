@@ -148,7 +148,7 @@ class OutputFileFormat(ABC):
         """
 
     @abstractmethod
-    def converter(self) -> Callable[[Any], object]:
+    def converter(self) -> Callable[[object], object]:
         """Return a function that converts an element when it arrives.
 
         The result must not share mutable parts with the element, which may change later.

@@ -89,7 +89,7 @@ def json_row_reader(
         parse_float=_exact_decimal if _has_decimal(row_type) else None, parse_constant=_no_constant
     )
 
-    def read(data: bytes) -> Any:
+    def read(data: bytes) -> object:
         try:
             node = _parse(decoder, data)
             return None if node is None else convert(node)
@@ -145,7 +145,7 @@ class _Converters:
         fields = [(name, self._field(kind)) for name, kind in _fields(row_type)]
         strict = self._fail_on_missing_field
 
-        def convert(node: object) -> Any:
+        def convert(node: object) -> object:
             if type(node) is not dict:
                 raise ValueError(f"{_shown(node)} is not an object")
             values = []
@@ -192,7 +192,7 @@ class _Converters:
             for index, kind in enumerate(type_info.get_field_types())
         ]
 
-        def convert(node: object) -> tuple[Any, ...]:
+        def convert(node: object) -> tuple[object, ...]:
             if type(node) is not dict:
                 raise ValueError(f"{_shown(node)} is not an object with f0, f1, ...")
             items = ((node.get(name), one) for name, one in fields)
@@ -204,7 +204,7 @@ class _Converters:
         key = self._field(key_type_of(type_info))
         value = self._field(value_type_of(type_info))
 
-        def convert(node: object) -> dict[Any, Any]:
+        def convert(node: object) -> dict[object, object]:
             if type(node) is not dict:  # as in Flink, any other value is an empty map
                 return {}
             return {key(name): None if item is None else value(item) for name, item in node.items()}
@@ -214,7 +214,7 @@ class _Converters:
     def _list(self, element_type: TypeInformation) -> Convert:
         element = self._field(element_type)
 
-        def convert(node: object) -> list[Any]:
+        def convert(node: object) -> list[object]:
             if type(node) is not list:
                 raise ValueError(f"{_shown(node)} is not an array")
             return [None if item is None else element(item) for item in node]
@@ -231,7 +231,7 @@ class _Converters:
         of_nullable = self._list(element_type)
         zero = False if element_type == _BOOLEAN else 0
 
-        def convert(node: object) -> list[Any]:
+        def convert(node: object) -> list[object]:
             return [zero if item is None else item for item in of_nullable(node)]
 
         return convert
@@ -410,7 +410,7 @@ def _surrogates(match: re.Match[str]) -> str:
     return f"\\u{0xD800 + (code >> 10):04X}\\u{0xDC00 + (code & 0x3FF):04X}"
 
 
-def json_row_writer(row_type: RowTypeInfo) -> Callable[[Any], bytes]:
+def json_row_writer(row_type: RowTypeInfo) -> Callable[[object], bytes]:
     """Return a function that writes the fields of a row by position as a JSON object.
 
     Args:
@@ -443,7 +443,7 @@ def _writer(type_info: object) -> Write:
     return refuse_field(type_info, "JSON")
 
 
-def _object(names: Sequence[str], types: Sequence[object]) -> Callable[[Sequence[Any]], str]:
+def _object(names: Sequence[str], types: Sequence[object]) -> Callable[[Sequence[object]], str]:
     heads = [f"{string_bytes_text(name)}:" for name in names]
     writers = [_writer(kind) for kind in types]
 

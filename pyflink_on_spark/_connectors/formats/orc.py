@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import TYPE_CHECKING, BinaryIO
 
 import pyarrow as pa
 from pyarrow import orc
@@ -60,7 +60,7 @@ class OrcFileWriter(ArrowFileWriter):
         columns: Columns = record_batch,
     ) -> None:
         self._schema, self._columns = schema, columns
-        self._rows: list[Any] = []
+        self._rows: list[object] = []
         self._writer = orc.ORCWriter(file, **arguments)
         self._empty = True
 
@@ -95,7 +95,7 @@ class OrcFileOutput(OutputFileFormat):
     def check_input(self, type_info: TypeInformation | None) -> None:
         check_rows(type_info)
 
-    def converter(self) -> Callable[[Any], object]:
+    def converter(self) -> Callable[[object], object]:
         return row_values(arrow_schema(self.row_type))
 
     def open(self, file: BinaryIO) -> OutputFileWriter:

@@ -152,7 +152,7 @@ class ParquetFileWriter(ArrowFileWriter):
     ) -> None:
         self._schema, self._columns = schema, columns
         self._row_group_bytes = options.row_group_bytes
-        self._rows: list[Any] = []
+        self._rows: list[object] = []
         self._batches: list[pa.RecordBatch] = []
         self._bytes = 0
         self._writer = pq.ParquetWriter(file, schema, **options.writer_arguments())
@@ -201,7 +201,7 @@ class ParquetFileOutput(OutputFileFormat):
     def check_input(self, type_info: TypeInformation | None) -> None:
         check_rows(type_info)
 
-    def converter(self) -> Callable[[Any], object]:
+    def converter(self) -> Callable[[object], object]:
         schema = arrow_schema(self.row_type)
         convert = row_values(schema)
         moved = [] if self.utc_timestamps else _timestamp_columns(schema)
@@ -397,7 +397,7 @@ def _arrow_type(definition: Any, named: dict[str, object]) -> pa.DataType:
     return found
 
 
-def _named_type(definition: dict[str, Any], kind: str, named: dict[str, Any]) -> object:
+def _named_type(definition: dict[str, Any], kind: str, named: dict[str, object]) -> object:
     logical = definition.get("logicalType")
     if logical in _LOGICAL:
         return _LOGICAL[logical]()
@@ -435,13 +435,13 @@ def _of_union(kinds: list[object], named: dict[str, object]) -> pa.DataType:
 class AvroParquetOutput(AvroOutput):
     """Writes generic records to Parquet files."""
 
-    def converter(self) -> Callable[[Any], object]:
+    def converter(self) -> Callable[[object], object]:
         schema = avro_arrow_schema(self.definition)
         names = schema.names
         converters = column_converters(schema, to_arrow)
         required = [field.name for field in schema if not field.nullable]
 
-        def convert(record: Any) -> tuple[Any, ...]:
+        def convert(record: Any) -> tuple[object, ...]:
             for name in required:
                 if record[name] is None:
                     raise ValueError(f"field {name!r} of an Avro record is None: {record!r:.200}")
@@ -478,5 +478,5 @@ class AvroParquetInput(AvroInput):
                 yield Bundle(records), read
 
 
-def _plain(kind: pa.DataType) -> Callable[[Any], object] | None:
+def _plain(kind: pa.DataType) -> Callable[[object], object] | None:
     return from_arrow(kind, structs_as_rows=False)

@@ -303,7 +303,7 @@ def column_converters(
     return [(index, _nullable(one)) for index, one in found if one is not None]
 
 
-def row_values(schema: pa.Schema) -> Callable[[Any], tuple[Any, ...]]:
+def row_values(schema: pa.Schema) -> Callable[[object], tuple[Any, ...]]:
     """Return a function that converts a row to a tuple of values for Arrow.
 
     Raises:
@@ -313,7 +313,7 @@ def row_values(schema: pa.Schema) -> Callable[[Any], tuple[Any, ...]]:
     converters = column_converters(schema, to_arrow)
     size = len(schema)
 
-    def convert(row: object) -> tuple[Any, ...]:
+    def convert(row: object) -> tuple[object, ...]:
         if not isinstance(row, Row):
             raise TypeError(f"rows are written, not {type(row).__name__}: {row!r}")
         values = row._values
@@ -355,7 +355,7 @@ def _nullable(convert: Convert | None) -> Convert:
 def _struct_to_arrow(kind: pa.DataType) -> Convert:
     fields = [(field.name, _nullable(to_arrow(field.type))) for field in kind]
 
-    def convert(value: Any) -> dict[str, Any]:
+    def convert(value: Any) -> dict[str, object]:
         if isinstance(value, dict):
             return {name: one(value.get(name)) for name, one in fields}
         return {name: one(item) for (name, one), item in zip(fields, value, strict=True)}

@@ -8,7 +8,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from pyflink_on_spark._compat.errors import PyFlinkOnSparkError
 from pyflink_on_spark._compat.optional_package import optional_package
@@ -55,7 +55,7 @@ class BatchRows(ABC):
         """The names of the columns."""
 
     @abstractmethod
-    def rows(self, batch: pa.RecordBatch) -> list[Any]:
+    def rows(self, batch: pa.RecordBatch) -> list[object]:
         """Return the rows of a batch of these columns, in the types of Iceberg."""
 
     @abstractmethod

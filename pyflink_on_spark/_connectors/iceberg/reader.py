@@ -269,7 +269,7 @@ class NewSnapshotsSource(_IcebergSource):
         return [self._snapshots]
 
     def reader(
-        self, splits: Sequence[Any], restored: Sequence[Any] | None, context: OperatorContext
+        self, splits: Sequence[object], restored: Sequence[Any] | None, context: OperatorContext
     ) -> SourceReader:
         """Return the reader."""
         position = restored[0] if restored else None

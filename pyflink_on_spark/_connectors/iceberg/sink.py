@@ -177,7 +177,7 @@ class IcebergWriter(SinkWriter):
     def __init__(self, config: IcebergTableConfig) -> None:
         self._config = config
         self._table: Table | None = None
-        self._rows: list[Any] = []
+        self._rows: list[object] = []
         self._batches: list[pa.RecordBatch] = []
         self._bytes = 0
         self._files: list[dict[str, Any]] = []

@@ -164,7 +164,7 @@ class DatabaseCursor(Protocol):
         """Execute a statement."""
         ...
 
-    def executemany(self, sql: str, rows: Sequence[Sequence[Any]], /) -> object:
+    def executemany(self, sql: str, rows: Sequence[Sequence[object]], /) -> object:
         """Execute a statement for many rows."""
         ...
 
@@ -172,11 +172,11 @@ class DatabaseCursor(Protocol):
         """Return the next row of the result; None after the last."""
         ...
 
-    def fetchmany(self, count: int, /) -> list[Any]:
+    def fetchmany(self, count: int, /) -> list[object]:
         """Return the next rows of the result; none after the last."""
         ...
 
-    def fetchall(self) -> Iterable[Any]:
+    def fetchall(self) -> Iterable[object]:
         """Return the rows of the result that are left."""
         ...
 

@@ -257,7 +257,7 @@ class KafkaReader(SourceReader):
 
     def _take_all(self, messages: list[object], now: int) -> None:
         """Make one bundle of messages."""
-        values: list[Any] = []
+        values: list[object] = []
         timestamps: list[int | None] = []
         for key, records in runs(messages):
             if key in self._open:
@@ -288,7 +288,7 @@ class KafkaReader(SourceReader):
             if len(records) > self.limit:
                 self._runs.appendleft((key, records[self.limit :]))
                 records = records[: self.limit]
-            values: list[Any] = []
+            values: list[object] = []
             if key in self._open:
                 self._take(key, records, self._clock.now(), values, [])
             if values and self._noted is not None:

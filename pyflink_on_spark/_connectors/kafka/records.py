@@ -25,7 +25,7 @@ class RecordMaker(Protocol):
         """Raise TypeError if no records can be made of the elements of a stream."""
         ...
 
-    def serializer(self) -> Callable[[Any, int | None], Record]:
+    def serializer(self) -> Callable[[object, int | None], Record]:
         """Return a function that makes a record of an element and its timestamp."""
         ...
 

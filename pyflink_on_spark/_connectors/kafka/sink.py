@@ -173,7 +173,7 @@ class KafkaWriter(SinkWriter):
             raise
         self._producer.serve()
 
-    def prepare_commit(self) -> list[Any]:
+    def prepare_commit(self) -> list[object]:
         self._producer.flush()
         return []
 
@@ -445,7 +445,7 @@ class RecordProducer:
             pass
         self._failure = None
 
-    def _failed(self, error: Any, message: Any) -> None:
+    def _failed(self, error: object, message: Any) -> None:
         if error is not None and not self._closed:
             self._note_failure(error, message.topic())
 

@@ -213,7 +213,7 @@ class ShardsReader(SourceReader):
             raise KinesisError(f"Kinesis, {place}: {error}") from error
 
     def _take(self, shard: _Shard) -> Bundle | None:
-        values: list[Any] = []
+        values: list[object] = []
         timestamps: list[int | None] = []
         for _ in range(min(self.limit, len(shard.waiting))):
             record = shard.waiting[0]

@@ -109,7 +109,7 @@ def to_arrow(type_info: TypeInformation) -> Convert:
         names = [name for name, _ in columns_of(type_info)]
         fields = [to_arrow(kind) for _, kind in columns_of(type_info)]
 
-        def convert(value: Any) -> Any:
+        def convert(value: Any) -> object:
             if value is None:
                 return None
             return {n: f(v) for n, f, v in zip(names, fields, value, strict=True)}

@@ -131,7 +131,7 @@ class BatchColumns(Protocol):
         """The columns of a batch."""
         ...
 
-    def batch(self, rows: Sequence[Any]) -> pa.RecordBatch:
+    def batch(self, rows: Sequence[object]) -> pa.RecordBatch:
         """Return elements as a batch; at least one."""
         ...
 
@@ -157,7 +157,7 @@ class StreamColumns:
         self._convert = to_arrow(type_info)
         self._single = self.schema.names == ["value"] and not is_composite(type_info)
 
-    def batch(self, rows: Sequence[Any]) -> pa.RecordBatch:
+    def batch(self, rows: Sequence[object]) -> pa.RecordBatch:
         """Return elements as a batch."""
         import pyarrow as pa
 

@@ -54,7 +54,7 @@ class TableFacts:
 class TableColumns(BatchColumns, Protocol):
     """Converts between rows of tables and batches of Arrow. Picklable."""
 
-    def rows(self, batch: pa.RecordBatch) -> list[Any]:
+    def rows(self, batch: pa.RecordBatch) -> list[object]:
         """Return the rows of a batch that Spark has written."""
         ...
 
@@ -73,7 +73,7 @@ class StagedTable(StagedRows):
         self._place: Place | None = place
         self._columns = columns
 
-    def __getstate__(self) -> dict[str, Any]:
+    def __getstate__(self) -> dict[str, object]:
         return {**super().__getstate__(), "_place": None}
 
     def with_configuration(self, configuration: Mapping[str, str]) -> StagedTable:
@@ -110,7 +110,7 @@ class StagedTableSink(StagedSink):
         super().__init__(place, hand_over)
         self._columns, self._overwrite = columns, overwrite
 
-    def with_input_type(self, type_info: Any) -> Sink:
+    def with_input_type(self, type_info: object) -> Sink:
         """Return this sink: its columns are known."""
         return self
 

@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode
 
 from pyflink_on_spark._operate.client import Door, Reply
@@ -37,6 +37,10 @@ from pyflink_on_spark._operate.server.rest.routing import (
 from pyflink_on_spark._operate.view.job_records import LOST, JobRecord, JobRecords
 from pyflink_on_spark._operate.view.jobs import UnknownJob, with_loss
 from pyflink_on_spark.common import JobStatus
+
+if TYPE_CHECKING:
+    from pyflink_on_spark._operate.server.rest.routing import JsonObject
+
 
 _METHODS = ("GET", "POST", "PUT", "PATCH", "DELETE")
 _AT_ONCE = 16
@@ -90,7 +94,7 @@ class DispatchedJobsRoutes:
         """The jobs with names, states, times, and the causes of failures."""
         return Answer({"jobs": self.summaries()})
 
-    def summaries(self) -> list[dict[str, Any]]:
+    def summaries(self) -> list[JsonObject]:
         """The jobs as Flink lists them, the oldest first; those that run as their drivers tell."""
         records = self._records.all()
         running = [record for record in records if not record.over]

@@ -7,12 +7,16 @@ from collections.abc import Collection, Hashable, Iterator, Sequence
 from functools import partial
 from heapq import heappop, heappush
 from itertools import chain
-from typing import Any
+from typing import TYPE_CHECKING
 
 from pyflink_on_spark._runtime.elements.bundle import MAX_WATERMARK, MIN_TIMESTAMP
 from pyflink_on_spark._runtime.elements.clock import Clock
 from pyflink_on_spark._runtime.state.snapshot import Timer
 from pyflink_on_spark._runtime.types.codec import time_in_ms
+
+if TYPE_CHECKING:
+    from pyflink_on_spark._runtime.state.backend import KeyedStateBackend
+
 
 _SORTED_FROM = 16
 """If more than one in so many timers is due, all of those are sorted."""
@@ -280,7 +284,7 @@ class KeyedTimerService(_OperatorTime):
 
     __slots__ = ("_backend",)
 
-    def __init__(self, timers: Timers, backend: Any) -> None:
+    def __init__(self, timers: Timers, backend: KeyedStateBackend) -> None:
         super().__init__(timers)
         self._backend = backend
 

@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from pyflink_on_spark._options import python
 from pyflink_on_spark._runtime.checkpoints.slot_state import OperatorSubtaskState, TaskStateSnapshot
@@ -39,6 +39,10 @@ from pyflink_on_spark._runtime.task.subtask_builder import (
     SubtaskContext,
 )
 from pyflink_on_spark._runtime.task.subtask_threads import StateEntries, TaskProgress, event_time
+
+if TYPE_CHECKING:
+    from pyflink_on_spark._runtime.contract.plan import OperatorPlan
+
 
 T = TypeVar("T")
 _SHARE = 0.01
@@ -192,7 +196,7 @@ class Subtask(LogPlace):
     ) -> None:
         self.identity, self._now = identity, now
         self._clock, self._job = identity.clock, identity.job
-        self._operators: list[tuple[Any, Operator]] = [
+        self._operators: list[tuple[OperatorPlan, Operator]] = [
             (plan, plan.operator) for chain in identity.vertex.chains for plan in chain.operators
         ]
         self._opened: list[Operator] = []
@@ -681,7 +685,7 @@ class Subtask(LogPlace):
         return f"{next(names, vertex.name)} ({index + 1}/{vertex.parallelism})"
 
     @property
-    def operators(self) -> list[tuple[Any, Operator]]:
+    def operators(self) -> list[tuple[OperatorPlan, Operator]]:
         """The operators with their plans."""
         return self._operators
 

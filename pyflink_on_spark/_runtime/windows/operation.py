@@ -51,7 +51,7 @@ class TriggerContext:
 
     __slots__ = ("_backend", "_runtime_context", "_timers", "merged", "window")
 
-    def __init__(self, backend: KeyedStateBackend, runtime_context: Any) -> None:
+    def __init__(self, backend: KeyedStateBackend, runtime_context: RuntimeContext) -> None:
         self._backend = backend
         self._timers = backend.timers
         self._runtime_context = runtime_context

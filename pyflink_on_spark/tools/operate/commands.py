@@ -19,7 +19,7 @@ import uuid
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TextIO
+from typing import TYPE_CHECKING, TextIO
 from urllib.parse import quote, urlsplit
 
 from pyflink_on_spark._compat.errors import CheckpointError
@@ -54,6 +54,10 @@ from pyflink_on_spark.tools.operate.run_options import (
     without_cluster,
 )
 from pyflink_on_spark.tools.plain_text import in_line, plain
+
+if TYPE_CHECKING:
+    from pyflink_on_spark._operate.server.rest.routing import JsonObject
+
 
 _RULE = "-" * 62
 _MOMENT = "%Y-%m-%d %H:%M:%S"
@@ -172,7 +176,7 @@ def _restarts_of(record: JobRecord, state: str, records: Records) -> str:
         if str(count) == "0":
             return ""
         failures = job.get("/exceptions")["exceptionHistory"]["entries"]
-        last: dict[str, Any] = {"exceptionName": "unknown", "timestamp": None}
+        last: JsonObject = {"exceptionName": "unknown", "timestamp": None}
         if failures:
             last = failures[0]
         if state == JobStatus.RESTARTING.name:
@@ -427,7 +431,7 @@ def _tell_end(job_id: str, records: Records) -> None:
         print(f"{in_line(job.record.name)} ({job.id}) is {state}: {why}")
 
 
-def _columns(told: dict[str, Any]) -> list[str]:
+def _columns(told: JsonObject) -> list[str]:
     kind = "savepoint" if told["is_savepoint"] else "checkpoint"
     return [
         f"{told['id']:>6}",
@@ -660,8 +664,8 @@ class _Run:
         print(f"Its log is {about['log']}")
         return 0
 
-    def _look(self) -> dict[str, Any]:
-        about: dict[str, Any] = self._door.told("GET", f"/drivers/{self._driver['id']}")
+    def _look(self) -> JsonObject:
+        about: JsonObject = self._door.told("GET", f"/drivers/{self._driver['id']}")
         if self._job is None and about["jobs"]:
             self._job = str(about["jobs"][0]["id"])
             print(f"Job has been submitted with JobID {self._job}", flush=True)

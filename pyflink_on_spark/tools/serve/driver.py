@@ -6,10 +6,13 @@ import json
 import os
 import runpy
 import sys
-from typing import Any
+from typing import TYPE_CHECKING
 
 from pyflink_on_spark._operate.dispatcher.drivers import PLAN, PREPARE
 from pyflink_on_spark.tools.operate.run_options import IN_BACKGROUND, UsageError, parse
+
+if TYPE_CHECKING:
+    from pyflink_on_spark._operate.server.rest.routing import JsonObject
 
 
 def main() -> int:
@@ -66,7 +69,7 @@ def _show_plan(arguments: list[str]) -> int:
     return 0
 
 
-def _move(order: dict[str, Any]) -> None:
+def _move(order: JsonObject) -> None:
     """Take over the working directory and the environment variables of the client."""
     if order["directory"] is not None:
         os.chdir(order["directory"])

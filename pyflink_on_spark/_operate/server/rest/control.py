@@ -11,7 +11,7 @@ import threading
 import time
 import uuid
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from pyflink_on_spark._compat.errors import CheckpointError
@@ -32,6 +32,10 @@ from pyflink_on_spark._options.own import REST_SAVEPOINT_FOLDERS
 from pyflink_on_spark._options.secrets import masked_text
 from pyflink_on_spark._runtime.checkpoints.checkpoint import find_checkpoint, read_metadata
 
+if TYPE_CHECKING:
+    from pyflink_on_spark._operate.server.rest.routing import JsonObject
+
+
 _ANSWER_SECONDS = 0.2
 """In which an answer leaves this process."""
 _NO_JOB = ""
@@ -50,9 +54,9 @@ class Operations:
         finished: called with a job's id, the request and the result, before the result is seen.
     """
 
-    def __init__(self, finished: Callable[[str, str, dict[str, Any]], None]) -> None:
+    def __init__(self, finished: Callable[[str, str, JsonObject], None]) -> None:
         self._finished = finished
-        self._results: dict[tuple[str, str], dict[str, Any] | None] = {}
+        self._results: dict[tuple[str, str], JsonObject | None] = {}
         self._unread: set[tuple[str, str]] = set()
         self._read = threading.Condition()
         self._threads: list[threading.Thread] = []
@@ -269,12 +273,12 @@ class ControlRoutes:
             )
         return job
 
-    def _begin(self, request: Request, job: OperatedJob, call: Any) -> Answer:
+    def _begin(self, request: Request, job: OperatedJob, call: Callable[[], str]) -> Answer:
         request_id = self._operations.begin(job.id, call, _trigger(request))
         return Answer({"request-id": request_id}, ACCEPTED)
 
 
-def operation_status(result: dict[str, object] | None) -> dict[str, Any]:
+def operation_status(result: dict[str, object] | None) -> JsonObject:
     """Return an operation's result as Flink tells it."""
     if result is None:
         return {"status": {"id": "IN_PROGRESS"}, "operation": None}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 from pyflink_on_spark._compat.errors import PyFlinkOnSparkError
 from pyflink_on_spark._operate.view.jobs import UnknownJob
@@ -38,6 +39,10 @@ class FormPart:
 
     name: str
     content: bytes
+
+
+JsonObject = dict[str, Any]
+"""An object of JSON, by names."""
 
 
 @dataclass(frozen=True)

@@ -25,7 +25,7 @@ from email.message import Message
 from email.parser import BytesHeaderParser
 from http.server import BaseHTTPRequestHandler
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qsl, urlsplit
 
 from pyflink_on_spark._operate.server.rest.routing import (
@@ -36,6 +36,10 @@ from pyflink_on_spark._operate.server.rest.routing import (
     Request,
     Router,
 )
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
 
 _SCHEME, _WITH_NAME = "Bearer ", "Basic "
 
@@ -204,7 +208,7 @@ class RestLimits:
         connections: int = _MOST_CONNECTIONS,
         idle: float = _IDLE_SECONDS,
         request: float = _REQUEST_SECONDS,
-        clock: Any = time.monotonic,
+        clock: Callable[[], float] = time.monotonic,
         upload: int = 0,
     ) -> None:
         self.connections, self.idle, self.request, self.clock = connections, idle, request, clock
@@ -389,7 +393,7 @@ class RestServer(socketserver.ThreadingMixIn, socketserver.TCPServer):
         self._lock = threading.Lock()
         super().__init__(address, RestHandler)
 
-    def get_request(self) -> tuple[Any, object]:
+    def get_request(self) -> tuple[socket.socket, object]:
         """Accept a connection; the thread that reads its first request shakes hands."""
         connection, address = super().get_request()
         if self._tls is not None:

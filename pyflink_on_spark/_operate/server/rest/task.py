@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING
 
 from pyflink_on_spark._operate.metrics import time_shares, user_metrics
 from pyflink_on_spark._operate.server.rest.overview import task_counts, task_state
@@ -21,6 +21,10 @@ from pyflink_on_spark._operate.server.rest.routing import (
 from pyflink_on_spark._operate.view.jobs import TASK_MANAGER, JobTask, OperatedJob, OperatedJobs
 from pyflink_on_spark._runtime.task.stacks import Samples, Stack
 from pyflink_on_spark._runtime.task.subtask_threads import TaskProgress
+
+if TYPE_CHECKING:
+    from pyflink_on_spark._operate.server.rest.routing import JsonObject
+
 
 _BYTES = ("read-bytes", "write-bytes")
 _LOW, _HIGH = 0.1, 0.5
@@ -143,7 +147,7 @@ class TaskRoutes:
     def accumulators(self, request: Request, job_id: str, task_id: str) -> Answer:
         """Return the metrics of a task's functions, over all subtasks where that is a sum."""
         job, task = self._task(job_id, task_id)
-        totals: dict[str, Any] = {}
+        totals: JsonObject = {}
         for values in _user_values(job, task).values():
             for name, value in values.items():
                 numbers = isinstance(value, (int, float)) and name in totals
@@ -250,7 +254,7 @@ def _subtasks(job: OperatedJob, task: JobTask) -> list[dict[str, object]]:
     ]
 
 
-def _numbered(found: list[dict[str, object]], number: str, what: str) -> dict[str, Any]:
+def _numbered(found: list[dict[str, object]], number: str, what: str) -> JsonObject:
     for each in found:
         if str(each[what]) == number:
             return each
@@ -274,7 +278,7 @@ def _together(job: OperatedJob, task: JobTask) -> TaskProgress | None:
 def _user_values(job: OperatedJob, task: JobTask) -> dict[int, dict[str, object]]:
     """Return the metrics of a task's functions by subtask and name."""
     nodes = {plan.node for plan in task.operators}
-    found: dict[int, dict[str, Any]] = {}
+    found: dict[int, JsonObject] = {}
     for report in job.job.accumulators.reports():
         if report.operator in nodes:
             values = found.setdefault(report.subtask, {})
