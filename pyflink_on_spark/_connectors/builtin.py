@@ -135,7 +135,8 @@ class PrintSink(Sink):
 
     Args:
         channel: the name of the channel to the driver.
-        type_info: the type of the stream, which determines the text of elements.
+        type_info: the type of the stream, which determines the text of elements; None if they
+            are texts.
         identifier: the prefix of each line, or None.
     """
 
@@ -143,9 +144,8 @@ class PrintSink(Sink):
         self._channel, self._type_info, self._identifier = channel, type_info, identifier
 
     def writer(self, context: OperatorContext) -> SinkWriter:
-        return _PrintWriter(
-            context.driver(self._channel), print_text(self._type_info), self._prefix(context)
-        )
+        text = str if self._type_info is None else print_text(self._type_info)
+        return _PrintWriter(context.driver(self._channel), text, self._prefix(context))
 
     def _prefix(self, context: OperatorContext) -> str:
         parts = [] if not self._identifier else [self._identifier]

@@ -14,7 +14,6 @@ from pyflink_on_spark._sql.plan.nodes import ChangeKinds
 from pyflink_on_spark._sql.plan.options import Option, boolean, integer, text
 from pyflink_on_spark._sql.plan.ports import TableContext, TableFactory, TableSink, Writing
 from pyflink_on_spark._sql.types.text import print_text
-from pyflink_on_spark.common.typeinfo import Types
 
 if TYPE_CHECKING:
     from pyflink_on_spark._runtime.contract.operator import OperatorContext
@@ -40,7 +39,7 @@ class PrintTableSink(PrintSink):
     def __init__(self, identifier: str | None, standard_error: bool) -> None:
         self.channel = f"print-table-{next(_channels)}"
         self.standard_error = standard_error
-        super().__init__(self.channel, Types.STRING(), identifier)
+        super().__init__(self.channel, None, identifier)
 
 
 class PrintFactory(TableFactory):
@@ -75,6 +74,8 @@ class RowTexts(Operator):
         changelog: whether elements are pairs of the kind and the row.
         time_zone: the session's, by name.
     """
+
+    emits_immutable = True
 
     def __init__(self, schema: Schema, changelog: bool, time_zone: str) -> None:
         self._schema, self._changelog, self._zone = schema, changelog, time_zone
