@@ -102,8 +102,7 @@ class GeneralSettings:
 
     def get_parallelism(self) -> int:
         """Return the parallelism of operators that set none of their own."""
-        chosen = self.get_config().get_parallelism()
-        return chosen if chosen > 0 else self.get_default_local_parallelism()
+        return self._explicit_parallelism() or self.get_default_local_parallelism()
 
     def set_parallelism(self, parallelism: int) -> Self:
         """Set the parallelism of operators that set none of their own."""
@@ -112,7 +111,7 @@ class GeneralSettings:
 
     def get_max_parallelism(self) -> int:
         """Return the number of key groups of operators that set none; -1 if it was not set."""
-        return self.get_config().get_max_parallelism()
+        return flink.MAX_PARALLELISM.read(values_of(self._configuration))
 
     def set_max_parallelism(self, max_parallelism: int) -> Self:
         """Set the number of key groups of operators that set none of their own.
@@ -205,7 +204,7 @@ class GeneralSettings:
         self.get_config().register_pojo_type(type_class_name)
 
     def _explicit_parallelism(self) -> int | None:
-        chosen = self.get_config().get_parallelism()
+        chosen = flink.PARALLELISM.read(values_of(self._configuration))
         return chosen if chosen > 0 else None
 
 
@@ -655,7 +654,7 @@ class StreamExecutionEnvironment(Checkpointing, Dependencies, Sources):
             transformations,
             self._graph_settings(transformations),
             name=job_name or flink.NAME.read(values_of(self._configuration)) or DEFAULT_JOB_NAME,
-            job_parameters=self.get_config().get_global_job_parameters(),
+            job_parameters=flink.GLOBAL_JOB_PARAMETERS.read(values_of(self._configuration)),
             configuration=self._configuration.to_dict(),
             printers=printers,
             collected=collected,
