@@ -280,7 +280,7 @@ def test_a_watermark_comes_before_what_a_slow_function_has_brought_forth():
     clock = FakeClock()
     line, recorder = assigning(elements=None, milliseconds=10, clock=clock)
     line.receive(0, Bundle([7]))
-    clock.time = 10
+    clock.time = 12
     line.receive(0, Bundle([9]))
     assert recorder.seen == [(7, 7), Watermark(6), (9, 9)]
 
@@ -294,7 +294,7 @@ def test_the_last_watermark_of_an_input_that_ends_in_an_interval_is_that_of_the_
 
 
 def test_a_short_interval_passes_while_a_task_ends():
-    line, recorder = assigning(elements=None, milliseconds=20)
+    line, recorder = assigning(elements=None, milliseconds=10)
     line.receive(0, Bundle([7]))
     line.event("c", EndOfInput())
     assert recorder.seen == [(7, 7), Watermark(6), Watermark(MAX_WATERMARK), EndOfInput()]
