@@ -145,7 +145,7 @@ class _OverWindow:
 
     partition: tuple[Any, ...] = ()
     order: Any = None
-    lower: Any = None
+    lower: object = None
     upper: Any = None
     name: str = ""
 

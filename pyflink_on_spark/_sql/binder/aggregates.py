@@ -561,7 +561,7 @@ class GroupBinder:
             check_no_null(keys)
         sets = [[key for item in each for key in self._keys(item)] for each in written]
 
-        def property_of(node: Any) -> Typed | None:
+        def property_of(node: object) -> Typed | None:
             if not isinstance(node, syntax.Call):
                 return None
             found: Typed | None = window_property(node, self._windows)
@@ -605,7 +605,7 @@ class GroupBinder:
     def _numbers_of_sets(self, query: Select, sets: GroupingSets | None) -> dict[Any, Typed]:
         """Return the values of all calls of ``GROUPING`` and related functions."""
         rows = ExpressionBinder(self._scope, self._functions)
-        found: dict[Any, Typed] = {}
+        found: dict[object, Typed] = {}
         for call in parts((*query.items, query.having)):
             if is_grouping(call):
                 keys = [rows.bind(arg) for arg in call.args]

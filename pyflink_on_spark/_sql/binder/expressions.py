@@ -461,7 +461,7 @@ class ExpressionBinder:
             return self._call_of_table_api(node, function, args)
         return self._invoked(node, function, args)
 
-    def _call_of_table_api(self, node: syntax.Call, function: Any, args: list[Typed]) -> Typed:
+    def _call_of_table_api(self, node: syntax.Call, function: object, args: list[Typed]) -> Typed:
         if node.name == "+" and _begin_with_text(args):
             return self._joined_texts(node)
         made = self._invoked(node, function, _merged(node, args))
@@ -471,7 +471,7 @@ class ExpressionBinder:
             return convert(made, common_type([arg.type for arg in args]) or made.type)
         return made
 
-    def _invoked(self, node: syntax.Call, function: Any, args: list[Typed]) -> Typed:
+    def _invoked(self, node: syntax.Call, function: object, args: list[Typed]) -> Typed:
         if function is None:
             hint = did_you_mean(node.name, self._functions.names())
             raise invalid(_no_match(node.name, args) + hint, node.span)

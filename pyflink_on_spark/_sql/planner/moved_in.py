@@ -463,7 +463,7 @@ class MovedJoin(_Keyed):
         for state, key, _, value in entries:
             side = list(_SIDES).index(state)
             layout, width, key_of = found.layouts[state], len(self._columns[side]), self._key(key)
-            rows: dict[Any, Any] = {}
+            rows: dict[object, object] = {}
             for row, counts in _rows_of(layout, value):
                 stamp, counts = counts if layout.stamped else (None, counts)
                 row, counts = _with_counts(row, counts)

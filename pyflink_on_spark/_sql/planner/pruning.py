@@ -349,7 +349,7 @@ def _adding(node: Any, pruning: _Pruning) -> tuple[Node, Places]:
         (*source.schema.names, *(node.schema.names[index] for index in added)),
         (*source.schema.types, *(node.schema.types[index] for index in added)),
     )
-    changes: dict[str, Any] = {}
+    changes: dict[str, object] = {}
     if isinstance(node, logical.WindowTable):
         changes["time"] = places[node.time]
         if node.partition is not None:

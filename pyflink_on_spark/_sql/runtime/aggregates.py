@@ -120,7 +120,7 @@ class FlatAggregateOperator(KeyedBundlingOperator):
         self._of_row = self._load(self._arguments, context)
         self._group_of = self._load(self._group, context)
         self._groups: Any = {}
-        self._note: Callable[[Any], object] = note_nothing
+        self._note: Callable[[object], object] = note_nothing
         if self.keyed:
             state = self._state(context, _GROUPS, self._ttl)
             self._groups, self._note = state.current, state.note
@@ -128,7 +128,7 @@ class FlatAggregateOperator(KeyedBundlingOperator):
     def process_bundle(self, elements: Iterator[Any]) -> Iterator[object]:
         """Yield the changes; nothing yet in batch mode."""
         function, groups, note = self._function, self._groups, self._note
-        touched: dict[object, list[Any]] = {}
+        touched: dict[object, list[object]] = {}
         for key, element in elements:
             kind, row = element if self._changelog else (INSERT, element)
             state = groups.get(key)
@@ -150,7 +150,7 @@ class FlatAggregateOperator(KeyedBundlingOperator):
                 for row in self._function.rows(accumulator):
                     yield group + row
 
-    def _replaced(self, state: list[Any]) -> Iterator[Any]:
+    def _replaced(self, state: list[Any]) -> Iterator[object]:
         accumulator, before, group = state
         after = [group + row for row in self._function.rows(accumulator)]
         state[1] = after
@@ -196,7 +196,7 @@ class FirstRowOperator(KeyedProgramOperator):
         self._watermark = MIN_TIMESTAMP * _MICROS
         self._due = self._timers(context)
 
-    def process(self, elements: Iterator[Any]) -> Iterator[Any]:
+    def process(self, elements: Iterator[Any]) -> Iterator[object]:
         """Yield nothing yet."""
         rows, note, register = self._first.current, self._first.note, self._due.register
         place, watermark = self._time, self._watermark
@@ -241,7 +241,7 @@ class NormalizeOperator(KeyedProgramOperator):
         """Find the state."""
         self._rows = self._state(context, _ROWS, self._ttl)
 
-    def process(self, elements: Iterator[Any]) -> Iterator[Any]:
+    def process(self, elements: Iterator[Any]) -> Iterator[object]:
         """Yield the changes."""
         rows, note, before = self._rows.current, self._rows.note, self._before
         keeps_equal = bool(self._ttl)

@@ -141,7 +141,7 @@ class JoinOperator(KeyedProgramOperator):
         own, others = self._sides[side], self._sides[1 - side]
         counted, life = self._counts_partners(1 - side), self._life
 
-        def handle(key: Any, kind: int, row: Any, alone: bool) -> Iterator[Any]:
+        def handle(key: object, kind: int, row: Any, alone: bool) -> Iterator[Any]:
             rows: Any = None if alone else others.current.get(key)
             found = self._partners(rows, row, side)
             own.note(key)
@@ -188,7 +188,7 @@ class JoinOperator(KeyedProgramOperator):
             if state[_PARTNERS] == 0:
                 yield from repeat((INSERT, self._both(None, other, side)), state[_COUNT])
 
-    def _both(self, row: Any, other: Any, side: int) -> Any:
+    def _both(self, row: Any, other: Any, side: int) -> object:
         """Return two rows as one, the left one first; None stands for NULLs."""
         own = (None,) * self._widths[side] if row is None else row
         others = (None,) * self._widths[1 - side] if other is None else other
@@ -208,14 +208,14 @@ class JoinOperator(KeyedProgramOperator):
             return [item for item in items if matches(row, item[0])]
         return [item for item in items if matches(item[0], row)]
 
-    def _state_of(self, rows: dict[Any, Any], row: Any) -> Any:
+    def _state_of(self, rows: dict[Any, Any], row: object) -> Any:
         """Return the state of a row; None if it is not there, or has expired."""
         state, life = rows.get(row), self._life
         if state is None or life is None:
             return state
         return state[1] if state[0] > life.latest_expired() else None
 
-    def _add(self, groups: dict[Any, Any], key: Any, row: Any, partners: int) -> None:
+    def _add(self, groups: dict[Any, Any], key: Any, row: object, partners: int) -> None:
         rows = groups.get(key)
         if rows is None:
             rows = groups[key] = {}
@@ -226,7 +226,7 @@ class JoinOperator(KeyedProgramOperator):
             state[_COUNT] += 1
         rows[row] = state if self._life is None else self._life.stamp(state)
 
-    def _remove(self, groups: dict[Any, Any], key: Any, row: Any) -> None:
+    def _remove(self, groups: dict[Any, Any], key: Any, row: object) -> None:
         rows = groups.get(key)
         state = None if rows is None else self._state_of(rows, row)
         if rows is None or state is None:
@@ -321,7 +321,7 @@ class BatchJoinOperator(Operator):
 
     def open(self, context: OperatorContext) -> None:
         """Compile the functions."""
-        self._matches: Callable[[Any, Any], Any] = lambda left, right: True
+        self._matches: Callable[[object, object], object] = lambda left, right: True
         if self._condition is not None:
             self._matches = self._condition.load(context).function
         self._has_null = [
@@ -394,7 +394,7 @@ class BatchSemiJoinOperator(BatchJoinOperator):
         super().__init__(condition, widths, (False, False), null_keys)
         self._anti = anti
 
-    def end_input(self) -> Iterable[Any]:
+    def end_input(self) -> Iterable[object]:
         """Yield the rows."""
         for row, found in self._matched():
             if bool(found) is not self._anti:

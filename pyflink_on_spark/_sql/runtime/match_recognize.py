@@ -164,7 +164,7 @@ class ArrivalMatchOperator(MatchOperator):
         self._ticks = self._timers(context, event_time=False)
         self._clock = context.clock
 
-    def process(self, elements: Iterator[Any]) -> Iterator[Any]:
+    def process(self, elements: Iterator[Any]) -> Iterator[object]:
         """Yield the matches that end with the rows."""
         entries, note, within = self._held.current, self._held.note, self._pattern.within
         for key, row in elements:
@@ -202,7 +202,7 @@ class ArrivalMatchOperator(MatchOperator):
         """Return a time that is over: matches may wait for the clock."""
         return 0
 
-    def _settle(self, key: Any, held: list[Any]) -> None:
+    def _settle(self, key: object, held: list[Any]) -> None:
         """Forget a key that nothing is known of, and note the change."""
         if not held[_PENDING] and Automaton.is_new(held[_KNOWN]):
             del self._held.current[key]
@@ -239,7 +239,7 @@ class BatchMatchOperator(MatchOperator):
         self._entries: dict[Any, list[Any]] = {}
         self._clock = context.clock
 
-    def process(self, elements: Iterator[Any]) -> Iterator[Any]:
+    def process(self, elements: Iterator[Any]) -> Iterator[object]:
         """Yield nothing yet."""
         entries, place = self._entries, self._time
         for key, row in elements:
@@ -273,13 +273,13 @@ def millis_of(value: int | None) -> int:
 
 Ends = tuple[int, ...]
 """How many rows there are up to the last one of each variable, from the first row of the match."""
-Condition = Callable[[Any, Sequence[Any], int, Ends, int], bool]
+Condition = Callable[[object, Sequence[object], int, Ends, int], bool]
 """The condition of a variable for a row.
 
 The arguments are the row, the rows that are held, the place of the first row of the match among
 them, the ends of the variables so far, and the time of the row (ms).
 """
-Measure = Callable[[Sequence[Any], int, Ends, int], Any]
+Measure = Callable[[Sequence[object], int, Ends, int], object]
 """The function from a match to its result; the arguments are those of a condition but the row."""
 
 _END, _START = -1, 0
@@ -500,7 +500,7 @@ class Automaton:
         self._start = (_NO_ROW, 0, _START, (0,) * width)
         self._width = width
 
-    def new(self) -> list[Any]:
+    def new(self) -> list[object]:
         """Return the state of a key without rows."""
         return [0, [], [self._start], []]
 
@@ -509,7 +509,7 @@ class Automaton:
         """True for the state of a key that may be forgotten."""
         return not known[1]
 
-    def process(self, known: list[Any], row: object, time: int) -> tuple[list[Any], bool]:
+    def process(self, known: list[Any], row: object, time: int) -> tuple[list[object], bool]:
         """Take the next row; return the matches, and whether a match may begin with the row.
 
         Args:
@@ -517,8 +517,8 @@ class Automaton:
             row: the row.
             time: its time (ms).
         """
-        kept: list[Any] = []
-        ended: list[Any] = []
+        kept: list[object] = []
+        ended: list[object] = []
         begun = self._move(known, row, time, kept, ended)
         rows, complete = known[1], known[3]
         if not ended and len(kept) == 1 and not complete:
@@ -534,7 +534,7 @@ class Automaton:
         return made, begun
 
     def _move(
-        self, known: list[Any], row: Any, time: int, kept: list[object], ended: list[object]
+        self, known: list[Any], row: object, time: int, kept: list[object], ended: list[object]
     ) -> bool:
         """Let all matches so far take a row, and tell whether one begins with it.
 
@@ -569,7 +569,7 @@ class Automaton:
                 kept.append(each)
         return begun
 
-    def advance(self, known: list[Any], time: int) -> list[Any]:
+    def advance(self, known: list[Any], time: int) -> list[object]:
         """Drop the matches so far that last too long, and return what waited for them.
 
         Args:
@@ -582,7 +582,7 @@ class Automaton:
         first = time - self._within
         if all(each[0] == _NO_ROW or each[1] > first for each in partial):
             return []
-        kept: list[Any] = []
+        kept: list[object] = []
         known[2] = kept
         for each in partial:
             if each[0] == _NO_ROW or each[1] > first:

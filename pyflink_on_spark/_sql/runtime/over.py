@@ -188,7 +188,7 @@ class OverOperator(FrameOperator):
 class ArrivalOverOperator(FrameOperator):
     """Computes frames in the order in which rows come."""
 
-    def process(self, elements: Iterator[Any]) -> Iterator[Any]:
+    def process(self, elements: Iterator[Any]) -> Iterator[object]:
         """Yield the rows with their values."""
         for key, row in elements:
             group = self._group(key)
@@ -236,7 +236,7 @@ class OrderedOverOperator(KeyedProgramOperator):
         self._place_of = self._load(self._order, context)
         self._groups = self._state(context, _ORDERED, self._ttl)
 
-    def process(self, elements: Iterator[Any]) -> Iterator[Any]:
+    def process(self, elements: Iterator[Any]) -> Iterator[object]:
         """Yield the changes of all rows that a row changes."""
         groups, note = self._groups.current, self._groups.note
         place_of, pairs = self._place_of, self._changelog
@@ -251,7 +251,7 @@ class OrderedOverOperator(KeyedProgramOperator):
                 del groups[key]
             note(key)
 
-    def _insert(self, group: Any, place: Any, kind: int, row: Any) -> Iterator[object]:
+    def _insert(self, group: Any, place: object, kind: int, row: object) -> Iterator[object]:
         places, steps, accumulators = group
         index = bisect_right(places, place)
         if not self._rows and index and places[index - 1] == place:
@@ -270,7 +270,7 @@ class OrderedOverOperator(KeyedProgramOperator):
         yield kind, row + self._values(new)
         yield from self._following(group, index + 1)
 
-    def _remove(self, group: Any, place: Any, _kind: int, row: Any) -> Iterator[object]:
+    def _remove(self, group: Any, place: object, _kind: int, row: object) -> Iterator[object]:
         places, steps, accumulators = group
         found = self._find(places, steps, place, row)
         if found is None:
@@ -293,7 +293,7 @@ class OrderedOverOperator(KeyedProgramOperator):
 
     @staticmethod
     def _find(
-        places: list[Any], steps: list[Any], place: object, row: Any
+        places: list[Any], steps: list[Any], place: object, row: object
     ) -> tuple[int, int] | None:
         """Return the step of the first row that equals one, and its number there."""
         index = bisect_left(places, place)
@@ -314,7 +314,7 @@ class OrderedOverOperator(KeyedProgramOperator):
             accumulators[number] = new
             yield from self._updates(steps[number], old, new)
 
-    def _start(self, accumulators: list[Any], index: int) -> Any:
+    def _start(self, accumulators: list[Any], index: int) -> object:
         """Return an accumulator of all rows before a step."""
         if index == 0:
             return self._create()
@@ -322,12 +322,12 @@ class OrderedOverOperator(KeyedProgramOperator):
             value if type(value) in _ATOMS else deepcopy(value) for value in accumulators[index - 1]
         ]
 
-    def _after(self, accumulator: Any, rows: Iterable[object]) -> object:
+    def _after(self, accumulator: object, rows: Iterable[object]) -> object:
         for row in rows:
             self._add(accumulator, row)
         return accumulator
 
-    def _updates(self, rows: Iterable[object], old: Any, new: object) -> Iterator[object]:
+    def _updates(self, rows: Iterable[object], old: object, new: object) -> Iterator[object]:
         before, after = self._values(old), self._values(new)
         for row in rows:
             if self._before:

@@ -193,13 +193,13 @@ class VectorizedCalls(BundlingOperator):
 
     def _column(
         self, call: VectorizedCall, evaluate: Any, arguments: Any
-    ) -> Callable[[list[Any]], list[Any]]:
+    ) -> Callable[[list[object]], list[object]]:
         """Return the function that computes a column of a vectorized function for some rows."""
         zone = self._zone
         converters = [nullable(to_python(kind, zone)) for kind in call.types]
         result = result_of(call.result)
 
-        def column(rows: list[Any]) -> list[Any]:
+        def column(rows: list[Any]) -> list[object]:
             series = []
             for values, kind, convert in zip(zip(*map(arguments, rows)), call.types, converters):
                 plain = values if convert is None else list(map(convert, values))

@@ -185,7 +185,9 @@ class ProgramOperator(Operator):
         self, program: Program | None, context: OperatorContext
     ) -> Callable[..., Any] | None: ...
 
-    def _load(self, program: Program | None, context: OperatorContext) -> Callable[..., Any] | None:
+    def _load(
+        self, program: Program | None, context: OperatorContext
+    ) -> Callable[..., object] | None:
         """Compile a program, if there is one, and return its function."""
         if program is None:
             return None
@@ -250,7 +252,7 @@ class FunctionBundle:
 
     size: int
     milliseconds: int
-    elements: list[Any] = field(default_factory=list)
+    elements: list[object] = field(default_factory=list)
     begun: int = 0
 
     def take(self) -> Iterator[object]:
@@ -273,7 +275,7 @@ class BundlingOperator(ProgramOperator):
         self._bundle = bundle
         self._now: Callable[[], int] = int
 
-    def process(self, elements: Iterator[object]) -> Iterator[Any]:
+    def process(self, elements: Iterator[object]) -> Iterator[object]:
         """Yield the results of the bundles that are complete."""
         bundle = self._bundle
         if bundle is None:
@@ -289,7 +291,7 @@ class BundlingOperator(ProgramOperator):
             if len(bundle.elements) >= bundle.size:
                 yield from self.process_bundle(bundle.take())
 
-    def process_bundle(self, elements: Iterator[Any]) -> Iterator[Any]:
+    def process_bundle(self, elements: Iterator[object]) -> Iterator[Any]:
         """Yield the results of some elements."""
         raise NotImplementedError
 
@@ -350,10 +352,10 @@ class CalcOperator(Operator):
         self._clocks = [thing for thing in opened if isinstance(thing, EventClock)]
         self.advance_watermark(MIN_TIMESTAMP)
 
-    def process(self, elements: Iterator[Any]) -> Iterator[Any]:
+    def process(self, elements: Iterator[Any]) -> Iterator[object]:
         """Yield the rows that are kept, with their new columns."""
         assert self._loaded is not None
-        result: Iterator[Any] = self._loaded.function(elements)
+        result: Iterator[object] = self._loaded.function(elements)
         return result
 
     def advance_watermark(self, watermark: int) -> Iterable[object]:
@@ -373,7 +375,7 @@ class AsInserts(Operator):
 
     emits_immutable = True
 
-    def process(self, elements: Iterator[object]) -> Iterator[Any]:
+    def process(self, elements: Iterator[object]) -> Iterator[object]:
         """Yield the pairs."""
         return zip(repeat(INSERT), elements)
 
@@ -391,7 +393,7 @@ class ChangesToRowsOperator(Operator):
     def __init__(self, codes: Mapping[int, str], changelog: bool) -> None:
         self._codes, self._changelog = dict(codes), changelog
 
-    def process(self, elements: Iterator[Any]) -> Iterator[Any]:
+    def process(self, elements: Iterator[Any]) -> Iterator[object]:
         """Yield the rows."""
         codes = self._codes
         if self._changelog:
@@ -418,7 +420,7 @@ class ChangesFromRowsOperator(Operator):
         self._column, self._kinds = column, dict(kinds)
         self._changelog, self._before = changelog, before
 
-    def process(self, elements: Iterator[Any]) -> Iterator[Any]:
+    def process(self, elements: Iterator[Any]) -> Iterator[object]:
         """Yield the changes.
 
         Raises:
@@ -464,7 +466,7 @@ class KeyRowsOperator(Operator):
         """Compile the function."""
         self._key = self._program.load(context).function
 
-    def process(self, elements: Iterator[Any]) -> Iterator[Any]:
+    def process(self, elements: Iterator[Any]) -> Iterator[object]:
         """Yield the pairs."""
         key = self._key
         if self._changelog:
@@ -478,7 +480,7 @@ class DropUpdateBefore(Operator):
     emits_immutable = True
     preserves_elements = True
 
-    def process(self, elements: Iterator[Any]) -> Iterator[Any]:
+    def process(self, elements: Iterator[Any]) -> Iterator[object]:
         """Yield the other pairs of the kind and the row."""
         return (element for element in elements if element[0] != UPDATE_BEFORE)
 
@@ -496,7 +498,7 @@ class CheckNotNull(Operator):
     def __init__(self, columns: Sequence[tuple[int, str]], changelog: bool) -> None:
         self._columns, self._changelog = tuple(columns), changelog
 
-    def process(self, elements: Iterator[Any]) -> Iterator[Any]:
+    def process(self, elements: Iterator[Any]) -> Iterator[object]:
         """Yield the elements.
 
         Raises:
@@ -557,7 +559,7 @@ class ToRecords(Operator):
         self._cursor = context.cursor
         self._convert = row_converter(self._fields(self._schema.types), to_python)
 
-    def process(self, elements: Iterator[object]) -> Iterator[Any]:
+    def process(self, elements: Iterator[object]) -> Iterator[object]:
         """Yield the objects."""
         if self._changelog or self._flagged:
             return self._of_changes(elements)
@@ -644,7 +646,7 @@ class FromRecords(Operator):
         self._cursor = context.cursor
         self._convert = row_converter(self._schema.types, from_python)
 
-    def process(self, elements: Iterator[object]) -> Iterator[Any]:
+    def process(self, elements: Iterator[object]) -> Iterator[object]:
         """Yield the rows."""
         rows = self._of_atoms(elements) if self._atomic else self._of_rows(elements)
         if self._timestamp:

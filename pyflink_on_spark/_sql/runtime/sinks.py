@@ -64,7 +64,7 @@ class MaterializeOperator(KeyedProgramOperator):
         self._found = _Rows(self._upsert_key)
         self._kept = self._state(context, ROWS_NAME, self._ttl)
 
-    def process(self, elements: Iterator[Any]) -> Iterator[Any]:
+    def process(self, elements: Iterator[Any]) -> Iterator[object]:
         """Yield the changes."""
         kept, note, found = self._kept.current, self._kept.note, self._found
         for key, element in elements:
@@ -189,7 +189,7 @@ class CompactingMaterializeOperator(KeyedProgramOperator):
         waiting, note, register = self._waiting.current, self._waiting.note, self._due.register
         for key in list(waiting):
             times = waiting[key]
-            changes: list[Any] = []
+            changes: list[object] = []
             for time in sorted(times):
                 for change in times[time]:
                     if not _cancelled(changes, change):
@@ -198,7 +198,7 @@ class CompactingMaterializeOperator(KeyedProgramOperator):
             note(key)
             register(MIN_TIMESTAMP + 1, key, None)
 
-    def _compacted(self, key: Any, time: int) -> Iterator[Any]:
+    def _compacted(self, key: Any, time: int) -> Iterator[object]:
         kept = self._rows.current
         current = kept.get(key)
         rows = self._left(key, time, current)
@@ -221,7 +221,7 @@ class CompactingMaterializeOperator(KeyedProgramOperator):
         self._rows.note(key)
         yield (INSERT if current is None else UPDATE_AFTER), rows[0]
 
-    def _left(self, key: Any, time: int, current: Any) -> list[Any]:
+    def _left(self, key: Any, time: int, current: object) -> list[Any]:
         """Return the rows of a key that are left at a time; the current one comes first."""
         waiting, found = self._waiting.current, self._found
         rows = [] if current is None else [current]

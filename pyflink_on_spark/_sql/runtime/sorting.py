@@ -161,7 +161,7 @@ class TopNOperator(KeyedProgramOperator):
         only_new = not self._changelog and not self._offset
         self._changes_of = self._new_rows if only_new else self._changed_rows
 
-    def process(self, elements: Iterator[object]) -> Iterator[Any]:
+    def process(self, elements: Iterator[object]) -> Iterator[object]:
         """Yield the changes."""
         groups, life = self._groups, self._groups.time_to_live
         if life is not None:
@@ -185,7 +185,7 @@ class TopNOperator(KeyedProgramOperator):
             yield from changes
 
     def _new_rows(
-        self, elements: Iterator[Any], groups: Any, note: Callable[[Any], object]
+        self, elements: Iterator[Any], groups: Any, note: Callable[[object], object]
     ) -> Iterator[object]:
         """Yield the changes that rows bring which are only added."""
         sort_key, end, ranked = self._key, self._end, self._ranked
@@ -226,7 +226,7 @@ class TopNOperator(KeyedProgramOperator):
             yield UPDATE_AFTER, new + rank
 
     def _changed_rows(
-        self, elements: Iterator[Any], groups: Any, note: Callable[[Any], object]
+        self, elements: Iterator[Any], groups: Any, note: Callable[[object], object]
     ) -> Iterator[object]:
         sort_key = self._key
         for key, element in elements:
@@ -348,7 +348,7 @@ class DeduplicateOperator(KeyedProgramOperator):
         """Find the state."""
         self._rows = self._state(context, STATE_NAME, self._ttl)
 
-    def process(self, elements: Iterator[Any]) -> Iterator[Any]:
+    def process(self, elements: Iterator[Any]) -> Iterator[object]:
         """Yield the changes."""
         kept, note = self._rows.current, self._rows.note
         last, place = self._last, self._time
@@ -400,7 +400,7 @@ class BatchTopNOperator(ProgramOperator):
             self._groups.setdefault(key, []).append(row)
         return iter(())
 
-    def end_input(self) -> Iterable[Any]:
+    def end_input(self) -> Iterable[object]:
         """Yield the rows."""
         for rows in self._groups.values():
             rows.sort(key=self._key)

@@ -104,7 +104,7 @@ class WindowAggregateOperator(WindowOperator):
         self._ends.add(end)
         return self._groups.namespace(end)
 
-    def _ended(self, reached: int) -> Iterable[Any]:
+    def _ended(self, reached: int) -> Iterable[object]:
         due = sorted(end for end in self._ends if end - _MICROS <= reached)
         for end in due:
             self._ends.discard(end)
@@ -130,10 +130,10 @@ class RowWindowAggregateOperator(KeyedProgramOperator):
         self._run = self._load(self._program, context)
         self._groups = self._state(context, _WINDOWS)
 
-    def process(self, elements: Iterator[Any]) -> Iterator[Any]:
+    def process(self, elements: Iterator[object]) -> Iterator[Any]:
         """Yield the results of the windows that get their last row."""
         groups = self._groups
-        results: Iterator[Any] = self._run(
+        results: Iterator[object] = self._run(
             elements, groups.current, groups.note, self._size, self._step
         )
         return results
@@ -162,12 +162,12 @@ class SessionAggregateOperator(WindowOperator):
         self._sessions = self._state(context, _WINDOWS)
         self._due = self._timers(context, event_time=self._event_time)
 
-    def process(self, elements: Iterator[Any]) -> Iterator[Any]:
+    def process(self, elements: Iterator[object]) -> Iterator[Any]:
         """Yield nothing: results come when sessions end."""
         self._extend(elements, self._sessions.current, self._sessions.note, self._place)
         return iter(())
 
-    def _place(self, key: Any, element: Any) -> None:
+    def _place(self, key: object, element: Any) -> None:
         """Add an element to the sessions of its key."""
         sessions = self._sessions.current
         own = self._create(element)
@@ -192,7 +192,7 @@ class SessionAggregateOperator(WindowOperator):
         one[1], one[2] = min(one[1], two[1]), max(one[2], two[2])
         return one
 
-    def _ended(self, reached: int) -> Iterable[Any]:
+    def _ended(self, reached: int) -> Iterable[object]:
         sessions, note = self._sessions.current, self._sessions.note
         due = []
         for _, key, _ in self._due.until(reached // _MICROS):
@@ -251,12 +251,12 @@ class SliceAggregateOperator(WindowOperator):
         for end in self._kept:
             self._due.update(self._windows(end))
 
-    def process(self, elements: Iterator[Any]) -> Iterator[Any]:
+    def process(self, elements: Iterator[object]) -> Iterator[Any]:
         """Yield nothing: results come when windows end."""
         self._add(elements, self._use, self._reached, self._late.drop)
         return iter(())
 
-    def _use(self, end: int) -> tuple[object, Callable[[Any], object]]:
+    def _use(self, end: int) -> tuple[object, Callable[[object], object]]:
         # A slice whose own window has ended still counts for later ones.
         if end - _MICROS <= self._reached and self._slices.kind is WindowKind.CUMULATE:
             steps = (self._reached + _MICROS - end) // self._slices.step + 1
@@ -366,7 +366,7 @@ class WindowTopNOperator(WindowOperator):
         self._groups = self._state(context, "rows")
         self._known = set(self._groups.namespaces())
 
-    def process(self, elements: Iterator[Any]) -> Iterator[Any]:
+    def process(self, elements: Iterator[Any]) -> Iterator[object]:
         """Yield nothing yet; rows of windows that have ended are dropped."""
         compare, place = self._compared, self._window_end
         reached, find = self._reached, self._place

@@ -515,7 +515,7 @@ def printed_listing(
     yield from _foot(len(rows), widths)
 
 
-def cell_texts(schema: Schema, time_zone: str) -> list[Callable[[Any], str]]:
+def cell_texts(schema: Schema, time_zone: str) -> list[Callable[[object], str]]:
     """Return the writers of the values of each column, NULL aside."""
     return [_text(kind, time_zone) for kind in schema.types]
 

@@ -185,7 +185,7 @@ def _composite_in(kind: LogicalType, local: bool) -> Convert:
 def _fields_of(names: tuple[str, ...]) -> Callable[[Any], Iterable[object]]:
     wanted = list(names)
 
-    def fields(value: Any) -> Iterable[Any]:
+    def fields(value: Any) -> Iterable[object]:
         if isinstance(value, Row):
             return value.get_fields_by_names(wanted)
         return [value.get(name) for name in wanted] if isinstance(value, dict) else value
@@ -206,7 +206,7 @@ def _apply(convert: Convert | None, value: object) -> object:
 
 def row_converter(
     types: Sequence[LogicalType], one: Callable[[LogicalType], Convert | None]
-) -> Callable[[Sequence[Any]], list[object]]:
+) -> Callable[[Sequence[object]], list[object]]:
     """Return the conversion of a row to a list of converted values.
 
     Args:

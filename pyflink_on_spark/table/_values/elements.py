@@ -210,7 +210,7 @@ def _as_sequence(element: object) -> Any:
     return element if isinstance(element, list | tuple | dict | Row) else (element,)
 
 
-def _found_out(elements: Sequence[Any], names: Sequence[str] | None) -> LogicalType:
+def _found_out(elements: Sequence[object], names: Sequence[str] | None) -> LogicalType:
     found: LogicalType | None = None
     for element in elements:
         kind = _row_type(element, names)

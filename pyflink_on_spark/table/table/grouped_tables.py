@@ -444,7 +444,7 @@ class AggregatedTable:
         items = [_replaced(item, parts) for item in chosen]
         return self._table._then(grouping.select(items))
 
-    def _key_items(self) -> list[Any]:
+    def _key_items(self) -> list[object]:
         """Return the keys as columns.
 
         Raises:

@@ -95,7 +95,7 @@ class PandasAggregate:
 class AggregateBinding(UserBinding):
     """Calls the methods of an aggregate function, or of one that gives any number of rows."""
 
-    def caller(self, loaded: Any) -> Any:
+    def caller(self, loaded: Any) -> object:
         """Return the object that the code calls."""
         if isinstance(loaded, PandasAggregate):
             assert isinstance(self._result, LogicalType)
@@ -130,11 +130,11 @@ class LoadedAggregate:
         """Add another accumulator."""
         self.owner.merge(accumulator, [other])
 
-    def value(self, accumulator: Any) -> Any:
+    def value(self, accumulator: Any) -> object:
         """Return the result."""
         return self._result(self.owner.get_value(accumulator))
 
-    def rows(self, accumulator: Any) -> list[Any]:
+    def rows(self, accumulator: Any) -> list[object]:
         """Return all rows of a function that gives several."""
         return [self._result(item) for item in self.owner.emit_value(accumulator) or ()]
 

@@ -254,7 +254,7 @@ def row_of(results: Sequence[LogicalType]) -> Convert:
     """Return the conversion of a result to a row: the result is a tuple, a Row or one value."""
     converters = [result_of(kind) for kind in results]
 
-    def fields(item: Any) -> tuple[Any, ...]:
+    def fields(item: Any) -> tuple[object, ...]:
         values = item
         if isinstance(item, Row):
             values = item._values

@@ -125,10 +125,10 @@ def python_scalar(
 class TableBinding(CallBinding):
     """Calls a table function."""
 
-    def call(self, evaluate: Any, arguments: Arguments, result: Convert) -> Any:
+    def call(self, evaluate: Any, arguments: Arguments, result: Convert) -> object:
         """Return a function that yields the rows for a row's arguments."""
 
-        def rows(*args: Any) -> Iterator[Any]:
+        def rows(*args: Any) -> Iterator[object]:
             for item in evaluate(*arguments(args)) or ():
                 yield result(item)
 
@@ -163,10 +163,10 @@ def python_table(
 class AsyncBinding(CallBinding):
     """Calls a coroutine function."""
 
-    def call(self, evaluate: Any, arguments: Arguments, result: Convert) -> Any:
+    def call(self, evaluate: Any, arguments: Arguments, result: Convert) -> object:
         """Return a coroutine function of the list of all arguments."""
 
-        async def value(args: Sequence[Any]) -> Any:
+        async def value(args: Sequence[Any]) -> object:
             found = evaluate(*arguments(args))
             return result(await found if asyncio.iscoroutine(found) else found)
 

@@ -107,7 +107,7 @@ class CapturedRows(Operator):
 
         self._row = row
 
-    def process(self, elements: Iterator[Any]) -> Iterator[Any]:
+    def process(self, elements: Iterator[Any]) -> Iterator[object]:
         """Yield the rows with their kinds."""
         row, metadata = self._row, self._metadata
         if not metadata:

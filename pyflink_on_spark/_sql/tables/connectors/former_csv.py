@@ -285,7 +285,7 @@ class _FormerEncoder(Encoder):
         writers = [_writer(kind) for kind in self._schema.types]
         join = self._delimiter.join
 
-        def encode(rows: Iterator[Any]) -> Iterator[Any]:
+        def encode(rows: Iterator[Any]) -> Iterator[object]:
             for row in rows:
                 yield join([write(value) for write, value in zip(writers, row)])
 

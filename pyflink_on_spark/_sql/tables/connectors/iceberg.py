@@ -398,7 +398,7 @@ _WITHOUT_EFFECT: tuple[Option[Any], ...] = (
     Option("io-impl", text),
 )
 _OWN: tuple[Option[Any], ...] = (CATALOG_TYPE, CATALOG_CLASS, WAREHOUSE, URI, USER, PASSWORD)
-CATALOG_OPTIONS: tuple[Option[Any], ...] = (*_OWN, *_WITHOUT_EFFECT)
+CATALOG_OPTIONS: tuple[Option[object], ...] = (*_OWN, *_WITHOUT_EFFECT)
 """Those that have a fixed key."""
 _TO_PYICEBERG = ("token", "credential", "scope", "prefix", "oauth2-server-uri")
 _PREFIXES = ("s3.", "gcs.", "adls.", "client.", "rest.", "header.", "hdfs.")
@@ -592,7 +592,7 @@ class _Found:
     """
 
     config: IcebergTableConfig
-    table: Any
+    table: object
 
 
 def _find(context: TableContext) -> _Found:

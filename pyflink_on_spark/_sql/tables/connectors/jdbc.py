@@ -325,7 +325,7 @@ def _reader(kind: LogicalType) -> Callable[[Any], object] | None:
     if parse is None:
         return convert
 
-    def read(value: object) -> Any:
+    def read(value: object) -> object:
         if type(value) in {str, float, int}:
             return parse(str(value))
         if type(value) is datetime.timedelta:

@@ -165,7 +165,7 @@ class EncodeRecords(Operator):
         return int(row[self._timestamp] // _MICROS_PER_MILLI)
 
 
-def without_replaced(pairs: Iterator[Any], key: Callable[[Any], object]) -> Iterator[Any]:
+def without_replaced(pairs: Iterator[Any], key: Callable[[Any], object]) -> Iterator[object]:
     """Yield changes without the UPDATE_BEFORE rows that a row of the same key follows.
 
     The others stay: a filter may let a row's old state pass and hold back the new one.
@@ -192,5 +192,5 @@ def _chosen(positions: Sequence[int]) -> Callable[[Any], object]:
     return itemgetter(*positions)
 
 
-def _bytes(message: object) -> Any:
+def _bytes(message: object) -> object:
     return message.encode() if type(message) is str else message

@@ -219,7 +219,7 @@ def record_writer(names: Sequence[str], kinds: Sequence[LogicalType]) -> Convert
     """Return the conversion of a row to a record."""
     fields = [(name, _writer(kind)) for name, kind in zip(names, kinds)]
 
-    def write(row: Any) -> Any:
+    def write(row: Any) -> object:
         return {name: convert(value) for (name, convert), value in zip(fields, row)}
 
     return write
@@ -438,7 +438,7 @@ class AvroRowsOutput(OutputFileFormat):
     def check_input(self, type_info: TypeInformation | None) -> None:
         """Do nothing: the table has checked the columns."""
 
-    def converter(self) -> Callable[[Any], object]:
+    def converter(self) -> Callable[[object], object]:
         """Return the conversion of a row to a record."""
         return record_writer(self._schema.names, self._schema.types)
 

@@ -259,7 +259,7 @@ class ConfluentEncoder(Encoder):
         convert = record_writer(self._schema.names, self._schema.types)
         header: bytes | None = None
 
-        def encode(rows: Iterator[object]) -> Iterator[Any]:
+        def encode(rows: Iterator[object]) -> Iterator[object]:
             nonlocal header
             for row in rows:
                 if header is None:

@@ -203,7 +203,7 @@ def column_rows(
     ]
     columns = [(index, _column(types[index], dialect)) for index in kept]
 
-    def rows(records: list[Any]) -> Iterator[tuple[Any, ...]]:
+    def rows(records: list[Any]) -> Iterator[tuple[object, ...]]:
         if type(records[0]) is list:
             return rows_of_fields(records)
         if type(records[0]) is bytes:
@@ -511,7 +511,7 @@ class CsvEncoder(Encoder):
         writers = [_field_writer(kind, self._dialect) for kind in self._schema.types]
         delimiter = self._dialect.delimiter
 
-        def encode(rows: Iterator[Any]) -> Iterator[Any]:
+        def encode(rows: Iterator[Any]) -> Iterator[object]:
             for row in rows:
                 yield delimiter.join([write(value) for write, value in zip(writers, row)])
 

@@ -173,14 +173,16 @@ def _lenient(schema: Schema, loads: Callable[[str], object]) -> Decode:
     return decode
 
 
-def _left(read_fields: Read, value: object) -> Iterator[Any]:
+def _left(read_fields: Read, value: object) -> Iterator[object]:
     """Return the rows of a value that is no object, or one with an error."""
     for each in value if type(value) is list else (value,):
         if type(each) is dict:
             yield read_fields(each)
 
 
-def _rows(read: Read, values: list[object], message: str | bytes, schema: Schema) -> Iterator[Any]:
+def _rows(
+    read: Read, values: list[object], message: str | bytes, schema: Schema
+) -> Iterator[object]:
     """Read the rows of a message that is an array."""
     for value in values:
         try:
@@ -395,7 +397,7 @@ _TABLE = Option("table.include", text)
 Change = tuple[int, Any]
 """A kind, and the object that a row is read of."""
 
-Split = Callable[[Any], Iterable[Change]]
+Split = Callable[[object], Iterable[Change]]
 """Finds the changes of a message."""
 
 
@@ -479,7 +481,7 @@ class _ChangesDecoder(Decoder):
         read = lenient_row_reader(self._schema) if lenient else row_reader(self._schema)
         loads = loading(self._schema)
 
-        def decode(messages: Iterator[Any]) -> Iterator[Any]:
+        def decode(messages: Iterator[Any]) -> Iterator[object]:
             for message in messages:
                 if not message:
                     continue
@@ -505,7 +507,7 @@ class _ChangesEncoder(Encoder):
         write = self._rows.load()
         added, removed = self._added.format, self._removed.format
 
-        def encode(changes: Iterator[Any]) -> Iterator[Any]:
+        def encode(changes: Iterator[Any]) -> Iterator[object]:
             for kind, row in changes:
                 (written,) = write(iter((row,)))
                 yield removed(written) if kind & 1 else added(written)

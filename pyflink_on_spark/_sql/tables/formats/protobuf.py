@@ -298,7 +298,7 @@ def _one_reader(field: Any, kind: LogicalType, defaults: bool) -> Convert:
 
 def _row_writer(
     descriptor: object, names: tuple[str, ...], kinds: tuple[LogicalType, ...], null_text: str
-) -> Callable[[Any, Any], None]:
+) -> Callable[[object, object], None]:
     columns = [
         _writer(field, kind, null_text) for field, kind in zip(_fields(descriptor, names), kinds)
     ]
@@ -311,7 +311,7 @@ def _row_writer(
     return fill
 
 
-def _writer(field: Any, kind: LogicalType, null_text: str) -> Callable[[Any, Any], None]:
+def _writer(field: Any, kind: LogicalType, null_text: str) -> Callable[[object, object], None]:
     name = field.name
     if _is_map(field):
         return _map_writer(field, kind, null_text)
@@ -351,7 +351,7 @@ def _array_writer(field: Any, kind: LogicalType, null_text: str) -> Callable[[An
     return write_rows
 
 
-def _map_writer(field: Any, kind: LogicalType, null_text: str) -> Callable[[Any, Any], None]:
+def _map_writer(field: Any, kind: LogicalType, null_text: str) -> Callable[[object, object], None]:
     if kind.root is not Root.MAP:
         raise _wrong(field, kind)
     name, entry = field.name, field.message_type.fields_by_name

@@ -189,7 +189,7 @@ class EncodeWithFolders(Operator):
             (name, program.load(context).function) for name, program in self._partition
         ]
 
-    def process(self, elements: Iterator[Any]) -> Iterator[Any]:
+    def process(self, elements: Iterator[Any]) -> Iterator[object]:
         """Yield the pairs."""
         folder, columns = "", self._columns
         if self._keyed:
@@ -197,13 +197,13 @@ class EncodeWithFolders(Operator):
         if self._takes_kinds and not self._changelog:
             elements = zip(repeat(INSERT), elements)
 
-        def rows() -> Iterator[Any]:
+        def rows() -> Iterator[object]:
             nonlocal folder
             for row in elements:
                 folder = self._folder(row)
                 yield tuple([row[index] for index in columns])
 
-        def changes() -> Iterator[Any]:
+        def changes() -> Iterator[object]:
             nonlocal folder
             for kind, row in elements:
                 folder = self._folder(row)
