@@ -84,9 +84,9 @@ class Browser:
 
     def choose_file(self, selector: str, path: str) -> None:
         """Choose a file in an input of the page, as a person does in the dialog of the system."""
-        root = self._send("DOM.getDocument")["root"]["nodeId"]
-        node = self._send("DOM.querySelector", nodeId=root, selector=selector)["nodeId"]
-        self._send("DOM.setFileInputFiles", nodeId=node, files=[path])
+        found = f"document.querySelector({json.dumps(selector)})"
+        node = self._send("Runtime.evaluate", expression=found)["result"]["objectId"]
+        self._send("DOM.setFileInputFiles", objectId=node, files=[path])
 
     def screenshot(self) -> bytes:
         """Return the whole page as PNG."""
