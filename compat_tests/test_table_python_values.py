@@ -8,7 +8,7 @@ import decimal
 import pytest
 from pyflink.common import Row
 from pyflink.table import AggregateFunction, DataTypes, EnvironmentSettings, TableEnvironment
-from pyflink.table.expressions import col
+from pyflink.table.expressions import col, lit
 from pyflink.table.udf import udaf, udf, udtf
 
 from compat_tests.tables import query, rows
@@ -235,6 +235,32 @@ def test_aggregates_of_whole_rows_get_a_frame_with_names():
     assert sorted(rows(groups)) == [(1, 3.0, 1), (2, 1.0, 2)]
     doubled = udf(lambda frame: frame[["b", "a"]] * 2, func_type="pandas", result_type=columns)
     assert sorted(rows(table.map(doubled))) == [(2.0, 4), (4.0, 2), (8.0, 2)]
+
+
+@pytest.mark.parametrize(("constant", "text"), [
+    ("CAST(1.05 AS DECIMAL)", "1.05"),
+    ("CAST(1.56 AS DECIMAL(3, 1))", "1.56"),
+    ("CAST(-1.56 AS DECIMAL(3, 1))", "-1.56"),
+    ("CAST(1.05 AS DECIMAL(5, 3))", "1.05"),
+    ("CAST(1 AS DECIMAL(3, 1))", "1"),
+    ("CAST(1.5e0 AS DECIMAL(3, 0))", "1.5"),
+    ("CAST(CAST(1.56 AS DECIMAL(3, 1)) AS DECIMAL(3, 0))", "1.56"),
+    ("CAST('1.05' AS DECIMAL(3, 0))", "1"),
+    ("-CAST(1.56 AS DECIMAL(3, 1))", "-1.6"),
+    ("CAST(1.56 AS DECIMAL(3, 1)) + 1", "2.6"),
+    ("TRY_CAST(1.56 AS DECIMAL(3, 1))", "1.6"),
+    ("CAST(123.4 AS DECIMAL(2, 0))", None),
+])  # fmt: skip
+def test_a_constant_that_is_cast_to_decimal_keeps_its_digits(t_env, constant, text):
+    t_env.create_temporary_system_function("shown", shown)
+    (row,) = query(t_env, f"SELECT shown({constant})")
+    assert row == (repr(None if text is None else decimal.Decimal(text)),)
+
+
+def test_a_constant_of_the_table_api_that_is_cast_to_decimal(t_env):
+    table = t_env.from_elements([(1,)], ["a"])
+    constant = lit(decimal.Decimal("1.56")).cast(DataTypes.DECIMAL(3, 1))
+    assert rows(table.select(shown(constant))) == [("Decimal('1.56')",)]
 
 
 def test_an_aggregate_of_series_has_no_maps():

@@ -124,6 +124,8 @@ class ScalarFunction(Described):
         foldable: whether the driver may compute it of constants.
         by_signature: whether a call with a wrong number of arguments is an unknown function, as the
             message has it.
+        exact_decimals: whether a constant that is cast to DECIMAL reaches it with all its digits,
+            as Flink's planner hands it to Python.
     """
 
     name: str
@@ -133,6 +135,7 @@ class ScalarFunction(Described):
     aliases: tuple[str, ...] = ()
     foldable: bool = True
     by_signature: bool = False
+    exact_decimals: bool = False
 
     @property
     def is_operator(self) -> bool:

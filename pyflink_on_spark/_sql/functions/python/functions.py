@@ -119,7 +119,9 @@ def python_scalar(
         Overload((), lambda types: result, code, Nulls.CALLED),
         Overload((any_type,), lambda types: result, code, Nulls.CALLED, variadic=True),
     )
-    return ScalarFunction(name, forms, deterministic=deterministic, foldable=False)
+    return ScalarFunction(
+        name, forms, deterministic=deterministic, foldable=False, exact_decimals=True
+    )
 
 
 class TableBinding(CallBinding):
