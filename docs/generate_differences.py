@@ -122,6 +122,7 @@ the docstring, then run `python docs/generate_differences.py`.
 - `FOR SYSTEM_TIME AS OF` needs a time attribute of the versions. Flink takes `MAX` of one, too.
 - `1e0 / 0` of constants is refused wherever it stands. Flink computes it as part of a larger
   constant, as in `1e0 / 0 > 1`.
+- A user's function that is named `plus` does not replace `+` of the Table API.
 - What `ON CONFLICT` holds back until the next watermark does not expire.
 - **Texts.** `EXPLAIN` has the sections of Flink, and the operators of this project. The list
   "Supported form(s)" is missing for some functions, an interval shows as `INTERVAL SECOND(3)`, and
