@@ -59,7 +59,7 @@ def starting_processor(package: str, processor: bytes) -> StatefulProcessor:
             self,
             key: object,
             rows: object,
-            timerValues: object,  # noqa: N803
+            timerValues: object,  # noqa: N803 - as Spark has it
         ) -> Iterator[object]:
             found: Iterator[object] = self._processor.handleInputRows(key, rows, timerValues)
             return found

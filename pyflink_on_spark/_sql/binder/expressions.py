@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from decimal import Decimal
 from typing import Any, Protocol
 
 from pyflink_on_spark._sql.codegen.casts import can_cast
@@ -25,6 +24,7 @@ from pyflink_on_spark._sql.plan.expressions import (
     Invocation,
     Typed,
     convert,
+    with_all_digits,
 )
 from pyflink_on_spark._sql.plan.nodes import Schema
 from pyflink_on_spark._sql.plan.signatures import (
@@ -39,7 +39,7 @@ from pyflink_on_spark._sql.syntax import expressions as syntax
 from pyflink_on_spark._sql.syntax.expressions import Name
 from pyflink_on_spark._sql.types import logical
 from pyflink_on_spark._sql.types.coercion import common_type, decimal_text, least_restrictive
-from pyflink_on_spark._sql.types.logical import NUMERIC, LogicalType, Root
+from pyflink_on_spark._sql.types.logical import LogicalType, Root
 
 _TYPED_BY_OTHERS = frozenset({
     "=", "<>", "<", "<=", ">", ">=", "BETWEEN", "NOT BETWEEN", "IN", "NOT IN", "COALESCE",
@@ -483,7 +483,7 @@ class ExpressionBinder:
         if node.span is not None and node.name in _EQUALITIES:
             args = equal_numbers(args)
         if function.exact_decimals:
-            args = [_with_all_digits(arg) for arg in args]
+            args = [with_all_digits(arg) for arg in args]
         return invoke(function, args, node.symbols, node.span)
 
     def _joined_texts(self, node: syntax.Call) -> Typed:
@@ -543,29 +543,6 @@ def equal_numbers(args: Sequence[Typed]) -> list[Typed]:
     if one.type.root is Root.FLOAT and two.type.root is Root.DOUBLE:
         two = convert(two, logical.FLOAT.with_nullable(two.type.nullable))
     return [one, two]
-
-
-def _with_all_digits(arg: Typed) -> Typed:
-    """A constant that is cast to DECIMAL, as the DECIMAL that it was written as."""
-    number = arg
-    while isinstance(number, Conversion) and not number.lenient and _is_decimal(number):
-        number = number.operand
-    if number is arg or not isinstance(number, Constant) or number.type.root not in NUMERIC:
-        return arg
-    value = Decimal(str(number.value))
-    if _is_decimal(number):
-        value = value.scaleb(-(number.type.scale or 0))
-    whole_digits = (arg.type.precision or 0) - (arg.type.scale or 0)
-    if abs(value) >= 10**whole_digits - 1:
-        return arg  # which may be too large
-    scale = len(f"{value:f}".partition(".")[2])
-    unscaled = int(value.scaleb(scale))
-    kind = logical.decimal(max(len(str(abs(unscaled))), scale), scale)
-    return Constant(kind.with_nullable(arg.type.nullable), unscaled)
-
-
-def _is_decimal(expression: Typed) -> bool:
-    return expression.type.root is Root.DECIMAL
 
 
 def _merged(node: syntax.Call, args: list[Typed]) -> list[Typed]:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
-from pyflink_on_spark._sql.types.logical import LogicalType
+from pyflink_on_spark._sql.types.coercion import MAX_DIGITS
+from pyflink_on_spark._sql.types.logical import NUMERIC, LogicalType, Root, decimal
 
 if TYPE_CHECKING:
     from pyflink_on_spark._sql.plan.signatures import (
@@ -292,3 +294,30 @@ def convert(expression: Typed, target: LogicalType) -> Typed:
     if expression.type.same_values(target):
         return expression
     return Conversion(target, expression)
+
+
+def with_all_digits(expression: Typed) -> Typed:
+    """Return a constant that is cast to DECIMAL as the DECIMAL that it was written as.
+
+    Anything else stays as it is, and so does a constant that may not fit.
+    """
+    number = expression
+    while isinstance(number, Conversion) and not number.lenient and _is_decimal(number):
+        number = number.operand
+    if number is expression or not isinstance(number, Constant) or number.type.root not in NUMERIC:
+        return expression
+    value = Decimal(str(number.value))
+    if _is_decimal(number):
+        value = value.scaleb(-(number.type.scale or 0))
+    target = expression.type
+    scale = len(f"{value:f}".partition(".")[2])
+    unscaled = int(value.scaleb(scale))
+    digits = max(len(str(abs(unscaled))), scale)
+    whole_digits = (target.precision or 0) - (target.scale or 0)
+    if digits > MAX_DIGITS or abs(value) >= 10**whole_digits - 1:
+        return expression
+    return Constant(decimal(digits, scale).with_nullable(target.nullable), unscaled)
+
+
+def _is_decimal(expression: Typed) -> bool:
+    return expression.type.root is Root.DECIMAL
