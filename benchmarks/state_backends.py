@@ -24,8 +24,8 @@ from pyflink_on_spark._runtime.checkpoints.checkpoint import complete, read_stat
 from pyflink_on_spark._runtime.checkpoints.checkpoint_files import StateFile, folder
 from pyflink_on_spark._runtime.checkpoints.slot_state import OperatorSubtaskState, TaskStateSnapshot
 from pyflink_on_spark._runtime.checkpoints.snapshot_writer import BASE, DELTA, SnapshotWriter
-from pyflink_on_spark._runtime.elements.clock import SystemClock
 from pyflink_on_spark._runtime.elements.immutability import deserialize
+from pyflink_on_spark._runtime.elements.time import SystemClock
 from pyflink_on_spark._runtime.state.backend import KeyedStateBackend
 from pyflink_on_spark._runtime.state.disk import DiskSettings, DiskStore
 from pyflink_on_spark.common import Types

@@ -43,7 +43,7 @@ from pyflink_on_spark._runtime.user_code import (
 if TYPE_CHECKING:
     from pyflink_on_spark._runtime.contract.operator import OperatorContext
     from pyflink_on_spark._runtime.elements.bundle import Cursor
-    from pyflink_on_spark._runtime.elements.clock import Clock
+    from pyflink_on_spark._runtime.elements.time import Clock
 
 CAPACITY = 2 * BUNDLE_SIZE
 """The number of items in the queue at which the function has to wait."""

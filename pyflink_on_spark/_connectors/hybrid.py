@@ -14,7 +14,7 @@ from pyflink_on_spark._runtime.contract.connector import (
     WatermarkRule,
 )
 from pyflink_on_spark._runtime.elements.bundle import BUNDLE_SIZE, Bundle, ChannelStatus, Watermark
-from pyflink_on_spark._runtime.elements.clock import WatermarkRhythm
+from pyflink_on_spark._runtime.elements.time import WatermarkRhythm
 
 if TYPE_CHECKING:
     from pyflink_on_spark._runtime.contract.operator import OperatorContext

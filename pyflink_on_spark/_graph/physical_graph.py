@@ -33,7 +33,7 @@ from pyflink_on_spark._runtime.contract.plan import (
     VertexPlan,
 )
 from pyflink_on_spark._runtime.contract.state_meaning import StateMeaning
-from pyflink_on_spark._runtime.elements.clock import WatermarkRhythm
+from pyflink_on_spark._runtime.elements.time import WatermarkRhythm
 from pyflink_on_spark._runtime.operators.rolling import BatchKeyedInput, RollingOperator
 from pyflink_on_spark._runtime.operators.stateless import (
     ConvertOperator,

@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from pyflink_on_spark._compat import registry
 from pyflink_on_spark._graph.physical_graph import (
@@ -42,7 +42,7 @@ from pyflink_on_spark._runtime.contract.plan import (
     StagePlan,
 )
 from pyflink_on_spark._runtime.diagnosis import LOGS, DriverLog, gist_of
-from pyflink_on_spark._runtime.elements.clock import Clock, SystemClock, WatermarkRhythm
+from pyflink_on_spark._runtime.elements.time import Clock, SystemClock, WatermarkRhythm
 from pyflink_on_spark._runtime.metrics import METRICS, Accumulators
 from pyflink_on_spark._runtime.operators.stateless import SinkOperator
 from pyflink_on_spark._runtime.task.subtask_threads import JobProgress
@@ -52,6 +52,7 @@ from pyflink_on_spark.common import JobStatus
 if TYPE_CHECKING:
     from pyflink_on_spark._compat.own_frames import CallSite
     from pyflink_on_spark._runtime.contract.operator import SendItems
+    from pyflink_on_spark.common.job_execution_result import JobOutcome
 
 
 FOLDER_VARIABLE = "FLINK_CONF_DIR"
@@ -443,8 +444,8 @@ class JobHandle(Protocol):
         """Iterate over the collected elements as they arrive; closing the iterator ends the job."""
         ...
 
-    def result(self) -> Any:
-        """Wait for the end; return a JobExecutionResult or raise."""
+    def result(self) -> JobOutcome:
+        """Wait for the end, and return the outcome or raise the job's error."""
         ...
 
 

@@ -22,10 +22,10 @@ from pyflink_on_spark._job.job import Job
 from pyflink_on_spark._options import checkpointing as options
 from pyflink_on_spark._options.secrets import masked_text
 from pyflink_on_spark._runtime.checkpoints.checkpoint import Restore, restored_positions
-from pyflink_on_spark._runtime.checkpoints.checkpoint_files import Folder, step
+from pyflink_on_spark._runtime.checkpoints.checkpoint_files import Folder
 from pyflink_on_spark._runtime.contract.connector import SplitEnumerator, UnreadSplit
 from pyflink_on_spark._runtime.contract.plan import JobSettings, StagePlan
-from pyflink_on_spark._runtime.elements.clock import Clock
+from pyflink_on_spark._runtime.elements.time import Clock, step
 from pyflink_on_spark.common.configuration import Configuration
 from pyflink_on_spark.common.restart_strategy import read_restart_strategy
 

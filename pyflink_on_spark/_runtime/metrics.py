@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from pyflink_on_spark._runtime.elements.clock import Clock
+from pyflink_on_spark._runtime.elements.time import Clock
 from pyflink_on_spark._runtime.types.codec import whole
 from pyflink_on_spark.metrics import Counter, Distribution, Meter, MetricGroup
 

@@ -10,7 +10,7 @@ from typing import Any, Protocol, runtime_checkable
 from pyflink_on_spark._compat.arguments import own_handle
 from pyflink_on_spark._compat.missing_names import missing_name
 from pyflink_on_spark.common.completable_future import CompletableFuture
-from pyflink_on_spark.common.job_execution_result import JobExecutionResult
+from pyflink_on_spark.common.job_execution_result import JobExecutionResult, JobOutcome
 from pyflink_on_spark.common.job_id import JobID
 from pyflink_on_spark.common.job_status import JobStatus
 
@@ -38,7 +38,7 @@ class JobControl(Protocol):
         """Return the accumulators by name, as they are now."""
         ...
 
-    def result(self) -> JobExecutionResult:
+    def result(self) -> JobOutcome:
         """Wait for the job's end; raise if it failed or was cancelled."""
         ...
 
@@ -127,7 +127,8 @@ class JobClient:
     def get_job_execution_result(self) -> CompletableFuture:
         """Ask for the job's result; the future has a ``JobExecutionResult`` when the job ends."""
         if self._outcome is None:
-            self._outcome = _in_background(self._handle.result)
+            result = self._handle.result
+            self._outcome = _in_background(lambda: JobExecutionResult(result()))
         return CompletableFuture(self._outcome)
 
 

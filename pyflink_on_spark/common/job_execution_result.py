@@ -15,7 +15,7 @@ __all__ = ["JobExecutionResult"]
 
 @dataclass(frozen=True)
 class JobOutcome:
-    """The engine's record of a job that has finished.
+    """An engine's record of a job that has finished.
 
     Args:
         job_id: 32 hexadecimal digits.

@@ -590,7 +590,7 @@ class StreamExecutionEnvironment(Checkpointing, Dependencies, Sources):
                 script that imports py4j it also is a ``py4j.protocol.Py4JJavaError``.
             ValueError: if nothing was added.
         """
-        return self._submit(self._take(), job_name, attached=True).result()
+        return JobExecutionResult(self._submit(self._take(), job_name, attached=True).result())
 
     def execute_async(self, job_name: str = DEFAULT_JOB_NAME) -> JobClient:
         """Run everything that was added since the last time, and return at once."""

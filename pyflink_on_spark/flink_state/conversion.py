@@ -20,8 +20,8 @@ from pyflink_on_spark._runtime.checkpoints.state_file import KEYED, OPERATOR, SO
 from pyflink_on_spark._runtime.coders import DataInput
 from pyflink_on_spark._runtime.contract.connector import FlinkSplits, Versioned
 from pyflink_on_spark._runtime.contract.state_meaning import FlinkStates, StateLayout, TableState
-from pyflink_on_spark._runtime.elements.clock import SystemClock
 from pyflink_on_spark._runtime.elements.immutability import serialize, wrap_key
+from pyflink_on_spark._runtime.elements.time import SystemClock
 from pyflink_on_spark._runtime.key_groups import KeyGroups, subtask_of_key_group
 from pyflink_on_spark._runtime.operators.stateless import WRITER
 from pyflink_on_spark._runtime.state.moved_in import ENCODED, MAP, PIECES

@@ -58,8 +58,8 @@ from pyflink_on_spark._runtime.elements.bundle import (
     Watermark,
     tune_garbage_collection,
 )
-from pyflink_on_spark._runtime.elements.clock import Clock, SystemClock
 from pyflink_on_spark._runtime.elements.immutability import deserialize, deserialize_all, serialize
+from pyflink_on_spark._runtime.elements.time import Clock, SystemClock
 from pyflink_on_spark._runtime.task.barriers import SnapshotRequest
 from pyflink_on_spark._runtime.task.operator_chain import with_key_groups
 from pyflink_on_spark._runtime.task.schedule import Schedule
@@ -72,7 +72,7 @@ from pyflink_on_spark._runtime.user_code import (
     in_use,
     lay_out,
 )
-from pyflink_on_spark.common import JobExecutionResult, JobStatus
+from pyflink_on_spark.common import JobStatus
 from pyflink_on_spark.common.job_execution_result import JobOutcome
 
 if TYPE_CHECKING:
@@ -330,12 +330,12 @@ class LocalJob:
         """Return the accumulators."""
         return self._job.accumulators.results()
 
-    def result(self) -> JobExecutionResult:
+    def result(self) -> JobOutcome:
         """Wait for the end; return the result, or raise the job's error."""
         self._join()
         if self._error is not None:
             raise self._error
-        return JobExecutionResult(JobOutcome(self.job_id, self._runtime, self.accumulators()))
+        return JobOutcome(self.job_id, self._runtime, self.accumulators())
 
     def collected(self) -> Iterator[object]:
         """Run the job as far as its elements are asked for; closing it ends the job."""

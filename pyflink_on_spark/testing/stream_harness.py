@@ -23,12 +23,13 @@ from pyflink_on_spark._runtime.elements.bundle import (
     noting,
 )
 from pyflink_on_spark._runtime.elements.immutability import deserialize, serialize, unwrap_key
+from pyflink_on_spark._runtime.elements.time import WatermarkValve
 from pyflink_on_spark._runtime.state.snapshot import KeyGroupState
 from pyflink_on_spark._runtime.task.subtask import Subtask
 from pyflink_on_spark._runtime.task.subtask_builder import SubtaskBuilder
-from pyflink_on_spark._runtime.task.watermark_valve import WatermarkValve
 from pyflink_on_spark._runtime.types.converters import boundary_converter, source_converter
 from pyflink_on_spark.common import Configuration
+from pyflink_on_spark.common.job_execution_result import JobOutcome
 from pyflink_on_spark.common.typeinfo import TypeInformation, Types
 from pyflink_on_spark.datastream import (
     DataStream,
@@ -202,8 +203,8 @@ class _Recorder:
     def collected(self) -> Iterator[Any]:
         return iter(())
 
-    def result(self) -> None:
-        return None
+    def result(self) -> JobOutcome:
+        return JobOutcome(self.job_id, 0)
 
 
 class StreamHarness:

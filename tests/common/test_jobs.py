@@ -40,7 +40,7 @@ class Engine:
         self.ended.wait()
         if self.error is not None:
             raise self.error
-        return JobExecutionResult(JobOutcome(JOB_ID, 12, {"n": 1}))
+        return JobOutcome(JOB_ID, 12, {"n": 1})
 
     def cancel(self):
         self.error = RuntimeError("Job was cancelled.")

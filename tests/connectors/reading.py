@@ -7,7 +7,7 @@ import time
 
 from pyflink_on_spark._runtime.contract.operator import OperatorContext, RuntimeContext, TaskInfo
 from pyflink_on_spark._runtime.elements.bundle import Bundle, Cursor
-from pyflink_on_spark._runtime.elements.clock import SystemClock
+from pyflink_on_spark._runtime.elements.time import SystemClock
 
 
 def context_of(subtask=0, parallelism=1, clock=None, restored=None):

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 
 from pyflink_on_spark._filesystem.local_files import LocalFiles
 from pyflink_on_spark._runtime.checkpoints import checkpoint_files
-from pyflink_on_spark._runtime.checkpoints.checkpoint_files import watch
+from pyflink_on_spark._runtime.elements.time import watch
 from pyflink_on_spark.common import Encoder, Row, Types
 from pyflink_on_spark.datastream import DataStream, StreamExecutionEnvironment
 from pyflink_on_spark.datastream.connectors import Sink

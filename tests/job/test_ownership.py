@@ -24,8 +24,8 @@ from pyflink_on_spark._job.checkpoints.ownership import (
     this_program,
 )
 from pyflink_on_spark._runtime.checkpoints.checkpoint import restored_positions
-from pyflink_on_spark._runtime.checkpoints.checkpoint_files import watch
 from pyflink_on_spark._runtime.contract.plan import OperatorPlan
+from pyflink_on_spark._runtime.elements.time import watch
 from pyflink_on_spark._runtime.operators.stateless import SinkOperator
 from tests.job.simulated_driver import Driver, after_a_checkpoint, run_to_the_end
 from tests.job.simulated_world import World

@@ -16,7 +16,7 @@ from pyflink_on_spark._runtime.checkpoints.slot_state import TaskStateSnapshot
 from pyflink_on_spark._runtime.checkpoints.snapshot_writer import WHOLE, SnapshotWriter
 from pyflink_on_spark._runtime.contract.operator import DriverChannels
 from pyflink_on_spark._runtime.contract.plan import StagePlan
-from pyflink_on_spark._runtime.elements.clock import Clock
+from pyflink_on_spark._runtime.elements.time import Clock
 from pyflink_on_spark._runtime.task.exchange_writer import ChannelRow, FanOut, encode
 from pyflink_on_spark._runtime.task.subtask_group import SnapshotRequest, SubtaskGroup
 from tests.runtime.pretend_threads import PretendThreads

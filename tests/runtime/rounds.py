@@ -21,6 +21,7 @@ from pyflink_on_spark._runtime.task.exchange_writer import AlignedBarriers, Chan
 from pyflink_on_spark._runtime.task.schedule import RunQueueEntry, Schedule
 from pyflink_on_spark._runtime.task.subtask import NEVER, Subtask
 from pyflink_on_spark.common import Configuration
+from pyflink_on_spark.common.job_execution_result import JobOutcome
 from pyflink_on_spark.datastream import DataStream, StreamExecutionEnvironment
 from pyflink_on_spark.testing.local_engine import LocalHosts
 from tests.runtime.harness import FakeClock
@@ -284,8 +285,8 @@ class Recorder:
     def collected(self) -> Iterator[Any]:
         yield from ()
 
-    def result(self) -> None:
-        return None
+    def result(self) -> JobOutcome:
+        return JobOutcome(self.job_id, 0)
 
 
 def by_key(found: Iterable[Any]) -> dict[Any, list[Any]]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 
-from pyflink_on_spark._runtime.elements.clock import SteadyClock
+from pyflink_on_spark._runtime.elements.time import SteadyClock
 
 
 def test_a_steady_clock_does_not_follow_the_machines_clock(monkeypatch):

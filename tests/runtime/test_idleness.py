@@ -8,7 +8,7 @@ from types import SimpleNamespace
 import pytest
 
 from pyflink_on_spark._runtime.elements.bundle import Bundle, ChannelStatus, Cursor, Watermark
-from pyflink_on_spark._runtime.elements.clock import WatermarkRhythm
+from pyflink_on_spark._runtime.elements.time import WatermarkRhythm
 from pyflink_on_spark._runtime.operators.timestamps import AssignTimestamps
 from pyflink_on_spark._runtime.task.operator_chain import OperatorChain, Pacing, WatermarkOutput
 from pyflink_on_spark._runtime.task.subtask import NEVER

@@ -17,7 +17,7 @@ from pyflink_on_spark._runtime.elements.bundle import (
     EndOfInput,
     Watermark,
 )
-from pyflink_on_spark._runtime.elements.clock import WatermarkRhythm
+from pyflink_on_spark._runtime.elements.time import WatermarkRhythm
 from pyflink_on_spark._runtime.operators.timestamps import AssignTimestamps
 from pyflink_on_spark._runtime.task import exchange_writer
 from pyflink_on_spark._runtime.task import operator_chain as watermark_output

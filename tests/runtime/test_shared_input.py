@@ -17,6 +17,7 @@ from pyflink_on_spark._runtime.elements.bundle import (
     EndOfInput,
     Watermark,
 )
+from pyflink_on_spark._runtime.elements.time import WatermarkValve
 from pyflink_on_spark._runtime.task.barriers import SharedInput, SharedInputs, SnapshotRequest
 from pyflink_on_spark._runtime.task.exchange_writer import (
     AlignedBarriers,
@@ -27,7 +28,6 @@ from pyflink_on_spark._runtime.task.exchange_writer import (
 )
 from pyflink_on_spark._runtime.task.schedule import RunQueueEntry, Schedule
 from pyflink_on_spark._runtime.task.subtask_group import SubtaskGroup
-from pyflink_on_spark._runtime.task.watermark_valve import WatermarkValve
 from pyflink_on_spark.datastream import CoMapFunction
 from tests.runtime.harness import FakeClock
 from tests.runtime.rounds import CutSource, job_of

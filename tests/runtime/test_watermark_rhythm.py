@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pyflink_on_spark._runtime.elements.clock import WatermarkRhythm, WatermarkTimer
+from pyflink_on_spark._runtime.elements.time import WatermarkRhythm, WatermarkTimer
 
 
 def test_after_a_number_of_elements():

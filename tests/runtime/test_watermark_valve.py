@@ -16,7 +16,7 @@ from pyflink_on_spark._runtime.elements.bundle import (
     EndOfInput,
     Watermark,
 )
-from pyflink_on_spark._runtime.task.watermark_valve import EventTime, WatermarkValve
+from pyflink_on_spark._runtime.elements.time import EventTime, WatermarkValve
 
 
 def valve_at(**marks):

@@ -19,8 +19,8 @@ from pyflink_on_spark._cluster.transport.handshake import (
 )
 from pyflink_on_spark._compat.errors import CheckpointError
 from pyflink_on_spark._filesystem.local_files import LocalFiles
-from pyflink_on_spark._runtime.checkpoints.checkpoint_files import watch
 from pyflink_on_spark._runtime.diagnosis import SubtaskFailure
+from pyflink_on_spark._runtime.elements.time import watch
 from pyflink_on_spark._spark.hosts.streaming_job import HostTask
 from pyflink_on_spark._spark.jobs.worker_environment import WorkerEnvironment
 from pyflink_on_spark._spark.session.dependencies import ShippedDependencies

@@ -14,7 +14,7 @@ from pyflink_on_spark._job.checkpoints.checkpoint_settings import CheckpointSett
 from pyflink_on_spark._job.checkpoints.coordinator import CheckpointCoordinator
 from pyflink_on_spark._job.job import Job
 from pyflink_on_spark._runtime.contract.plan import JobSettings, OperatorPlan
-from pyflink_on_spark._runtime.elements.clock import SystemClock
+from pyflink_on_spark._runtime.elements.time import SystemClock
 from pyflink_on_spark._runtime.operators.stateless import SinkOperator
 from pyflink_on_spark._spark.jobs.running_job import RunningJob
 from pyflink_on_spark._spark.session.frames import (

@@ -17,8 +17,8 @@ from typing import Any
 from pyflink_on_spark._job.checkpoints.checkpoint_settings import CheckpointSettings
 from pyflink_on_spark._job.job import Job
 from pyflink_on_spark._runtime.checkpoints.checkpoint_files import folder
-from pyflink_on_spark._runtime.elements.clock import Clock, SystemClock
 from pyflink_on_spark._runtime.elements.immutability import deserialize_all
+from pyflink_on_spark._runtime.elements.time import Clock, SystemClock
 from pyflink_on_spark._runtime.task.exchange_writer import ChannelRow
 from pyflink_on_spark._spark.structured.batches import QUERY, Batches, QueryCommits
 from pyflink_on_spark._spark.structured.levels import TICK, Levels

@@ -10,7 +10,7 @@ from contextlib import closing
 import pytest
 
 from pyflink_on_spark._job.job import install_engine, installed_engine
-from pyflink_on_spark._runtime.checkpoints.checkpoint_files import watch
+from pyflink_on_spark._runtime.elements.time import watch
 from pyflink_on_spark.common import Configuration, Row, SimpleStringSchema, Types
 from pyflink_on_spark.datastream import StreamExecutionEnvironment
 from pyflink_on_spark.datastream.connectors import DeliveryGuarantee

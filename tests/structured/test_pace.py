@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from pyflink_on_spark._runtime.checkpoints.checkpoint_files import folder
-from pyflink_on_spark._runtime.elements.clock import Clock
+from pyflink_on_spark._runtime.elements.time import Clock
 from pyflink_on_spark._spark.structured.levels import Levels
 from pyflink_on_spark._spark.structured.pace import (
     AWAKE,

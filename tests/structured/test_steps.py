@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from pyflink_on_spark._job.job import install_engine, installed_engine
-from pyflink_on_spark._runtime.checkpoints.checkpoint_files import watch
+from pyflink_on_spark._runtime.elements.time import watch
 from pyflink_on_spark.common import Configuration, Encoder
 from pyflink_on_spark.datastream import StreamExecutionEnvironment
 from pyflink_on_spark.datastream.connectors.file_system import FileSink

@@ -6,7 +6,7 @@ import pytest
 
 from pyflink_on_spark._job.checkpoints.ownership import JobTakenOverError
 from pyflink_on_spark._runtime.checkpoints.checkpoint_files import folder
-from pyflink_on_spark._runtime.elements.clock import SystemClock
+from pyflink_on_spark._runtime.elements.time import SystemClock
 from pyflink_on_spark._spark.structured.batches import TAKEN_OVER, QueryCommits, QueryRun
 from pyflink_on_spark.datastream import StreamExecutionEnvironment
 from tests.structured.jobs import submitted

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from pyflink_on_spark._runtime.elements.clock import SystemClock
 from pyflink_on_spark._runtime.elements.immutability import deserialize
+from pyflink_on_spark._runtime.elements.time import SystemClock
 from pyflink_on_spark._spark.structured.levels import Levels
 from pyflink_on_spark._spark.structured.slot import (
     DRAINS,

@@ -38,13 +38,12 @@ from pyflink_on_spark._compat.errors import CheckpointError
 from pyflink_on_spark._job.checkpoints.checkpoint_settings import keyed_operators, state_settings
 from pyflink_on_spark._job.checkpoints.checkpoint_writer import HostSnapshot
 from pyflink_on_spark._runtime.checkpoints.checkpoint import Restore, restored_states
-from pyflink_on_spark._runtime.checkpoints.checkpoint_files import step
 from pyflink_on_spark._runtime.checkpoints.slot_state import DRIVER, TaskStateSnapshot
 from pyflink_on_spark._runtime.checkpoints.snapshot_writer import FEW_ENTRIES, SnapshotWriter
 from pyflink_on_spark._runtime.contract.connector import LargeCommittable
 from pyflink_on_spark._runtime.contract.plan import StagePlan
 from pyflink_on_spark._runtime.diagnosis import LOGS, FunctionLog, install_function_log
-from pyflink_on_spark._runtime.elements.clock import SystemClock
+from pyflink_on_spark._runtime.elements.time import SystemClock, step
 from pyflink_on_spark._runtime.task.barriers import SnapshotRequest
 from pyflink_on_spark._runtime.task.stacks import sample
 from pyflink_on_spark._runtime.task.subtask_group import SubtaskGroup

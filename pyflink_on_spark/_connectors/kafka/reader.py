@@ -32,7 +32,7 @@ from pyflink_on_spark._runtime.elements.bundle import (
     ChannelStatus,
     Watermark,
 )
-from pyflink_on_spark._runtime.elements.clock import WatermarkRhythm, WatermarkTimer
+from pyflink_on_spark._runtime.elements.time import WatermarkRhythm, WatermarkTimer
 from pyflink_on_spark.common import Types
 
 if TYPE_CHECKING:

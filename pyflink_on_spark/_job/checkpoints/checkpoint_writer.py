@@ -24,12 +24,11 @@ from pyflink_on_spark._runtime.checkpoints.checkpoint_files import (
     files_of_frames,
     folder,
     in_folder,
-    step,
 )
 from pyflink_on_spark._runtime.checkpoints.snapshot_writer import WHOLE, Changelog
 from pyflink_on_spark._runtime.contract.state_meaning import Meanings
 from pyflink_on_spark._runtime.diagnosis import SubtaskFailure
-from pyflink_on_spark._runtime.elements.clock import Clock
+from pyflink_on_spark._runtime.elements.time import Clock, step
 
 Discard = Callable[[Folder, bool], object]
 """Removes the files of a checkpoint; again later, if hosts may still write there."""

@@ -14,10 +14,11 @@ from pyflink_on_spark._compat.errors import CheckpointError, JobExecutionError
 from pyflink_on_spark._job.checkpoints.checkpoint_settings import sink_names
 from pyflink_on_spark._job.checkpoints.checkpoint_writer import HostSnapshot
 from pyflink_on_spark._runtime.checkpoints.checkpoint import Metadata, read_states
-from pyflink_on_spark._runtime.checkpoints.checkpoint_files import Folder, step
+from pyflink_on_spark._runtime.checkpoints.checkpoint_files import Folder
 from pyflink_on_spark._runtime.checkpoints.slot_state import SlotState, operator_snapshots
 from pyflink_on_spark._runtime.contract.connector import LargeCommittable, Sink
 from pyflink_on_spark._runtime.contract.plan import OperatorPlan
+from pyflink_on_spark._runtime.elements.time import step
 from pyflink_on_spark._runtime.operators.stateless import writer_snapshots
 
 _log = logging.getLogger("pyflink_on_spark")

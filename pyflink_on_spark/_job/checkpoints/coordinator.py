@@ -47,15 +47,15 @@ from pyflink_on_spark._runtime.checkpoints.checkpoint import (
     unclaimed,
     verify,
 )
-from pyflink_on_spark._runtime.checkpoints.checkpoint_files import Folder, folder, signer_of, step
+from pyflink_on_spark._runtime.checkpoints.checkpoint_files import Folder, folder, signer_of
 from pyflink_on_spark._runtime.checkpoints.contents import CheckpointContents, Opaque
 from pyflink_on_spark._runtime.checkpoints.slot_state import SlotState, stateful_operators
 from pyflink_on_spark._runtime.checkpoints.snapshot_writer import remove_unneeded
 from pyflink_on_spark._runtime.contract.connector import Sink
 from pyflink_on_spark._runtime.contract.plan import OperatorPlan, source_meanings, source_names
 from pyflink_on_spark._runtime.contract.state_meaning import Heirs, Meanings
-from pyflink_on_spark._runtime.elements.clock import Clock
 from pyflink_on_spark._runtime.elements.immutability import unwrap_key
+from pyflink_on_spark._runtime.elements.time import Clock, step
 from pyflink_on_spark._runtime.key_groups import KeyGroups
 from pyflink_on_spark._runtime.task.operator_chain import is_in, misplaced
 from pyflink_on_spark.flink_state import is_of_flink
@@ -214,7 +214,9 @@ class CheckpointCoordinator:
         home = None
         if settings.directory is not None:
             home = folder(f"{settings.directory}/{job_id}", settings.configuration)
-        self._signer = signer_of(settings.configuration)
+        self._signed = CHECKPOINT_KEY.is_set(settings.configuration)
+        if self._signed:
+            signer_of(settings.configuration)  # a key that is not there is an error now
         self._retained = RetainedCheckpoints(home, settings.retained, settings.incremental)
         self._ownership: Ownership | None = None
         """None for a job that nobody can continue: it has no checkpoints but in memory."""
@@ -279,7 +281,7 @@ class CheckpointCoordinator:
             return
         if self._move_in is None or not is_of_flink(given, settings.configuration):
             self._restore(find_checkpoint(given, settings.configuration))
-        elif self._signer is not None:
+        elif self._signed:
             raise CheckpointError(
                 f"{given} is of Flink, which signs nothing, and this job begins only with what "
                 f"the key of {CHECKPOINT_KEY.key} has signed. Begin without a key, stop with a "

@@ -23,7 +23,7 @@ from typing import NamedTuple
 from pyflink_on_spark._compat.errors import CheckpointError, JobExecutionError
 from pyflink_on_spark._runtime.checkpoints.checkpoint import METADATA, OWNER
 from pyflink_on_spark._runtime.checkpoints.checkpoint_files import Folder
-from pyflink_on_spark._runtime.elements.clock import Clock
+from pyflink_on_spark._runtime.elements.time import Clock
 
 _log = logging.getLogger("pyflink_on_spark")
 _IMPORTED = time.time()

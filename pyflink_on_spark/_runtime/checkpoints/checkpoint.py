@@ -21,7 +21,6 @@ from pyflink_on_spark._runtime.checkpoints.checkpoint_files import (
     files_of_frames,
     folder,
     in_folder,
-    step,
     write_whole,
 )
 from pyflink_on_spark._runtime.checkpoints.slot_state import (
@@ -35,6 +34,7 @@ from pyflink_on_spark._runtime.checkpoints.state_file import same_digest, stored
 from pyflink_on_spark._runtime.contract.plan import StagePlan
 from pyflink_on_spark._runtime.contract.state_meaning import Heirs, Meanings, StateMeaning, heirs_of
 from pyflink_on_spark._runtime.elements.immutability import deserialize, serialize
+from pyflink_on_spark._runtime.elements.time import step
 
 METADATA = "_metadata"
 COMMITTABLES = "committables"

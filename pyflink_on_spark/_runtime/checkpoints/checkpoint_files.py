@@ -13,7 +13,7 @@ import io
 import os
 import uuid
 import zlib
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -36,6 +36,7 @@ from pyflink_on_spark._runtime.checkpoints.state_file import (
     write_record,
 )
 from pyflink_on_spark._runtime.contract.connector import LargeCommittable
+from pyflink_on_spark._runtime.elements.time import step
 
 _BUFFER = 1024 * 1024
 SHARED = "shared"
@@ -437,7 +438,6 @@ Committables = list[tuple[object, object]]
 """Pairs of what names a sink and a committable."""
 _FEW = 64 * 1024
 """So many bytes stay in the answer to the driver: a file costs some 10 ms on a local disk."""
-_watchers: list[Callable[[str], None]] = []
 
 
 @dataclass(frozen=True)
@@ -545,23 +545,3 @@ def _placed(thing: LargeCommittable, place: Folder) -> LargeCommittable:
     if not isinstance(frames, StoredFrames):
         return thing
     return replace(thing, frames=replace(frames, place=place))
-
-
-def step(name: str) -> None:
-    """Note that a step of the protocol is done; nothing happens unless somebody watches.
-
-    Args:
-        name: a literal, and another one for each place in the code.
-    """
-    for watcher in _watchers:
-        watcher(name)
-
-
-def watch(watcher: Callable[[str], None]) -> Callable[[], None]:
-    """Call a function at each step of this process; return what ends that.
-
-    Args:
-        watcher: gets the name of the step; what it raises comes out of the step.
-    """
-    _watchers.append(watcher)
-    return lambda: _watchers.remove(watcher)

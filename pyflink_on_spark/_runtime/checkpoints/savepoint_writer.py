@@ -43,13 +43,13 @@ from pyflink_on_spark._runtime.checkpoints.state_file import (
     read_in_turn,
 )
 from pyflink_on_spark._runtime.contract.state_meaning import Meanings
-from pyflink_on_spark._runtime.elements.clock import SystemClock
 from pyflink_on_spark._runtime.elements.immutability import (
     deserialize,
     serialize,
     unwrap_key,
     wrap_key,
 )
+from pyflink_on_spark._runtime.elements.time import SystemClock
 from pyflink_on_spark._runtime.state.backend import KeyedStateBackend
 from pyflink_on_spark._runtime.state.operator_state import OperatorSnapshot
 from pyflink_on_spark._runtime.state.snapshot import KeyGroupState, StateMeta

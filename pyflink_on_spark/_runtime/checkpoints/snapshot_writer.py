@@ -18,7 +18,6 @@ from pyflink_on_spark._runtime.checkpoints.checkpoint_files import (
     StateFileWriter,
     folder,
     state_file,
-    step,
     store_frames,
 )
 from pyflink_on_spark._runtime.checkpoints.forked_records import (
@@ -32,7 +31,7 @@ from pyflink_on_spark._runtime.checkpoints.slot_state import (
     records_of,
 )
 from pyflink_on_spark._runtime.checkpoints.state_file import Record
-from pyflink_on_spark._runtime.elements.clock import Clock
+from pyflink_on_spark._runtime.elements.time import Clock, step
 from pyflink_on_spark._runtime.state.backend import KeyedStateBackend
 
 WHOLE, BASE, DELTA = "whole", "base", "delta"

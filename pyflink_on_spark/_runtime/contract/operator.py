@@ -7,14 +7,14 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from pyflink_on_spark._runtime.elements.bundle import MIN_TIMESTAMP
-from pyflink_on_spark._runtime.elements.clock import Clock, SystemClock
+from pyflink_on_spark._runtime.elements.time import Clock, SystemClock
 from pyflink_on_spark._runtime.metrics import OperatorMetrics
 from pyflink_on_spark._runtime.state.operator_state import OperatorState
 from pyflink_on_spark.metrics import MetricGroup
 
 if TYPE_CHECKING:
     from pyflink_on_spark._runtime.elements.bundle import Cursor
-    from pyflink_on_spark._runtime.elements.clock import WatermarkRhythm
+    from pyflink_on_spark._runtime.elements.time import WatermarkRhythm
     from pyflink_on_spark._runtime.state.backend import KeyedStateBackend
     from pyflink_on_spark.common.typeinfo import TypeInformation
 

@@ -116,6 +116,7 @@ class CombinedTime:
 Event = Bundle | Watermark | ChannelStatus | EndOfInput | Barrier | CombinedTime
 
 
+@dataclass(slots=True, eq=False)
 class Cursor:
     """The element in flight in a chain: its event timestamp in ms, or None.
 
@@ -128,10 +129,7 @@ class Cursor:
     - An operator that draws several elements before it yields notes the timestamp of each.
     """
 
-    __slots__ = ("timestamp",)
-
-    def __init__(self) -> None:
-        self.timestamp: int | None = None
+    timestamp: int | None = None
 
     def part(self) -> None:
         """Let each thread have a timestamp of its own: parts of the chain work side by side."""

@@ -15,6 +15,7 @@ import io
 import pickle
 import struct
 from collections.abc import Container, Hashable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from itertools import chain
 from typing import Any
 
@@ -128,16 +129,14 @@ def are_immutable(values: list[object]) -> bool:
     return are_flat(values) or all(map(is_immutable, values))
 
 
+@dataclass(slots=True, eq=False)
 class ImmutabilityGuard:
     """Collects elements as they are at the moment they come.
 
     Once a mutable element was seen, elements are kept as pickles ("sealed"), from there on.
     """
 
-    __slots__ = ("sealed",)
-
-    def __init__(self) -> None:
-        self.sealed = False
+    sealed: bool = False
 
     def collect(self, elements: Iterator[Any]) -> list[Any]:
         """Return all elements of an iterator; ``sealed`` says whether as pickles."""

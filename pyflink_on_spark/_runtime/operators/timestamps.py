@@ -7,7 +7,7 @@ from typing import Any
 
 from pyflink_on_spark._runtime.contract.operator import OperatorContext
 from pyflink_on_spark._runtime.elements.bundle import MAX_WATERMARK, MIN_TIMESTAMP, Cursor
-from pyflink_on_spark._runtime.elements.clock import WatermarkRhythm
+from pyflink_on_spark._runtime.elements.time import WatermarkRhythm
 from pyflink_on_spark._runtime.operators.function_loop import FusableOperator, LoopCode
 from pyflink_on_spark._runtime.types.codec import time_in_ms
 from pyflink_on_spark._runtime.user_code import UserFunction

@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 
 from pyflink_on_spark._compat.errors import CheckpointError
 from pyflink_on_spark._options.own import CHANGED_STATE, DROP, REFUSE, TAKE
-from pyflink_on_spark._runtime.elements.clock import Clock
+from pyflink_on_spark._runtime.elements.time import Clock
 from pyflink_on_spark._runtime.key_groups import KeyGroups
 from pyflink_on_spark._runtime.state.disk import DiskStore
 from pyflink_on_spark._runtime.state.expiring_states import (

@@ -10,7 +10,7 @@ from itertools import chain
 from typing import TYPE_CHECKING
 
 from pyflink_on_spark._runtime.elements.bundle import MAX_WATERMARK, MIN_TIMESTAMP
-from pyflink_on_spark._runtime.elements.clock import Clock
+from pyflink_on_spark._runtime.elements.time import Clock
 from pyflink_on_spark._runtime.state.snapshot import Timer
 from pyflink_on_spark._runtime.types.codec import time_in_ms
 

@@ -16,6 +16,7 @@ from pyflink_on_spark._runtime.elements.bundle import (
     Barrier,
     CombinedTime,
 )
+from pyflink_on_spark._runtime.elements.time import TimeEvent, WatermarkValve
 from pyflink_on_spark._runtime.state.backend import KeyedStateBackend
 from pyflink_on_spark._runtime.task.exchange_writer import (
     AlignedBarriers,
@@ -25,7 +26,6 @@ from pyflink_on_spark._runtime.task.exchange_writer import (
 )
 from pyflink_on_spark._runtime.task.schedule import RunQueueEntry, Schedule
 from pyflink_on_spark._runtime.task.subtask_builder import SubtaskContext
-from pyflink_on_spark._runtime.task.watermark_valve import TimeEvent, WatermarkValve
 
 
 class BarrierAlignment:

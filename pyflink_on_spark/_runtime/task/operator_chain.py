@@ -30,15 +30,15 @@ from pyflink_on_spark._runtime.elements.bundle import (
     EndOfInput,
     Watermark,
 )
-from pyflink_on_spark._runtime.elements.clock import Clock, WatermarkTimer
 from pyflink_on_spark._runtime.elements.immutability import (
     are_flat,
     copied,
     is_immutable,
     unwrap_key,
 )
+from pyflink_on_spark._runtime.elements.time import Clock, EventTime, WatermarkTimer
 from pyflink_on_spark._runtime.key_groups import KeyGroups
-from pyflink_on_spark._runtime.operators.function_loop import processes
+from pyflink_on_spark._runtime.operators.function_loop import FusableOperator, processes
 from pyflink_on_spark._runtime.operators.stateless import ConvertOperator, SelectKeyOperator
 from pyflink_on_spark._runtime.operators.timestamps import AssignTimestamps
 from pyflink_on_spark._runtime.state.snapshot import KeyGroupState, Piece
@@ -50,7 +50,6 @@ from pyflink_on_spark._runtime.task.exchange_writer import (
     SideOutput,
     ends_of,
 )
-from pyflink_on_spark._runtime.task.watermark_valve import EventTime
 
 _LONGEST_SECONDS = 0.005
 _MOST = 128
@@ -385,7 +384,11 @@ class OperatorChain(OperatorLine):
         """
         line = self._lines.get((start, timed))
         if line is None:
-            line = processes(self.operators[start:], self.cursor if timed else None)
+            operators = self.operators[start:]
+            if timed or any(isinstance(each, FusableOperator) for each in operators):
+                line = processes(operators, self.cursor if timed else None)
+            else:
+                line = [each.process for each in operators]
             self._lines[start, timed] = line
         return line
 

@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
 from pyflink_on_spark._runtime.contract.plan import JobSettings, StagePlan, VertexPlan
-from pyflink_on_spark._runtime.elements.clock import Clock
 from pyflink_on_spark._runtime.elements.immutability import serialize
+from pyflink_on_spark._runtime.elements.time import Clock
 from pyflink_on_spark._runtime.task.exchange_writer import ChannelRow, FanOut
 from pyflink_on_spark._runtime.task.subtask import Subtask
 from pyflink_on_spark._runtime.task.subtask_builder import (

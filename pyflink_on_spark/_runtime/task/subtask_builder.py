@@ -23,7 +23,7 @@ from pyflink_on_spark._runtime.contract.plan import (
     VertexPlan,
 )
 from pyflink_on_spark._runtime.elements.bundle import Cursor
-from pyflink_on_spark._runtime.elements.clock import Clock
+from pyflink_on_spark._runtime.elements.time import Clock
 from pyflink_on_spark._runtime.key_groups import KeyGroups
 from pyflink_on_spark._runtime.operators.function_loop import FusableOperator
 from pyflink_on_spark._runtime.operators.timestamps import AssignTimestamps

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from pyflink_on_spark._options import own
 from pyflink_on_spark._runtime.checkpoints.slot_state import TaskStateSnapshot
 from pyflink_on_spark._runtime.contract.plan import JobSettings, StagePlan
-from pyflink_on_spark._runtime.elements.clock import Clock
+from pyflink_on_spark._runtime.elements.time import Clock
 from pyflink_on_spark._runtime.task.barriers import GroupCheckpoints, SharedInputs, SnapshotRequest
 from pyflink_on_spark._runtime.task.exchange_writer import (
     FEW_RECEIVERS,

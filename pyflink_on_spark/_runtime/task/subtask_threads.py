@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from pyflink_on_spark._options import own
 from pyflink_on_spark._runtime.elements.bundle import MIN_TIMESTAMP
-from pyflink_on_spark._runtime.elements.clock import Clock
+from pyflink_on_spark._runtime.elements.time import Clock
 from pyflink_on_spark._runtime.task.exchange_writer import ChannelRow, EventBatch, FanOut
 
 if TYPE_CHECKING:

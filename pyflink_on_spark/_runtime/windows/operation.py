@@ -14,7 +14,7 @@ from pyflink_on_spark._runtime.state.keyed_state import MergingState
 
 if TYPE_CHECKING:
     from pyflink_on_spark._runtime.contract.operator import OperatorContext, RuntimeContext
-    from pyflink_on_spark._runtime.elements.clock import Clock
+    from pyflink_on_spark._runtime.elements.time import Clock
     from pyflink_on_spark._runtime.state.backend import KeyedStateBackend
 
 

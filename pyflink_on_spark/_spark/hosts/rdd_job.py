@@ -26,7 +26,7 @@ from pyflink_on_spark._runtime.diagnosis import (
     SubtaskFailure,
     install_function_log,
 )
-from pyflink_on_spark._runtime.elements.clock import SystemClock
+from pyflink_on_spark._runtime.elements.time import SystemClock
 from pyflink_on_spark._runtime.task.exchange_writer import ChannelRow
 from pyflink_on_spark._runtime.task.stage import DRIVER, START, StageRunner
 from pyflink_on_spark._runtime.user_code import install_classes

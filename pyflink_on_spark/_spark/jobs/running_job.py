@@ -19,8 +19,8 @@ from pyflink_on_spark._job.job import Job
 from pyflink_on_spark._job.restarts import check_may_restart, restart_strategy
 from pyflink_on_spark._options.secrets import masked_text
 from pyflink_on_spark._runtime.diagnosis import SubtaskFailure
-from pyflink_on_spark._runtime.elements.clock import SteadyClock
 from pyflink_on_spark._runtime.elements.immutability import deserialize
+from pyflink_on_spark._runtime.elements.time import SteadyClock
 from pyflink_on_spark._spark.jobs.worker_environment import FAILURE_BEGINS, FAILURE_ENDS
 from pyflink_on_spark._spark.session.dependencies import (
     ShippedDependencies,
@@ -30,7 +30,7 @@ from pyflink_on_spark._spark.session.dependencies import (
 )
 from pyflink_on_spark._spark.session.java_home import gist
 from pyflink_on_spark._spark.session.session import obtain_session, why_gone
-from pyflink_on_spark.common import JobExecutionResult, JobStatus
+from pyflink_on_spark.common import JobStatus
 from pyflink_on_spark.common.job_execution_result import JobOutcome
 
 if TYPE_CHECKING:
@@ -231,7 +231,7 @@ class RunningJob(ABC):
         """Return the accumulators."""
         return self._job.accumulators.results()
 
-    def result(self) -> JobExecutionResult:
+    def result(self) -> JobOutcome:
         """Wait for the end; return the result or raise the job's error.
 
         Ctrl-C while it waits ends the job, and its last checkpoint stays.
@@ -243,7 +243,7 @@ class RunningJob(ABC):
             raise
         if self._error is not None:
             raise self._error.with_traceback(None)
-        return JobExecutionResult(JobOutcome(self.job_id, self._runtime, self.accumulators()))
+        return JobOutcome(self.job_id, self._runtime, self.accumulators())
 
     def collected(self) -> CollectedElements:
         """Return the collected elements as they arrive; closing them ends the job."""

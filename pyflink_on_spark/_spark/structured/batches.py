@@ -13,9 +13,10 @@ from typing import Any, NoReturn, Self
 
 from pyflink_on_spark._job.checkpoints.coordinator import CheckpointCoordinator
 from pyflink_on_spark._job.checkpoints.ownership import JobTakenOverError
-from pyflink_on_spark._runtime.checkpoints.checkpoint_files import Folder, step
+from pyflink_on_spark._runtime.checkpoints.checkpoint_files import Folder
 from pyflink_on_spark._runtime.contract.state_meaning import Meanings, StateMeaning
 from pyflink_on_spark._runtime.elements.immutability import deserialize, serialize
+from pyflink_on_spark._runtime.elements.time import step
 from pyflink_on_spark._spark.structured.pace import Pace
 from pyflink_on_spark._spark.structured.slot import SlotReport
 

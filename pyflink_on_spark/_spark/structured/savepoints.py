@@ -21,7 +21,7 @@ from pyflink_on_spark._runtime.checkpoints.checkpoint_files import (
     state_file,
 )
 from pyflink_on_spark._runtime.checkpoints.snapshot_writer import WHOLE
-from pyflink_on_spark._runtime.elements.clock import SystemClock
+from pyflink_on_spark._runtime.elements.time import SystemClock
 from pyflink_on_spark._spark.session.dependencies import ship_own_package, spark_settings
 from pyflink_on_spark._spark.session.session import obtain_session
 from pyflink_on_spark._spark.session.spark_defaults import BUNDLE_SETTINGS

@@ -25,8 +25,8 @@ from pyflink_on_spark._runtime.checkpoints.state_file import KEYED, Record, Reco
 from pyflink_on_spark._runtime.contract.plan import JobSettings
 from pyflink_on_spark._runtime.diagnosis import LOGS, install_function_log
 from pyflink_on_spark._runtime.elements.bundle import MIN_TIMESTAMP, Barrier
-from pyflink_on_spark._runtime.elements.clock import Clock
 from pyflink_on_spark._runtime.elements.immutability import serialize
+from pyflink_on_spark._runtime.elements.time import Clock
 from pyflink_on_spark._runtime.state.backend import KeyedStateBackend
 from pyflink_on_spark._runtime.task.barriers import SnapshotRequest
 from pyflink_on_spark._runtime.task.exchange_writer import ChannelRow, FanOut, encode

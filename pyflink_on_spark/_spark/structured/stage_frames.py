@@ -13,8 +13,8 @@ from pyspark.sql import functions as F  # noqa: N812 - as everybody does
 from pyflink_on_spark._job.job import Job
 from pyflink_on_spark._runtime.contract.plan import StagePlan
 from pyflink_on_spark._runtime.diagnosis import LOGS, SubtaskFailure, install_function_log
-from pyflink_on_spark._runtime.elements.clock import SystemClock
 from pyflink_on_spark._runtime.elements.immutability import serialize
+from pyflink_on_spark._runtime.elements.time import SystemClock
 from pyflink_on_spark._runtime.task.exchange_writer import ChannelRow
 from pyflink_on_spark._runtime.task.stage import DRIVER, START, StageRunner
 from pyflink_on_spark._runtime.user_code import install_classes

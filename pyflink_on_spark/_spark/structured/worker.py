@@ -6,7 +6,7 @@ import contextlib
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
-from pyflink_on_spark._runtime.elements.clock import Clock, SystemClock
+from pyflink_on_spark._runtime.elements.time import Clock, SystemClock
 from pyflink_on_spark._runtime.task.exchange_writer import ChannelRow
 from pyflink_on_spark._spark.structured.pace import Bell
 from pyflink_on_spark._spark.structured.slot import LevelPlan, OutRow, QuerySlot

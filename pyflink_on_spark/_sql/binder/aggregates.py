@@ -1,4 +1,4 @@
-"""Aggregate functions, of groups and with OVER; GROUP BY and HAVING."""
+"""SELECT lists; aggregate functions, of groups and with OVER; GROUP BY and HAVING."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from pyflink_on_spark._sql.binder.expressions import (
     check_no_null,
     check_nulls_of_call,
     convert_args,
+    field_of,
     invoke,
     unique_names,
     wrong_count,
     wrong_types,
 )
-from pyflink_on_spark._sql.binder.projections import project, sql_projection
 from pyflink_on_spark._sql.binder.windows import bind_group_window, group_window, window_property
-from pyflink_on_spark._sql.errors import did_you_mean, invalid, unresolved_field
+from pyflink_on_spark._sql.errors import ValidationError, did_you_mean, invalid, unresolved_field
 from pyflink_on_spark._sql.functions.catalog import builtin_functions, function_of_call
 from pyflink_on_spark._sql.plan.expressions import (
     AggregateInvocation,
@@ -40,8 +40,10 @@ from pyflink_on_spark._sql.plan.nodes import (
     Frame,
     Node,
     Over,
+    Project,
     Schema,
     SortKey,
+    project,
     windows_of,
 )
 from pyflink_on_spark._sql.plan.signatures import AggregateFunction, RankingFunction
@@ -56,6 +58,93 @@ _UP_TO_THE_ROW = Frame(rows=True)
 _NEIGHBOURS = frozenset({"LAG", "LEAD"})
 _NUMBER = logical.BIGINT.with_nullable(False)
 _OF_GROUPING_SETS = frozenset({"GROUPING", "GROUPING_ID", "GROUP_ID"})
+
+
+def sql_projection(
+    node: Node, binder: ExpressionBinder, items: Sequence[syntax.Expression]
+) -> Project:
+    """Return the projection of a SELECT; unnamed columns are called ``EXPR$0`` and so on."""
+    check_no_null(items)
+    names: list[str] = []
+    columns: list[Typed] = []
+    for item in items:
+        if isinstance(item, syntax.Star):
+            for name, column in _starred(binder, item):
+                names.append(name)
+                columns.append(column)
+            continue
+        columns.append(binder.bind(item))
+        names.append(_name(item) or f"EXPR${len(names)}")
+    return project(node, columns, unique_names(names))
+
+
+def dsl_projection(
+    node: Node, binder: ExpressionBinder, items: Sequence[syntax.Expression]
+) -> Project:
+    """Return the projection of ``select``; columns without a name are called ``_c0`` and so on.
+
+    Raises:
+        ValidationError: two columns have one name, or something in an expression is wrong.
+    """
+    names: list[str] = []
+    columns: list[Typed] = []
+    for item in items:
+        if isinstance(item, syntax.Star):
+            for name, starred in _starred(binder, item):
+                names.append(name)
+                columns.append(starred)
+            continue
+        column = binder.bind(item)
+        columns.append(column)
+        names.append(dsl_name(item) or f"_c{len(names)}")
+    for index, name in enumerate(names):
+        if name in names[:index]:
+            raise invalid(f"Ambiguous column name: {name}", None)
+    return project(node, columns, tuple(names))
+
+
+def dsl_name(item: syntax.Expression) -> str | None:
+    """Return the name that an expression of the Table API gives its column, or None.
+
+    One that is written in SQL gives none.
+    """
+    if item.span is not None:
+        return None
+    if isinstance(item, syntax.Cast) and not item.lenient:
+        named = _plain_name(item.operand)
+        return None if named is None else f"{named}-{item.type}"
+    return _plain_name(item)
+
+
+def _plain_name(item: syntax.Expression) -> str | None:
+    if isinstance(item, syntax.Call) and item.name == "DOT":
+        row, field = _plain_name(item.args[0]), item.args[1]
+        assert isinstance(field, syntax.Literal)
+        key = f"_{field.value}" if isinstance(field.value, int) else field.value
+        return None if row is None else f"{row}${key}"
+    return _name(item)
+
+
+def _starred(binder: ExpressionBinder, star: syntax.Star) -> Sequence[tuple[str, Typed]]:
+    if not star.qualifier or binder.scope.has_table(star.qualifier):
+        return list(binder.scope.columns(star.qualifier))
+    try:
+        row = binder.scope.resolve(syntax.Name(star.qualifier, span=star.span))
+    except ValidationError:
+        name = ".".join(star.qualifier)
+        raise invalid(f"Unknown identifier '{name}'", star.span) from None
+    if row.type.root not in logical.ROWS:
+        text = "Not a record type. The '*' operator requires a record"
+        raise invalid(text, star.span)
+    return [(name, field_of(row, name)) for name in row.type.names]
+
+
+def _name(item: syntax.Expression) -> str | None:
+    if isinstance(item, syntax.Alias):
+        return item.names[0]
+    if isinstance(item, syntax.Name):
+        return item.parts[-1]
+    return None
 
 
 def contains_aggregate(node: object, functions: Functions) -> bool:

@@ -11,6 +11,7 @@ from pyflink_on_spark._sql.binder.aggregates import (
     GroupBinder,
     contains_aggregate,
     parts,
+    sql_projection,
     with_overs,
 )
 from pyflink_on_spark._sql.binder.expressions import (
@@ -23,20 +24,19 @@ from pyflink_on_spark._sql.binder.expressions import (
     invoke,
     unique_names,
 )
-from pyflink_on_spark._sql.binder.projections import (
-    count_of,
-    limited,
-    project,
-    renamed,
-    sorted_node,
-    sql_projection,
-)
 from pyflink_on_spark._sql.binder.relations import (
     RelationBinder,
     distinct,
     filtered,
 )
-from pyflink_on_spark._sql.binder.sets import converted, set_operation, union_all
+from pyflink_on_spark._sql.binder.sets import (
+    converted,
+    count_of,
+    limited,
+    set_operation,
+    sorted_node,
+    union_all,
+)
 from pyflink_on_spark._sql.binder.subqueries import (
     BoundSubquery,
     Inside,
@@ -79,6 +79,8 @@ from pyflink_on_spark._sql.plan.nodes import (
     TableScan,
     Union,
     Values,
+    project,
+    renamed,
 )
 from pyflink_on_spark._sql.syntax import queries as syntax
 from pyflink_on_spark._sql.syntax.expressions import (

@@ -16,7 +16,6 @@ from pyflink_on_spark._sql.binder.expressions import (
     unique_names,
 )
 from pyflink_on_spark._sql.binder.match_recognize import bind_match
-from pyflink_on_spark._sql.binder.projections import project, renamed
 from pyflink_on_spark._sql.binder.temporal_joins import (
     system_time,
     temporal_join,
@@ -53,6 +52,8 @@ from pyflink_on_spark._sql.plan.nodes import (
     Node,
     Schema,
     TableScan,
+    project,
+    renamed,
     window_join,
 )
 from pyflink_on_spark._sql.plan.options import CatalogTable, ObjectPath, ResolvedSchema

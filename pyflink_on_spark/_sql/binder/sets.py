@@ -1,11 +1,12 @@
-"""UNION, INTERSECT and EXCEPT."""
+"""The outer parts of queries: UNION, INTERSECT and EXCEPT; ORDER BY and LIMIT."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
-from pyflink_on_spark._sql.binder.expressions import invoke
-from pyflink_on_spark._sql.binder.projections import project
+from pyflink_on_spark._sql.binder.aggregates import sort_key
+from pyflink_on_spark._sql.binder.expressions import ExpressionBinder, check_no_null, invoke
 from pyflink_on_spark._sql.errors import Span, invalid
 from pyflink_on_spark._sql.functions.catalog import builtin_functions
 from pyflink_on_spark._sql.plan.expressions import (
@@ -21,9 +22,12 @@ from pyflink_on_spark._sql.plan.nodes import (
     Filter,
     Node,
     Schema,
+    Sort,
     Union,
+    project,
 )
 from pyflink_on_spark._sql.plan.signatures import TableFunction
+from pyflink_on_spark._sql.syntax import expressions as syntax
 from pyflink_on_spark._sql.syntax.queries import SetOperator
 from pyflink_on_spark._sql.types import logical
 from pyflink_on_spark._sql.types.coercion import common_type, least_restrictive
@@ -173,3 +177,41 @@ def converted(node: Node, schema: Schema) -> Node:
         return node
     columns = [convert(InputRef(kind, index), wanted) for index, (kind, wanted) in enumerate(pairs)]
     return project(node, columns, schema.names)
+
+
+def sorted_node(node: Node, binder: ExpressionBinder, items: Sequence[syntax.SortItem]) -> Sort:
+    """Return the rows of a node in an order.
+
+    Args:
+        node: the node.
+        binder: resolves the items.
+        items: what the order is made of.
+    """
+    check_no_null(item.expression for item in items)
+    return Sort(node.schema, node, tuple(sort_key(binder, item) for item in items))
+
+
+def limited(node: Node, offset: int, fetch: int | None) -> Sort:
+    """Return some rows of a node.
+
+    Args:
+        node: the node.
+        offset: how many rows are left out first.
+        fetch: how many rows are kept; None for all.
+    """
+    if isinstance(node, Sort) and node.fetch is None:
+        return replace(node, offset=node.offset + offset, fetch=fetch)
+    return Sort(node.schema, node, (), offset, fetch)
+
+
+def count_of(node: syntax.Expression | None, what: str) -> int | None:
+    """Return the number of rows that LIMIT or OFFSET has.
+
+    Raises:
+        ValidationError: it is no constant.
+    """
+    if node is None:
+        return None
+    if isinstance(node, syntax.Literal) and isinstance(node.value, int):
+        return node.value
+    raise invalid(f"{what} has to be a whole number", node.span)

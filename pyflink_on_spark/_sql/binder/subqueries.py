@@ -12,7 +12,6 @@ from pyflink_on_spark._sql.binder.expressions import (
     invoke,
     unique_names,
 )
-from pyflink_on_spark._sql.binder.projections import project
 from pyflink_on_spark._sql.binder.relations import distinct, filtered, join
 from pyflink_on_spark._sql.binder.tables import has_one_row
 from pyflink_on_spark._sql.errors import ValidationError, invalid, not_yet
@@ -29,7 +28,15 @@ from pyflink_on_spark._sql.plan.expressions import (
     substitute,
     walk,
 )
-from pyflink_on_spark._sql.plan.nodes import Aggregate, Node, Project, Schema, SemiJoin, Values
+from pyflink_on_spark._sql.plan.nodes import (
+    Aggregate,
+    Node,
+    Project,
+    Schema,
+    SemiJoin,
+    Values,
+    project,
+)
 from pyflink_on_spark._sql.syntax import expressions as syntax
 from pyflink_on_spark._sql.syntax.expressions import Quantifier
 from pyflink_on_spark._sql.syntax.queries import JoinKind

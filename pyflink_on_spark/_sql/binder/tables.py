@@ -6,7 +6,6 @@ from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from pyflink_on_spark._sql.binder.expressions import ExpressionBinder, Functions, Scope
-from pyflink_on_spark._sql.binder.projections import project
 from pyflink_on_spark._sql.errors import QuerySettings, TableError, ValidationError, invalid
 from pyflink_on_spark._sql.parser.cursor import canonical_text
 from pyflink_on_spark._sql.plan.expressions import (
@@ -28,6 +27,7 @@ from pyflink_on_spark._sql.plan.nodes import (
     Schema,
     Sink,
     TableScan,
+    project,
 )
 from pyflink_on_spark._sql.plan.options import (
     CatalogTable,

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pyflink_on_spark._compat.unsupported import Gap, raise_unsupported
 from pyflink_on_spark._sql.errors import UnsupportedOperationError, ValidationError
-from pyflink_on_spark._sql.functions.parameters import always
 from pyflink_on_spark._sql.functions.python.functions import AsyncFunction
 from pyflink_on_spark._sql.plan.signatures import (
     AggregateFunction,
@@ -23,6 +22,7 @@ from pyflink_on_spark._sql.plan.signatures import (
     ScalarFunction,
     TableAggregateFunction,
     TableFunction,
+    always,
 )
 from pyflink_on_spark._sql.syntax.expressions import Call
 from pyflink_on_spark._sql.types import logical

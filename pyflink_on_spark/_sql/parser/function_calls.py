@@ -6,8 +6,8 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from pyflink_on_spark._sql.errors import Span, SqlParseError
-from pyflink_on_spark._sql.parser.cursor import Kind
-from pyflink_on_spark._sql.parser.literals import TypeParser, unit_of
+from pyflink_on_spark._sql.parser.cursor import Kind, TypeParser
+from pyflink_on_spark._sql.parser.literals import unit_of
 from pyflink_on_spark._sql.syntax.expressions import (
     AggregateCall,
     Call,

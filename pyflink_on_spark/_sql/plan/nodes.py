@@ -210,6 +210,19 @@ class Project(Unary):
         return f"LogicalProject({', '.join(columns)})"
 
 
+def project(node: Node, columns: Sequence[Typed], names: tuple[str, ...]) -> Project:
+    """Return a node that computes columns."""
+    return Project(Schema(names, tuple(column.type for column in columns)), node, tuple(columns))
+
+
+def renamed(node: Node, names: tuple[str, ...]) -> Node:
+    """Return a node whose columns have other names."""
+    if names == node.schema.names:
+        return node
+    columns = [InputRef(kind, index) for index, kind in enumerate(node.schema.types)]
+    return project(node, columns, names)
+
+
 @dataclass(frozen=True, eq=False)
 class Filter(Unary):
     """Keeps the rows for which a condition is TRUE.

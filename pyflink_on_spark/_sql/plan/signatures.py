@@ -1,4 +1,4 @@
-"""The signatures of functions: their forms, the code of their calls, and the calls themselves."""
+"""The signatures of functions: kinds of parameters and results, forms, and the code of calls."""
 
 from __future__ import annotations
 
@@ -10,6 +10,8 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from pyflink_on_spark._sql.plan.expressions import Constant, Typed
+from pyflink_on_spark._sql.types import logical
+from pyflink_on_spark._sql.types.coercion import common_type
 from pyflink_on_spark._sql.types.logical import INT, INTEGER_BITS, ROWS, LogicalType, Root
 
 Parameter = Callable[[LogicalType], "LogicalType | None"]
@@ -519,3 +521,80 @@ def wrapped(source: str, root: Root) -> str:
     """Return source for a whole number, cut to the bits of a type; the source is used once."""
     half = 1 << (INTEGER_BITS[root] - 1)
     return f"(({source}) + {half} & {2 * half - 1}) - {half}"
+
+
+def of(*roots: Root) -> Parameter:
+    """Take arguments of some kinds as they are, and NULL as the first kind."""
+
+    def check(kind: LogicalType) -> LogicalType | None:
+        if kind.root is Root.NULL:
+            return default
+        return kind.plain() if kind.root in roots else None
+
+    default = _default(roots[0])
+    return check
+
+
+def converted(target: LogicalType, *roots: Root) -> Parameter:
+    """Convert arguments of some kinds to one type."""
+
+    def check(kind: LogicalType) -> LogicalType | None:
+        return target if kind.root in roots or kind.root in {target.root, Root.NULL} else None
+
+    return check
+
+
+def any_type(kind: LogicalType) -> LogicalType | None:
+    """Take everything."""
+    return kind
+
+
+def _default(root: Root) -> LogicalType:
+    if root in logical.CHARACTERS:
+        return logical.STRING
+    if root in logical.BYTES_LIKE:
+        return logical.BYTES
+    if root in logical.TIMESTAMPS:
+        return LogicalType(root, precision=3)
+    return logical.decimal(10) if root is Root.DECIMAL else LogicalType(root)
+
+
+characters = of(Root.VARCHAR, Root.CHAR)
+byte_strings = of(Root.VARBINARY, Root.BINARY)
+integers = of(Root.INT, *logical.INTEGERS)
+exact = of(Root.INT, *logical.EXACT)
+numbers = of(Root.INT, *logical.NUMERIC)
+booleans = of(Root.BOOLEAN)
+as_text = converted(logical.STRING, *logical.CHARACTERS)
+as_int = converted(logical.INT, *logical.INTEGERS)
+as_bigint = converted(logical.BIGINT, *logical.INTEGERS)
+as_double = converted(logical.DOUBLE, *logical.NUMERIC)
+
+
+def always(result: LogicalType) -> Result:
+    """Give a result of one type."""
+    return lambda types: result
+
+
+def like(index: int = 0) -> Result:
+    """Give a result of an argument's type."""
+    return lambda types: types[index]
+
+
+def unified(types: Sequence[LogicalType]) -> LogicalType:
+    """Give a result of the type that all arguments have in common."""
+    found = common_type(types)
+    assert found is not None
+    return found
+
+
+_FULL = 38
+_AVERAGE_SCALE = 6
+
+
+def average_type(types: Sequence[LogicalType]) -> LogicalType:
+    """Return the type of an average: that of the values, DECIMAL with more digits."""
+    (kind,) = types
+    if kind.root is Root.DECIMAL:
+        kind = logical.decimal(_FULL, max(_AVERAGE_SCALE, kind.scale or 0))
+    return kind.with_nullable(True)

@@ -294,8 +294,9 @@ class KeyedSink(PhysicalNode):
 
     def needs_update_before(self, port: int, wanted: bool) -> bool:
         """True unless an update says by its key which row it is of."""
-        keys = self.inputs[0].upsert_keys or ()
-        return wanted or bool(self.key and frozenset(self.key) not in keys)
+        if wanted or not self.key:
+            return wanted
+        return frozenset(self.key) not in (self.inputs[0].upsert_keys or ())
 
     def resolve_conflicts(self, settings: QuerySettings) -> None:
         """Decide whether rows are materialized; called when the changes of the input are known.

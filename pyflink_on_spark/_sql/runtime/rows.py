@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, overload
 
 from pyflink_on_spark._runtime.contract.operator import Operator
 from pyflink_on_spark._runtime.elements.bundle import BUNDLE_SIZE, MAX_WATERMARK, MIN_TIMESTAMP
-from pyflink_on_spark._runtime.elements.clock import WatermarkRhythm
+from pyflink_on_spark._runtime.elements.time import WatermarkRhythm
 from pyflink_on_spark._runtime.operators.stateless import keyed_state_of
 from pyflink_on_spark._runtime.operators.timestamps import AssignTimestamps
 from pyflink_on_spark._runtime.state.timers import KeyedTimers

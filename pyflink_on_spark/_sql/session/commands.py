@@ -10,7 +10,6 @@ from typing import Any, NoReturn
 
 from pyflink_on_spark._options.secrets import all_masked
 from pyflink_on_spark._sql.binder.expressions import calcite_name
-from pyflink_on_spark._sql.binder.projections import renamed
 from pyflink_on_spark._sql.binder.tables import check_target_column, sink_of
 from pyflink_on_spark._sql.catalog import Catalog
 from pyflink_on_spark._sql.errors import (
@@ -23,7 +22,7 @@ from pyflink_on_spark._sql.errors import (
     not_yet,
 )
 from pyflink_on_spark._sql.functions.builtin.strings import like_pattern
-from pyflink_on_spark._sql.plan.nodes import ChangeKinds, Node, Schema
+from pyflink_on_spark._sql.plan.nodes import ChangeKinds, Node, Schema, renamed
 from pyflink_on_spark._sql.plan.options import CatalogTable, CatalogView, Column
 from pyflink_on_spark._sql.planner.physical import PhysicalNode
 from pyflink_on_spark._sql.planner.physical_planner import physical_plan

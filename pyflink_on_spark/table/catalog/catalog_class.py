@@ -8,10 +8,9 @@ from typing import NoReturn
 
 from pyflink_on_spark._compat.arguments import own_handle
 from pyflink_on_spark._sql import catalog as contents
-from pyflink_on_spark._sql.binder.projections import renamed
 from pyflink_on_spark._sql.errors import IllegalArgumentError, UnsupportedOperationError
 from pyflink_on_spark._sql.functions.catalog import PythonFunction
-from pyflink_on_spark._sql.plan.nodes import Node
+from pyflink_on_spark._sql.plan.nodes import Node, renamed
 from pyflink_on_spark._sql.plan.options import CatalogTable, CatalogView
 from pyflink_on_spark._sql.session.creation import new_catalog
 from pyflink_on_spark._sql.session.database_catalog import TYPE, refuse_change

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
+from pyflink_on_spark._sql.binder.aggregates import dsl_name
 from pyflink_on_spark._sql.binder.expressions import ExpressionBinder
-from pyflink_on_spark._sql.binder.projections import dsl_name, project
 from pyflink_on_spark._sql.binder.relations import correlate
 from pyflink_on_spark._sql.errors import ValidationError, unresolved_field
 from pyflink_on_spark._sql.functions.python.functions import AsyncFunction
 from pyflink_on_spark._sql.plan.expressions import FieldAccess, InputRef, Typed
-from pyflink_on_spark._sql.plan.nodes import Correlate, Node, Schema
+from pyflink_on_spark._sql.plan.nodes import Correlate, Node, Schema, project
 from pyflink_on_spark._sql.plan.signatures import TableFunction
 from pyflink_on_spark._sql.syntax import expressions as syntax
 from pyflink_on_spark._sql.types import logical

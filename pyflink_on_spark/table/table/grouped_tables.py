@@ -8,18 +8,25 @@ from typing import TYPE_CHECKING, Any
 
 from pyflink_on_spark._sql.binder.aggregates import (
     AggregatingBinder,
+    dsl_projection,
     is_aggregate,
     parts,
     with_overs,
 )
 from pyflink_on_spark._sql.binder.expressions import ExpressionBinder, Scope
-from pyflink_on_spark._sql.binder.projections import dsl_projection, project
 from pyflink_on_spark._sql.binder.windows import interval_of, window_table
 from pyflink_on_spark._sql.codegen.rows import folded
 from pyflink_on_spark._sql.errors import UnsupportedOperationError, ValidationError, at_any_depth
 from pyflink_on_spark._sql.functions.python.aggregates import PythonTableAggregate
 from pyflink_on_spark._sql.plan.expressions import InputRef, Typed
-from pyflink_on_spark._sql.plan.nodes import FlatAggregate, Node, RowWindow, Schema, WindowKind
+from pyflink_on_spark._sql.plan.nodes import (
+    FlatAggregate,
+    Node,
+    RowWindow,
+    Schema,
+    WindowKind,
+    project,
+)
 from pyflink_on_spark._sql.session.session import Session
 from pyflink_on_spark._sql.syntax import expressions as syntax
 from pyflink_on_spark._sql.syntax.expressions import FrameDistance, FrameEnd

@@ -8,21 +8,14 @@ from typing import TYPE_CHECKING, Any
 from pyflink_on_spark._compat.arguments import renamed as also_called
 from pyflink_on_spark._compat.unsupported import Gap, raise_unsupported
 from pyflink_on_spark._job.display import console
-from pyflink_on_spark._sql.binder.aggregates import contains_aggregate
+from pyflink_on_spark._sql.binder.aggregates import contains_aggregate, dsl_projection
 from pyflink_on_spark._sql.binder.changelogs import from_changelog, to_changelog
 from pyflink_on_spark._sql.binder.expressions import ExpressionBinder, Scope
-from pyflink_on_spark._sql.binder.projections import (
-    dsl_projection,
-    limited,
-    project,
-    renamed,
-    sorted_node,
-)
 from pyflink_on_spark._sql.binder.relations import distinct, join
-from pyflink_on_spark._sql.binder.sets import set_operation, union_all
+from pyflink_on_spark._sql.binder.sets import limited, set_operation, sorted_node, union_all
 from pyflink_on_spark._sql.codegen.rows import folded
 from pyflink_on_spark._sql.errors import ValidationError, at_any_depth
-from pyflink_on_spark._sql.plan.nodes import Filter, Node
+from pyflink_on_spark._sql.plan.nodes import Filter, Node, project, renamed
 from pyflink_on_spark._sql.plan.options import ResolvedSchema as CatalogSchema
 from pyflink_on_spark._sql.syntax import expressions as syntax
 from pyflink_on_spark._sql.syntax.queries import JoinKind, SetOperator

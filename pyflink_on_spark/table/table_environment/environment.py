@@ -136,8 +136,7 @@ class Jobs:
             name: the job's.
         """
         planned = plan(sinks, self._session.settings())
-        result: JobExecutionResult = self._submit(list(planned.transformations), name).result()
-        return result
+        return JobExecutionResult(self._submit(list(planned.transformations), name).result())
 
     def attach(self, sinks: Sequence[Sink]) -> None:
         """Let the environment's next job write to tables, too."""

@@ -8,7 +8,6 @@ from typing import Any
 
 from pyflink_on_spark._graph.stream_graph import Edge
 from pyflink_on_spark._sql.binder.expressions import invoke
-from pyflink_on_spark._sql.binder.projections import project
 from pyflink_on_spark._sql.binder.relations import with_computed, with_watermarks
 from pyflink_on_spark._sql.binder.tables import TableDescription, fitted, resolve_schema
 from pyflink_on_spark._sql.errors import ValidationError
@@ -22,6 +21,7 @@ from pyflink_on_spark._sql.plan.nodes import (
     ExternalSink,
     Node,
     Project,
+    project,
 )
 from pyflink_on_spark._sql.plan.nodes import Schema as RowSchema
 from pyflink_on_spark._sql.plan.options import ResolvedSchema

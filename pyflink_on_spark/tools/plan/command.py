@@ -13,7 +13,7 @@ from pathlib import Path
 from pyflink_on_spark._graph.physical_graph import execution_plan_json
 from pyflink_on_spark._job.job import Job
 from pyflink_on_spark._runtime.contract.plan import JobSettings, OperatorPlan, VertexPlan
-from pyflink_on_spark._runtime.elements.clock import SystemClock
+from pyflink_on_spark._runtime.elements.time import SystemClock
 from pyflink_on_spark._runtime.operators.function_loop import FusableOperator, loop_texts
 from pyflink_on_spark._runtime.task.subtask_builder import SubtaskBuilder, SubtaskContext
 from pyflink_on_spark._sql.codegen.program import Program

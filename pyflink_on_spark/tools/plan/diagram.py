@@ -13,7 +13,7 @@ from pyflink_on_spark._compat.own_frames import CallSite
 from pyflink_on_spark._graph.physical_graph import PhysicalEdge, PhysicalNode, build_physical_graph
 from pyflink_on_spark._graph.stream_graph import Transformation
 from pyflink_on_spark._job.job import Job
-from pyflink_on_spark._runtime.elements.clock import WatermarkRhythm
+from pyflink_on_spark._runtime.elements.time import WatermarkRhythm
 
 _PLAIN_NAMES = {
     "_stream_key_by_map_operator": "key by",

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from pyflink_on_spark._compat.import_hook import install
 from pyflink_on_spark._job.job import Job, install_engine, installed_engine
-from pyflink_on_spark.common import JobExecutionResult, JobStatus
+from pyflink_on_spark.common import JobStatus
 from pyflink_on_spark.common.job_execution_result import JobOutcome
 from pyflink_on_spark.tools.script_errors import tell_error
 
@@ -43,9 +43,9 @@ class RecordedJob:
     def __init__(self, job: Job) -> None:
         self.job_id = job.settings.job_id
 
-    def result(self) -> JobExecutionResult:
+    def result(self) -> JobOutcome:
         """Return a result without accumulators."""
-        return JobExecutionResult(JobOutcome(self.job_id, 0, {}))
+        return JobOutcome(self.job_id, 0, {})
 
     def collected(self) -> Generator[object, None, None]:
         """Yield nothing: no element was computed."""

@@ -12,7 +12,7 @@ from pyflink_on_spark._connectors.builtin import NumberSequence
 from pyflink_on_spark._connectors.hybrid import SourceChain
 from pyflink_on_spark._runtime.contract.connector import SourceReader, WatermarkRule
 from pyflink_on_spark._runtime.elements.bundle import Bundle, ChannelStatus, Watermark
-from pyflink_on_spark._runtime.elements.clock import WatermarkRhythm
+from pyflink_on_spark._runtime.elements.time import WatermarkRhythm
 from pyflink_on_spark.common import Duration, WatermarkStrategy
 from pyflink_on_spark.datastream import StreamExecutionEnvironment
 from pyflink_on_spark.datastream.connectors.file_system import FileSource, StreamFormat

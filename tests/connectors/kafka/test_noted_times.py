@@ -11,7 +11,7 @@ from pyflink_on_spark._connectors.kafka.partitions import BEGINNING
 from pyflink_on_spark._connectors.kafka.reader import runs_by_partition
 from pyflink_on_spark._runtime.contract.connector import WatermarkRule
 from pyflink_on_spark._runtime.elements.bundle import Bundle, ChannelStatus, Watermark
-from pyflink_on_spark._runtime.elements.clock import WatermarkRhythm
+from pyflink_on_spark._runtime.elements.time import WatermarkRhythm
 from pyflink_on_spark.testing import ManualClock
 from tests.connectors.kafka.jobs import reading
 from tests.connectors.reading import context_of

@@ -11,7 +11,7 @@ from pyflink_on_spark._connectors.kafka.reader import PartitionWatermarks
 from pyflink_on_spark._runtime.contract.connector import WatermarkRule
 from pyflink_on_spark._runtime.contract.operator import OperatorContext, TaskInfo
 from pyflink_on_spark._runtime.elements.bundle import Bundle, ChannelStatus, Cursor, Watermark
-from pyflink_on_spark._runtime.elements.clock import SystemClock, WatermarkRhythm
+from pyflink_on_spark._runtime.elements.time import SystemClock, WatermarkRhythm
 from pyflink_on_spark.datastream.connectors.kafka import KafkaOffsetsInitializer
 from pyflink_on_spark.testing import ManualClock
 from tests.connectors.kafka.jobs import elements, reading

@@ -17,7 +17,7 @@ from pyflink_on_spark._connectors.rabbitmq import (
     RMQSourceConfig,
 )
 from pyflink_on_spark._runtime.elements.bundle import BUNDLE_SIZE
-from pyflink_on_spark._runtime.elements.clock import SystemClock
+from pyflink_on_spark._runtime.elements.time import SystemClock
 from pyflink_on_spark.common import SimpleStringSchema, Types
 from pyflink_on_spark.datastream import StreamExecutionEnvironment
 from pyflink_on_spark.datastream.connectors.rabbitmq import (

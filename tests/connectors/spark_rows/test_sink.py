@@ -13,7 +13,7 @@ from pyflink_on_spark._connectors.spark_rows.sink import StagedSink, StagingPlac
 from pyflink_on_spark._job.checkpoints.commits import Commits
 from pyflink_on_spark._runtime.contract.operator import OperatorContext, RuntimeContext, TaskInfo
 from pyflink_on_spark._runtime.elements.bundle import Cursor
-from pyflink_on_spark._runtime.elements.clock import SystemClock
+from pyflink_on_spark._runtime.elements.time import SystemClock
 from pyflink_on_spark.common import Types
 
 

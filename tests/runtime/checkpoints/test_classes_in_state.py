@@ -61,7 +61,7 @@ HOST = textwrap.dedent("""
     settings_first = pickle.loads(plan)[1]
     install_classes(settings_first.classes)
     stages, settings = pickle.loads(plan)
-    from pyflink_on_spark._runtime.elements.clock import SystemClock
+    from pyflink_on_spark._runtime.elements.time import SystemClock
     from pyflink_on_spark._runtime.elements.immutability import deserialize
     from pyflink_on_spark._runtime.state.disk import DiskSettings
     from pyflink_on_spark._runtime.state.disk import StateSettings

@@ -18,7 +18,7 @@ from pyflink_on_spark._runtime.checkpoints.slot_state import (
     deserialize,
 )
 from pyflink_on_spark._runtime.checkpoints.snapshot_writer import BASE, WHOLE, SnapshotWriter
-from pyflink_on_spark._runtime.elements.clock import SystemClock
+from pyflink_on_spark._runtime.elements.time import SystemClock
 from pyflink_on_spark._runtime.state.backend import KeyedStateBackend
 from pyflink_on_spark._runtime.state.disk import DiskStore
 from tests.runtime.state_changes import taken_changes

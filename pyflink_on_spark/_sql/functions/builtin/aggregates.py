@@ -6,13 +6,16 @@ from collections.abc import Callable, Sequence
 
 from pyflink_on_spark._connectors.formats.java_parsing import to_single
 from pyflink_on_spark._sql.codegen.program import Limited, Limits
-from pyflink_on_spark._sql.functions.parameters import any_type, average_type, characters, of
 from pyflink_on_spark._sql.plan.signatures import (
     AggregateCode,
     AggregateFunction,
     AggregateOverload,
     Binder,
     MakeCode,
+    any_type,
+    average_type,
+    characters,
+    of,
     wrapped,
 )
 from pyflink_on_spark._sql.types import logical

@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from pyflink_on_spark._connectors.formats.java_parsing import to_single
-from pyflink_on_spark._sql.functions.parameters import calling, inline, like, of
+from pyflink_on_spark._sql.functions.definitions import calling, inline
 from pyflink_on_spark._sql.plan.signatures import (
     CallSite,
     Code,
@@ -18,6 +18,8 @@ from pyflink_on_spark._sql.plan.signatures import (
     Parameter,
     Result,
     ScalarFunction,
+    like,
+    of,
     wrapped,
 )
 from pyflink_on_spark._sql.types import logical

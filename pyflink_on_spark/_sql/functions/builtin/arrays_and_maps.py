@@ -6,19 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from pyflink_on_spark._sql.errors import ValidationError
-from pyflink_on_spark._sql.functions.parameters import (
-    always,
-    any_type,
-    as_int,
-    booleans,
-    calling,
-    characters,
-    function_of,
-    inline,
-    integers,
-    like,
-    of,
-)
+from pyflink_on_spark._sql.functions.definitions import calling, function_of, inline
 from pyflink_on_spark._sql.plan.signatures import (
     CallSite,
     Nulls,
@@ -26,6 +14,14 @@ from pyflink_on_spark._sql.plan.signatures import (
     Parameter,
     Result,
     ScalarFunction,
+    always,
+    any_type,
+    as_int,
+    booleans,
+    characters,
+    integers,
+    like,
+    of,
 )
 from pyflink_on_spark._sql.types import logical, variants
 from pyflink_on_spark._sql.types.coercion import can_insert, common_type, least_restrictive

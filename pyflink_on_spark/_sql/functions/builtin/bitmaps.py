@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from pyflink_on_spark._sql.functions.parameters import always, byte_strings, calling, inline, of
+from pyflink_on_spark._sql.functions.definitions import calling, inline
 from pyflink_on_spark._sql.plan.signatures import (
     AggregateCode,
     AggregateFunction,
@@ -14,6 +14,9 @@ from pyflink_on_spark._sql.plan.signatures import (
     Overload,
     Parameter,
     ScalarFunction,
+    always,
+    byte_strings,
+    of,
 )
 from pyflink_on_spark._sql.types import logical
 from pyflink_on_spark._sql.types.logical import LogicalType, Root

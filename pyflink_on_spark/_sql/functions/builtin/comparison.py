@@ -5,9 +5,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from pyflink_on_spark._sql.errors import ValidationError
-from pyflink_on_spark._sql.functions.parameters import any_type, booleans, calling, inline, of
+from pyflink_on_spark._sql.functions.definitions import calling, inline
 from pyflink_on_spark._sql.plan.expressions import InputRef, convert
-from pyflink_on_spark._sql.plan.signatures import CallSite, Code, Nulls, Overload, ScalarFunction
+from pyflink_on_spark._sql.plan.signatures import (
+    CallSite,
+    Code,
+    Nulls,
+    Overload,
+    ScalarFunction,
+    any_type,
+    booleans,
+    of,
+)
 from pyflink_on_spark._sql.types import logical
 from pyflink_on_spark._sql.types.coercion import (
     common_type,

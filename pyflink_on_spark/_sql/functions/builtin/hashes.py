@@ -6,16 +6,15 @@ import base64
 import binascii
 import hashlib
 
-from pyflink_on_spark._sql.functions.parameters import (
+from pyflink_on_spark._sql.functions.definitions import function_of, overload
+from pyflink_on_spark._sql.plan.signatures import (
+    ScalarFunction,
     as_bigint,
     as_int,
     byte_strings,
     characters,
-    function_of,
     integers,
-    overload,
 )
-from pyflink_on_spark._sql.plan.signatures import ScalarFunction
 from pyflink_on_spark._sql.types import logical
 from pyflink_on_spark.common._charset import find_charset
 

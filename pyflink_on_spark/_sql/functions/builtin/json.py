@@ -10,13 +10,7 @@ from functools import lru_cache
 from typing import Any, NoReturn
 
 from pyflink_on_spark._sql.errors import ValidationError
-from pyflink_on_spark._sql.functions.parameters import (
-    always,
-    any_type,
-    booleans,
-    calling,
-    characters,
-)
+from pyflink_on_spark._sql.functions.definitions import calling
 from pyflink_on_spark._sql.plan.expressions import Constant, Typed
 from pyflink_on_spark._sql.plan.signatures import (
     AggregateCode,
@@ -28,6 +22,10 @@ from pyflink_on_spark._sql.plan.signatures import (
     Nulls,
     Overload,
     ScalarFunction,
+    always,
+    any_type,
+    booleans,
+    characters,
 )
 from pyflink_on_spark._sql.types import logical
 from pyflink_on_spark._sql.types.coercion import to_decimal

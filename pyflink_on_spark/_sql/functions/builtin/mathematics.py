@@ -10,20 +10,22 @@ from typing import Any
 
 from pyflink_on_spark._connectors.formats.java_parsing import to_single
 from pyflink_on_spark._sql.functions.builtin.times import ceiling_to_unit, floor_to_unit
-from pyflink_on_spark._sql.functions.parameters import (
+from pyflink_on_spark._sql.functions.definitions import calling, function_of, inline
+from pyflink_on_spark._sql.plan.expressions import Constant, Conversion, Invocation, Typed
+from pyflink_on_spark._sql.plan.signatures import (
+    CallSite,
+    Nulls,
+    Overload,
+    ScalarFunction,
     always,
     as_double,
     as_int,
-    calling,
-    function_of,
-    inline,
     integers,
     like,
     numbers,
     of,
+    wrapped,
 )
-from pyflink_on_spark._sql.plan.expressions import Constant, Conversion, Invocation, Typed
-from pyflink_on_spark._sql.plan.signatures import CallSite, Nulls, Overload, ScalarFunction, wrapped
 from pyflink_on_spark._sql.types import logical
 from pyflink_on_spark._sql.types.coercion import divide_half_up, merged_type
 from pyflink_on_spark._sql.types.logical import LogicalType, Root

@@ -6,9 +6,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from pyflink_on_spark._sql.errors import ValidationError
-from pyflink_on_spark._sql.functions.parameters import any_type, like
 from pyflink_on_spark._sql.plan.expressions import Constant, Typed
-from pyflink_on_spark._sql.plan.signatures import CallSite, Nulls, Overload, ScalarFunction
+from pyflink_on_spark._sql.plan.signatures import (
+    CallSite,
+    Nulls,
+    Overload,
+    ScalarFunction,
+    any_type,
+    like,
+)
 from pyflink_on_spark._sql.types import logical
 from pyflink_on_spark._sql.types.logical import LogicalType, Root, check_class_name
 

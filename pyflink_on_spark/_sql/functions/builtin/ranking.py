@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from pyflink_on_spark._sql.functions.parameters import any_type, converted
 from pyflink_on_spark._sql.plan.signatures import (
     AggregateCode,
     AggregateOverload,
     Binder,
     RankingFunction,
+    any_type,
+    converted,
 )
 from pyflink_on_spark._sql.types import logical
 from pyflink_on_spark._sql.types.coercion import comparable_type

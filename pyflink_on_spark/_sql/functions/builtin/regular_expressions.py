@@ -16,14 +16,16 @@ import regex
 
 from pyflink_on_spark._options.own import REGEX_TIMEOUT
 from pyflink_on_spark._sql.codegen.program import Limits
-from pyflink_on_spark._sql.functions.parameters import (
+from pyflink_on_spark._sql.functions.definitions import calling_limited, limited
+from pyflink_on_spark._sql.plan.signatures import (
+    CallSite,
+    Code,
+    Overload,
+    ScalarFunction,
     always,
     as_int,
-    calling_limited,
     characters,
-    limited,
 )
-from pyflink_on_spark._sql.plan.signatures import CallSite, Code, Overload, ScalarFunction
 from pyflink_on_spark._sql.types import logical
 
 _CLASSES = {

@@ -9,12 +9,15 @@ from math import ceil, floor
 from typing import Any
 
 from pyflink_on_spark._connectors.formats.java_parsing import to_single
-from pyflink_on_spark._sql.functions.parameters import as_double, average_type, integers, numbers
 from pyflink_on_spark._sql.plan.signatures import (
     AggregateCode,
     AggregateFunction,
     AggregateOverload,
     Binder,
+    as_double,
+    average_type,
+    integers,
+    numbers,
 )
 from pyflink_on_spark._sql.types import logical
 from pyflink_on_spark._sql.types.logical import NUMERIC, LogicalType, Root

@@ -8,22 +8,28 @@ from functools import lru_cache
 from urllib.parse import quote_plus, unquote_plus, urlsplit
 
 from pyflink_on_spark._sql.codegen.program import Limits
-from pyflink_on_spark._sql.functions.parameters import (
+from pyflink_on_spark._sql.functions.definitions import (
+    calling,
+    calling_limited,
+    function_of,
+    inline,
+    limited,
+)
+from pyflink_on_spark._sql.plan.signatures import (
+    CallSite,
+    Code,
+    Nulls,
+    Overload,
+    ScalarFunction,
     always,
     any_type,
     as_bigint,
     as_int,
     as_text,
-    calling,
-    calling_limited,
     characters,
-    function_of,
-    inline,
     like,
-    limited,
     of,
 )
-from pyflink_on_spark._sql.plan.signatures import CallSite, Code, Nulls, Overload, ScalarFunction
 from pyflink_on_spark._sql.types import logical
 from pyflink_on_spark._sql.types.coercion import common_type
 from pyflink_on_spark._sql.types.logical import LogicalType, Root

@@ -11,16 +11,19 @@ from pyflink_on_spark._sql.codegen.program import Binding, EventClockBinding
 from pyflink_on_spark._sql.errors import ValidationError
 from pyflink_on_spark._sql.functions.builtin import arithmetic
 from pyflink_on_spark._sql.functions.builtin.arithmetic import add_months
-from pyflink_on_spark._sql.functions.parameters import (
+from pyflink_on_spark._sql.functions.definitions import function_of, overload
+from pyflink_on_spark._sql.plan.signatures import (
+    CallSite,
+    Code,
+    Nulls,
+    Overload,
+    ScalarFunction,
     always,
     as_bigint,
     as_int,
     characters,
-    function_of,
     of,
-    overload,
 )
-from pyflink_on_spark._sql.plan.signatures import CallSite, Code, Nulls, Overload, ScalarFunction
 from pyflink_on_spark._sql.types import logical
 from pyflink_on_spark._sql.types.logical import LogicalType, Root, Time
 from pyflink_on_spark._sql.types.temporal import (

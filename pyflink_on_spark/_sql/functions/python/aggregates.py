@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from pyflink_on_spark._runtime.user_code import UserFunction
-from pyflink_on_spark._sql.functions.parameters import any_type
 from pyflink_on_spark._sql.functions.python.binding import Arguments, Convert, UserBinding
 from pyflink_on_spark._sql.functions.python.series import frame_of, series_of, values_of
 from pyflink_on_spark._sql.plan.signatures import (
@@ -16,6 +15,7 @@ from pyflink_on_spark._sql.plan.signatures import (
     AggregateOverload,
     Binder,
     TableAggregateFunction,
+    any_type,
 )
 from pyflink_on_spark._sql.types.logical import LogicalType
 from pyflink_on_spark.common.types import Row

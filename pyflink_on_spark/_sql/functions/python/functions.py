@@ -8,7 +8,6 @@ from typing import Any, NoReturn
 
 from pyflink_on_spark._runtime.user_code import UserFunction
 from pyflink_on_spark._sql.errors import not_yet
-from pyflink_on_spark._sql.functions.parameters import any_type
 from pyflink_on_spark._sql.functions.python.binding import Arguments, CallBinding, Convert
 from pyflink_on_spark._sql.plan.signatures import (
     CallSite,
@@ -16,6 +15,7 @@ from pyflink_on_spark._sql.plan.signatures import (
     Overload,
     ScalarFunction,
     TableFunction,
+    any_type,
 )
 from pyflink_on_spark._sql.types.logical import LogicalType
 
