@@ -13,10 +13,10 @@ from pyspark.sql.streaming import StreamingQueryListener
 
 from pyflink_on_spark._compat.errors import JobCancelledError, JobExecutionError
 from pyflink_on_spark._spark.structured.query_job import QueryJob
-from pyflink_on_spark.common import Types
+from pyflink_on_spark.common import Configuration, Duration, Types, WatermarkStrategy
 from pyflink_on_spark.common.serialization import Encoder
-from pyflink_on_spark.datastream import MapFunction
-from pyflink_on_spark.datastream.connectors.file_system import FileSink
+from pyflink_on_spark.datastream import MapFunction, StreamExecutionEnvironment
+from pyflink_on_spark.datastream.connectors.file_system import FileSink, FileSource, StreamFormat
 from tests.spark.test_checkpoints import (
     KEYS,
     CountPerKey,
@@ -181,6 +181,48 @@ def test_a_query_that_is_stopped_in_spark_ends_its_job_and_keeps_its_state(tmp_p
     let_go(tmp_path)
     count_job(again, tmp_path, 3000, rolls=True).execute()
     check(tmp_path, 3000)
+
+
+class FailsOnce(MapFunction):
+    """Fails with the first line that says so, once."""
+
+    def __init__(self, flag):
+        self.flag = flag
+
+    def map(self, value):
+        if value == "fail" and not self.flag.exists():
+            self.flag.touch()
+            raise ValueError("not this time")
+        return value
+
+
+def test_collected_elements_come_once_without_an_interval(tmp_path):
+    """A restart brings no collected element again: each was committed with its micro-batch."""
+    configuration = Configuration()
+    for key, value in {
+        "pyflink-on-spark.engine": "structured",
+        "restart-strategy.type": "fixed-delay",
+        "restart-strategy.fixed-delay.attempts": "3",
+        "restart-strategy.fixed-delay.delay": "0 ms",
+    }.items():
+        configuration.set_string(key, value)
+    env = StreamExecutionEnvironment.get_execution_environment(configuration)
+    env.set_parallelism(1)
+    folder = tmp_path / "lines"
+    folder.mkdir()
+    files = FileSource.for_record_stream_format(StreamFormat.text_line_format(), str(folder))
+    files = files.monitor_continuously(Duration.of_millis(50)).build()
+    lines = env.from_source(files, WatermarkStrategy.no_watermarks(), "lines")
+    mapped = lines.map(FailsOnce(tmp_path / "failed"), Types.STRING())
+    seen = []
+    with mapped.execute_and_collect() as results:
+        for line in ("first", "fail", "last"):
+            hidden = folder / f".{line}"
+            hidden.write_text(line)
+            hidden.rename(folder / line)
+            seen.append(next(results))
+    assert seen == ["first", "fail", "last"]
+    assert (tmp_path / "failed").exists()
 
 
 def test_a_failure_shows_the_users_traceback(tmp_path):

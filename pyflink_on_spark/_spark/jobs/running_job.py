@@ -314,7 +314,7 @@ class RunningJob(ABC):
         if delay is None:
             raise error
         told = self._told(error)
-        check_may_restart(self._job, told)
+        self._check_may_restart(told)
         self._job.history.attempt_failed(told, delay)
         self._enter(JobStatus.RESTARTING)
         _log.warning(
@@ -328,6 +328,10 @@ class RunningJob(ABC):
         self._check_cancelled()
         if self._runs_at_once:
             self._enter(JobStatus.RUNNING)
+
+    def _check_may_restart(self, failure: JobExecutionError) -> None:
+        """Raise if the program has received elements that another attempt would collect again."""
+        check_may_restart(self._job, failure)
 
     def _rest(self, delay_ms: int, failure: JobExecutionError) -> None:
         """Wait some time (ms) after a failure, or until the job is cancelled."""

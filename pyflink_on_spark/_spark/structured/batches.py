@@ -286,15 +286,17 @@ class Batches:
 
     def _take(self, batch: int, rows: list[Any], seconds: float) -> None:
         reports: list[SlotReport] = []
+        sent: list[tuple[str, list[object]]] = []
         for row in sorted(rows, key=lambda row: (row["subtask"], row["channel"], row["seq"])):
             thing = pickle.loads(row["payload"])
             if isinstance(thing, SlotReport):
                 reports.append(thing)
                 continue
-            for part in thing:
-                self._deliver(*pickle.loads(part))
+            sent += map(pickle.loads, thing)
         prepared = [thing for report in reports for thing in report.committables]
         self._commits.prepared(batch, prepared)
+        for channel, things in sent:
+            self._deliver(channel, things)
         self._pace.note((report.idleness for report in reports), seconds)
         self._commits.stored = sum(report.stored for report in reports)
         parts = [part for report in reports for part in report.progress]

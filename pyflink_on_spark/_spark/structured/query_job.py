@@ -17,10 +17,11 @@ from pyspark.sql.streaming.stateful_processor import StatefulProcessor
 from pyflink_on_spark._compat.errors import (
     EnvironmentSetupError,
     JobCancelledError,
+    JobExecutionError,
 )
 from pyflink_on_spark._job.checkpoints.checkpoint_settings import CheckpointSettings
 from pyflink_on_spark._job.job import Job
-from pyflink_on_spark._job.restarts import SavepointRequest
+from pyflink_on_spark._job.restarts import ALREADY_COLLECTED, SavepointRequest
 from pyflink_on_spark._runtime.checkpoints.checkpoint_files import Folder, folder
 from pyflink_on_spark._runtime.elements.bundle import MIN_TIMESTAMP
 from pyflink_on_spark._runtime.task.operator_chain import with_key_groups
@@ -33,7 +34,14 @@ from pyflink_on_spark._spark.session.spark_defaults import (
     is_local,
     scratch_subfolder,
 )
-from pyflink_on_spark._spark.structured.batches import CONTROL, QUERY, Batches, QueryCommits, over
+from pyflink_on_spark._spark.structured.batches import (
+    CONTROL,
+    QUERY,
+    Batches,
+    QueryCommits,
+    committed_batches,
+    over,
+)
 from pyflink_on_spark._spark.structured.driver_python import check_driver_python
 from pyflink_on_spark._spark.structured.levels import (
     METRIC,
@@ -83,6 +91,8 @@ class QueryJob(StatefulJob):
         self._settings = CheckpointSettings.of(job.settings.configuration)
         self._commits = QueryCommits.of(job, self._clock)
         self._delivered: dict[str, int] = {}
+        self._batch: int | None = None
+        self._collected_in: int | None = None
 
     def start(self) -> None:
         """Find a session, open the channels, begin.
@@ -155,6 +165,12 @@ class QueryJob(StatefulJob):
             raise error  # another attempt would do again what is committed
         super()._wait_for_restart(error)
 
+    def _check_may_restart(self, failure: JobExecutionError) -> None:
+        """Raise if the program has elements of a micro-batch that Spark has not committed."""
+        last = self._collected_in
+        if last is not None and last not in committed_batches(self._home):
+            raise JobExecutionError(f"{failure}\n\n{ALREADY_COLLECTED}") from failure.__cause__
+
     @property
     def _resumable(self) -> bool:
         return self._commits.saved or bool(self._home.names())
@@ -188,6 +204,7 @@ class QueryJob(StatefulJob):
 
         def run(frame: object, batch: int) -> None:
             context.setJobDescription(f"{described}, micro-batch {batch}")
+            self._batch = batch
             batches.in_driver(frame, batch)
 
         query = self._start(run, number)
@@ -331,6 +348,8 @@ class QueryJob(StatefulJob):
         """Pass on the elements that a subtask has sent; a slow reader may delay this."""
         found = self._channels.get(channel)
         if found is not None and not self._cancelled.is_set():
+            if channel == self._job.collected and things:
+                self._collected_in = self._batch
             start = self._delivered.get(channel, 0)
             self._delivered[channel] = start + len(things)
             found.deliver("query", start, things)
