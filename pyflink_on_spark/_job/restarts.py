@@ -30,7 +30,7 @@ from pyflink_on_spark.common.configuration import Configuration
 from pyflink_on_spark.common.restart_strategy import read_restart_strategy
 
 _EXPONENTIAL = ("exponential-delay", "exponentialdelay")
-ALREADY_COLLECTED = (
+_ALREADY_COLLECTED = (
     "Job restarted: execute_and_collect() may have returned elements of the failed attempt, and "
     "the next attempt would return them again. Call env.enable_checkpointing(...), or write the "
     "stream to a sink."
@@ -143,7 +143,7 @@ def check_may_restart(job: Job, failure: Exception) -> None:
         JobExecutionError: the job collects elements, and has no checkpoint to continue from.
     """
     if job.collected is not None and not job.settings.checkpointed:
-        raise JobExecutionError(f"{failure}\n\n{ALREADY_COLLECTED}") from failure.__cause__
+        raise JobExecutionError(f"{failure}\n\n{_ALREADY_COLLECTED}") from failure.__cause__
 
 
 def names_restart_strategy(settings: Mapping[str, str]) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from types import SimpleNamespace
 
 import pytest
@@ -45,5 +46,29 @@ def test_a_job_may_restart_when_what_was_collected_is_committed(job):
 def test_a_job_may_not_restart_while_what_was_collected_is_not_committed(job):
     collect(job, 4)
     collect(job, 5)
-    with pytest.raises(JobExecutionError, match="no luck\n\nJob restarted: execute_and_collect"):
+    with pytest.raises(JobExecutionError, match=r"no luck\n\n.*elements of micro-batch 5,"):
+        job._check_may_restart(FAILURE)
+
+
+def test_spark_removes_old_commits(job):
+    collect(job, 2)
+    job._check_may_restart(FAILURE)
+
+
+def test_a_store_that_cannot_be_read_hides_no_failure(job):
+    job._home = SimpleNamespace(inside=unreadable)
+    collect(job, 4)
+    with pytest.raises(JobExecutionError, match="no luck"):
+        job._check_may_restart(FAILURE)
+    job._batch = 5  # it begins after Spark has committed the one before
+    job._check_may_restart(FAILURE)
+
+
+def unreadable(name):
+    raise OSError("503")
+
+
+def test_a_batch_job_that_collects_may_not_restart(job):
+    job._job = replace(job._job, settings=replace(job._job.settings, batch=True))
+    with pytest.raises(JobExecutionError, match="Job restarted"):
         job._check_may_restart(FAILURE)

@@ -21,7 +21,7 @@ from pyflink_on_spark._compat.errors import (
 )
 from pyflink_on_spark._job.checkpoints.checkpoint_settings import CheckpointSettings
 from pyflink_on_spark._job.job import Job
-from pyflink_on_spark._job.restarts import ALREADY_COLLECTED, SavepointRequest
+from pyflink_on_spark._job.restarts import SavepointRequest
 from pyflink_on_spark._runtime.checkpoints.checkpoint_files import Folder, folder
 from pyflink_on_spark._runtime.elements.bundle import MIN_TIMESTAMP
 from pyflink_on_spark._runtime.task.operator_chain import with_key_groups
@@ -69,6 +69,11 @@ from pyflink_on_spark._spark.structured.slow_start import Waiting, once_started
 
 _log = logging.getLogger("pyflink_on_spark")
 _LOOK_SECONDS = 0.1
+_COLLECTED = (
+    "The job does not start again: execute_and_collect() may have returned elements of micro-batch "
+    "{}, which Spark has not committed, and the next attempt would return them again. Write the "
+    "stream to a sink for results that survive this."
+)
 _numbers = itertools.count()
 
 
@@ -167,9 +172,20 @@ class QueryJob(StatefulJob):
 
     def _check_may_restart(self, failure: JobExecutionError) -> None:
         """Raise if the program has elements of a micro-batch that Spark has not committed."""
-        last = self._collected_in
-        if last is not None and last not in committed_batches(self._home):
-            raise JobExecutionError(f"{failure}\n\n{ALREADY_COLLECTED}") from failure.__cause__
+        if self._job.settings.batch:
+            super()._check_may_restart(failure)
+        elif self._collected_in is not None and not self._is_committed(self._collected_in):
+            text = f"{failure}\n\n{_COLLECTED.format(self._collected_in)}"
+            raise JobExecutionError(text) from failure.__cause__
+
+    def _is_committed(self, batch: int) -> bool:
+        """True if it is known that Spark has committed a micro-batch."""
+        if self._batch is not None and self._batch > batch:
+            return True
+        try:
+            return batch <= max(committed_batches(self._home), default=-1)
+        except OSError:
+            return False
 
     @property
     def _resumable(self) -> bool:
