@@ -80,9 +80,13 @@ class Watched:
         engine: that runs it.
         parallelism: of all that can have one.
         folder: for everything.
+        interval: of checkpoints; None for micro-batches as they come, without a restart.
     """
 
-    def __init__(self, engine: str, parallelism: int, folder: Path) -> None:
+    def __init__(
+        self, engine: str, parallelism: int, folder: Path, interval: str | None = None
+    ) -> None:
+        folder.mkdir(exist_ok=True)
         self._input, self.notes = folder / "input", folder / "notes"
         self.homes = folder / "checkpoints"
         self._input.mkdir()
@@ -95,8 +99,8 @@ class Watched:
             "restart-strategy.fixed-delay.attempts": "100",
             "restart-strategy.fixed-delay.delay": "0 ms",
         }
-        if engine == "hosts":
-            settings["execution.checkpointing.interval"] = "1 s"
+        if interval is not None:
+            settings["execution.checkpointing.interval"] = interval
         env = environment(engine, parallelism, settings)
         files = FileSource.for_record_stream_format(
             StreamFormat.text_line_format(), str(self._input)
@@ -172,7 +176,7 @@ def processor_seconds() -> float:
 def watch(engine: str, parallelism: int, folder: Path) -> Iterator[str]:
     """Measure an unbounded job; yield the cells of its row."""
     begun = time.monotonic()
-    job = Watched(engine, parallelism, folder)
+    job = Watched(engine, parallelism, folder, "1 s" if engine == "hosts" else None)
     job.seconds_to("first")
     yield f"{time.monotonic() - begun:.1f}"
     for number in range(5):
@@ -189,6 +193,9 @@ def watch(engine: str, parallelism: int, folder: Path) -> Iterator[str]:
     before, begun = processor_seconds(), time.monotonic()
     time.sleep(15)
     yield f"{100 * (processor_seconds() - before) / (time.monotonic() - begun):.0f}"
+    if engine != "hosts":
+        job = Watched(engine, parallelism, folder / "restarted", "10 ms")
+        job.seconds_to("first")
     os.kill(job.processes()[0], signal.SIGKILL)
     yield f"{job.seconds_to('after the kill'):.1f}"
 

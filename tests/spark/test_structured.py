@@ -196,11 +196,12 @@ class FailsOnce(MapFunction):
         return value
 
 
-def test_collected_elements_come_once_without_an_interval(tmp_path):
+def test_collected_elements_come_once(tmp_path):
     """A restart brings no collected element again: each was committed with its micro-batch."""
     configuration = Configuration()
     for key, value in {
         "pyflink-on-spark.engine": "structured",
+        "execution.checkpointing.interval": "100 ms",
         "restart-strategy.type": "fixed-delay",
         "restart-strategy.fixed-delay.attempts": "3",
         "restart-strategy.fixed-delay.delay": "0 ms",

@@ -19,6 +19,7 @@ FAILURE = JobExecutionError("no luck")
 @pytest.fixture
 def job(tmp_path):
     env = StreamExecutionEnvironment.get_execution_environment()
+    env.enable_checkpointing(100)
     job = QueryJob(submitted(env.from_collection([1])))
     reader = SimpleNamespace(deliver=lambda producer, start, things: True)
     job._channels = {job._job.collected: reader, "print-0": reader}
@@ -68,7 +69,7 @@ def unreadable(name):
     raise OSError("503")
 
 
-def test_a_batch_job_that_collects_may_not_restart(job):
-    job._job = replace(job._job, settings=replace(job._job.settings, batch=True))
+def test_a_job_without_checkpoints_may_not_restart(job):
+    job._job = replace(job._job, settings=replace(job._job.settings, checkpointed=False))
     with pytest.raises(JobExecutionError, match="Job restarted"):
         job._check_may_restart(FAILURE)

@@ -171,10 +171,9 @@ class QueryJob(StatefulJob):
         super()._wait_for_restart(error)
 
     def _check_may_restart(self, failure: JobExecutionError) -> None:
-        """Raise if the program has elements of a micro-batch that Spark has not committed."""
-        if self._job.settings.batch:
-            super()._check_may_restart(failure)
-        elif self._collected_in is not None and not self._is_committed(self._collected_in):
+        """Raise also if the program has elements of a micro-batch that Spark has not committed."""
+        super()._check_may_restart(failure)
+        if self._collected_in is not None and not self._is_committed(self._collected_in):
             text = f"{failure}\n\n{_COLLECTED.format(self._collected_in)}"
             raise JobExecutionError(text) from failure.__cause__
 
