@@ -65,16 +65,7 @@ def sql_projection(
 ) -> Project:
     """Return the projection of a SELECT; unnamed columns are called ``EXPR$0`` and so on."""
     check_no_null(items)
-    names: list[str] = []
-    columns: list[Typed] = []
-    for item in items:
-        if isinstance(item, syntax.Star):
-            for name, column in _starred(binder, item):
-                names.append(name)
-                columns.append(column)
-            continue
-        columns.append(binder.bind(item))
-        names.append(_name(item) or f"EXPR${len(names)}")
+    names, columns = _selected(binder, items, _name, "EXPR$")
     return project(node, columns, unique_names(names))
 
 
@@ -86,21 +77,31 @@ def dsl_projection(
     Raises:
         ValidationError: two columns have one name, or something in an expression is wrong.
     """
-    names: list[str] = []
-    columns: list[Typed] = []
-    for item in items:
-        if isinstance(item, syntax.Star):
-            for name, starred in _starred(binder, item):
-                names.append(name)
-                columns.append(starred)
-            continue
-        column = binder.bind(item)
-        columns.append(column)
-        names.append(dsl_name(item) or f"_c{len(names)}")
+    names, columns = _selected(binder, items, dsl_name, "_c")
     for index, name in enumerate(names):
         if name in names[:index]:
             raise invalid(f"Ambiguous column name: {name}", None)
     return project(node, columns, tuple(names))
+
+
+def _selected(
+    binder: ExpressionBinder,
+    items: Sequence[syntax.Expression],
+    name_of: Callable[[syntax.Expression], str | None],
+    unnamed: str,
+) -> tuple[list[str], list[Typed]]:
+    """Return the names and the values of columns; those without a name are numbered."""
+    names: list[str] = []
+    columns: list[Typed] = []
+    for item in items:
+        if isinstance(item, syntax.Star):
+            for name, column in _starred(binder, item):
+                names.append(name)
+                columns.append(column)
+            continue
+        columns.append(binder.bind(item))
+        names.append(name_of(item) or f"{unnamed}{len(names)}")
+    return names, columns
 
 
 def dsl_name(item: syntax.Expression) -> str | None:
