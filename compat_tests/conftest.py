@@ -5,13 +5,14 @@
 `--engine=local` and `--engine=query` (such queries without a JVM, which fail and move) run on this
 project, `--engine=pyflink` on the PyFlink that is installed. `--mode=continuous` cuts every job's
 input into pieces, with a checkpoint after each; `--mode=restarted` also restarts the job from each
-of these. `--some-cases` leaves out most tests of tables and two of three cases of the others, which
-a run of all tests has in-process, and with restarts half of those of tables. A test knows nothing
-of this: it imports `pyflink` and compares.
+of these, or as a query on Spark from two of them. `--some-cases` leaves out most tests of tables
+and two of three cases of the others, which a run of all tests has in-process, and with restarts
+half of those of tables. A test knows nothing of this: it imports `pyflink` and compares.
 """
 
 from __future__ import annotations
 
+import contextlib
 import os
 import sys
 import tempfile
@@ -19,6 +20,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable
 from contextlib import redirect_stdout
 from pathlib import Path
+from random import Random
 from typing import Any
 
 import pytest
@@ -29,7 +31,7 @@ QUERIES = {"structured", "connect", "query"}
 MODES = {
     "whole": ENGINES,
     "continuous": ("spark", "structured", "connect", "local", "query"),
-    "restarted": ("local",),
+    "restarted": ("structured", "connect", "local"),
 }
 NEEDS = {"whole": "continuous", "one_attempt": "restarted"}
 CUT = {
@@ -69,13 +71,11 @@ def pytest_configure(config: pytest.Config) -> None:
     from pyflink_on_spark._job.job import set_base_configuration
 
     pyflink_on_spark.install()
-    options = {"pyflink-on-spark.engine": engine} if engine == "structured" else {}
-    if mode != "whole":
-        options |= CUT  # for environments of all kinds, those that tests make themselves as well
-    if mode == "restarted":
-        options["pyflink-on-spark.checkpoint-elements"] = "1"
+    options = _options(engine, mode)
     if options:
         set_base_configuration(options)
+    if mode == "restarted" and engine != "local":
+        _restart_queries(config)
     if engine == "connect":
         from pyflink_on_spark._spark.session import spark_defaults
 
@@ -95,6 +95,27 @@ def pytest_configure(config: pytest.Config) -> None:
         )
 
 
+def _options(engine: str, mode: str) -> dict[str, str]:
+    """Returns settings for environments of all kinds, those that tests make themselves as well."""
+    options = {"pyflink-on-spark.engine": engine} if engine == "structured" else {}
+    if mode != "whole":
+        options |= CUT
+    if mode == "restarted":
+        options["pyflink-on-spark.checkpoint-elements"] = "1" if engine == "local" else "2"
+    return options
+
+
+def _restart_queries(config: pytest.Config) -> None:
+    """Lets jobs start again on Spark."""
+    from tests.structured import restarting
+
+    courses = contextlib.ExitStack()
+    courses.enter_context(
+        restarting.restarted_queries(lambda: Random(os.environ.get("PYTEST_CURRENT_TEST")))
+    )
+    config.add_cleanup(courses.close)
+
+
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     if config.getoption("--some-cases"):
         _choose_some(config, items)
@@ -107,6 +128,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     moved = config.getoption("--engine") == "query" and mode != "whole"  # as good as restarted
     _leave_out(items, "restarted" if moved else mode)
     engine = config.getoption("--engine")
+    _leave_out_timed(items, mode, engine)
     if engine in QUERIES:
         _expect_failures(items, "structured.toml")
     if engine == "connect":
@@ -168,6 +190,13 @@ def _leave_out(items: list[pytest.Item], mode: str) -> None:
         if mode == "restarted" and "paced_env" in item.fixturenames:
             reason = "a restart sets the watermark back, and begins a new interval"
             item.add_marker(pytest.mark.skip(reason=reason))
+
+
+def _leave_out_timed(items: list[pytest.Item], mode: str, engine: str) -> None:
+    slow = mode == "restarted" and engine in QUERIES
+    for item in items:
+        if slow and item.get_closest_marker("timed"):
+            item.add_marker(pytest.mark.skip(reason="a query takes seconds to start again"))
 
 
 def _expect_failures(items: list[pytest.Item], name: str) -> None:

@@ -16,6 +16,7 @@ from pyflink_on_spark.testing import local_engine
 from tests.random_programs.outcome import HANGS, Failure, Outcome
 from tests.random_programs.program import Program
 from tests.random_programs.running import run
+from tests.structured import restarting
 
 SECONDS = 20
 SECONDS_ON_SPARK = 90
@@ -59,9 +60,12 @@ WAYS = {
     "continuous": Way(cut=True, spark=True),
     "structured": Way(spark=True, settings=_STRUCTURED),
     "structured-cut": Way(cut=True, spark=True, settings=_STRUCTURED),
+    "structured-restarted": Way(cut=True, restarted=True, spark=True, settings=_STRUCTURED),
     "connect": Way(spark=True, settings=_CONNECT),
+    "connect-cut": Way(cut=True, spark=True, settings=_CONNECT),
+    "connect-restarted": Way(cut=True, restarted=True, spark=True, settings=_CONNECT),
 }
-"""All of them; a process that has run one on a classic Spark cannot run ``connect``."""
+"""All of them; a process that has run one on a classic Spark cannot run one on Connect."""
 
 
 class _TooLongError(BaseException):
@@ -73,9 +77,9 @@ def outcome(program: Program, way: Way = WAYS["whole"]) -> Outcome:
     pyflink_on_spark.install()
     rng = Random(program.seed)
     prepared = _cut(program, rng) if way.cut else program
-    prepared = prepared.with_(settings={**prepared.settings, **way.settings})
     if _has_early_watermarks(program):
         way = replace(way, restarted=False)  # a restart sets event time back
+    prepared = prepared.with_(settings={**prepared.settings, **way.settings})
     with _engine(way, rng), _limited(way.seconds):
         try:
             return run(prepared, _environment, _printed, "p")
@@ -86,7 +90,8 @@ def outcome(program: Program, way: Way = WAYS["whole"]) -> Outcome:
 @contextlib.contextmanager
 def _engine(way: Way, rng: Random) -> Iterator[None]:
     if way.spark:
-        yield
+        with restarting.restarted_queries(lambda: rng, restarting.MOST if way.restarted else 0):
+            yield
         return
     with local_engine(checkpoint_each_turn=way.cut) as engine, _short_pauses():
         if way.restarted:

@@ -7,6 +7,7 @@ import signal
 import threading
 import time
 from pathlib import Path
+from random import Random
 
 import pytest
 from pyspark.sql.streaming import StreamingQueryListener
@@ -30,6 +31,7 @@ from tests.spark.test_checkpoints import (
     wait_for,
     written,
 )
+from tests.structured.restarting import MOST, restarted_queries
 
 STRUCTURED = {"pyflink__on__spark_engine": "structured"}
 
@@ -116,6 +118,18 @@ def test_a_killed_worker_does_no_harm(tmp_path):
     client.get_job_execution_result().result()
     check(tmp_path, 3000)
     assert list((tmp_path / "out").rglob(".*.inprogress.*")) == []
+
+
+@pytest.mark.nightly
+@pytest.mark.timeout(600)
+def test_attempts_that_tests_let_fail_change_no_result(tmp_path):
+    """`--mode=restarted` of the tests of compatibility is about such attempts."""
+    env = structured(tmp_path, pyflink__on__spark_checkpoint__elements="2")
+    counted = env.from_collection(list(range(20))).key_by(lambda v: v % 3).map(CountPerKey())
+    with restarted_queries(lambda: Random(1)) as restarts:
+        found = sorted(counted.execute_and_collect(), key=lambda text: int(text.split(",")[1]))
+    assert [*restarts.values()] == [MOST]
+    assert found == [f"{v % KEYS},{v},{v // 3 + 1}" for v in range(20)]
 
 
 class SlowerWhenStartedAgain(Slow):

@@ -46,6 +46,12 @@ else:  # the trigger of an unbounded job, which this one becomes by a stream wit
 STRUCTURED = {"pyflink-on-spark.engine": "structured"}
 TRIGGER = "execution.checkpointing.interval"
 PATIENCE = 300
+SOON_LOST = {
+    "spark.network.timeout": "20s",
+    "spark.network.timeoutInterval": "5s",
+    "spark.executor.heartbeatInterval": "4s",
+}
+RESTART = "failed and starts again"
 
 
 @pytest.fixture(scope="module")
@@ -102,6 +108,35 @@ def test_a_query_outlives_executors_workers_and_its_driver(joined, start, tmp_pa
     again = start(3, **STRUCTURED, **{"execution.state-recovery.path": home.as_uri()})
     let_go(tmp_path)
     again.end_within(PATIENCE)
+    check_moved(tmp_path)
+
+
+def test_a_query_leaves_a_decommissioned_worker(joined, start, tmp_path):
+    _, second = joined.machines
+    driver = start(2, **STRUCTURED, **{"spark.decommission.enabled": "true"})
+    driver.wait_for(lambda: lines(tmp_path), PATIENCE)
+    joined.decommission(second)
+    driver.wait_for(lambda: not joined.executors(second), PATIENCE)
+    wait_for_more(driver, tmp_path)
+    joined.kill_worker(second)
+    wait_for_more(driver, tmp_path)
+    joined.start_worker(second)
+    let_go(tmp_path)
+    driver.end_within(PATIENCE)
+    assert RESTART not in driver.told()
+    check_moved(tmp_path)
+
+
+def test_a_query_outlives_a_machine_that_is_cut_off(joined, start, tmp_path):
+    _, second = joined.machines
+    driver = start(2, **STRUCTURED, **SOON_LOST)
+    driver.wait_for(lambda: lines(tmp_path), PATIENCE)
+    second.cut()
+    wait_for_more(driver, tmp_path)
+    second.mend()
+    let_go(tmp_path)
+    driver.end_within(PATIENCE)
+    assert RESTART not in driver.told()
     check_moved(tmp_path)
 
 
