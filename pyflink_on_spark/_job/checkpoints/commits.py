@@ -179,7 +179,8 @@ class Commits(Generic[Key]):
                 if any(isinstance(thing, LargeCommittable) for thing in waiting):
                     raise TypeError(f"{type(sink).__name__} holds back a LargeCommittable")
                 held += [(key, thing) for thing in waiting]
-            if _commits(sink) and (things or (self._final and not again)):
+            ends = self._final and not (again and self._of_checkpoints)
+            if _commits(sink) and (things or ends):
                 commit = sink.commit_again if again else sink.commit
                 self._wait_for(name, partial(commit, things or []))
                 step("commit: a sink has committed")

@@ -6,7 +6,7 @@ import threading
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping
 
-from pyflink_on_spark._job.checkpoints.commits import Commits, CommitTimeoutError
+from pyflink_on_spark._job.checkpoints.commits import Commits
 from pyflink_on_spark._job.job import Job
 from pyflink_on_spark._job.restarts import check_may_be_saved
 from pyflink_on_spark._options.own import COMMIT_TIMEOUT
@@ -48,22 +48,23 @@ class PreparedCommits:
             if self._aborted:
                 self._throw_away()
 
-    def commit(self, payloads: Iterable[bytes]) -> None:
+    def commit(self, payloads: Iterable[bytes], *, again: bool = False) -> None:
         """Make visible what the tasks of the job returned; what others prepared is thrown away.
 
+        What the tasks returned stays if a sink cannot commit: some of it may be visible.
+
+        Args:
+            payloads: the committables.
+            again: whether this failed before, when some of it was perhaps done.
+
         Raises:
-            CommitTimeoutError: a sink has not committed in time. It may still do so, hence what
-                the tasks returned stays.
+            CommitTimeoutError: a sink has not committed in time. It may still do so.
         """
         wanted = list(payloads)
         with self._lock:
             self._commits.checkpoint_complete(_unsealed(wanted), 0, final=True)
-            try:
-                self._commits.commit()
-            except CommitTimeoutError:
-                self._told.difference_update(wanted)
-                raise
-            self._told.difference_update(wanted)
+            self._told.difference_update(wanted)  # of two sinks one may have committed
+            self._commits.commit(again=again)
             self._throw_away()
 
     def abort(self) -> None:
@@ -92,6 +93,7 @@ class BatchJob(RunningJob):
     def __init__(self, job: Job) -> None:
         super().__init__(job)
         self._prepared = PreparedCommits(job.sinks, job.settings.configuration, job.history.waits)
+        self._computed: list[bytes] | None = None
 
     def cancel(self) -> None:
         """End the job and wait until it has ended; nothing happens when it is over."""
@@ -117,10 +119,14 @@ class BatchJob(RunningJob):
         self._attempts()
 
     def _attempt(self, number: int) -> None:
-        payloads = self._run_batch(number)
-        self._check_cancelled()
-        self._check_printers()
-        self._prepared.commit(payloads)
+        """Run all stages, and commit; only commit if an attempt before has failed in that."""
+        again = self._computed is not None
+        if self._computed is None:
+            payloads = self._run_batch(number)
+            self._check_cancelled()
+            self._check_printers()
+            self._computed = payloads
+        self._prepared.commit(self._computed, again=again)
 
     def _clean_up(self) -> None:
         self._prepared.abort()

@@ -6,6 +6,7 @@ import contextlib
 import functools
 
 import cloudpickle
+from pyspark import TaskContext
 from pyspark.errors import PySparkException
 
 from pyflink_on_spark._job.checkpoints.commits import CommitTimeoutError
@@ -18,6 +19,8 @@ from pyflink_on_spark._spark.structured.stage_frames import divided, frame_of
 
 class ConnectBatchJob(ConnectJob):
     """A job over bounded input; each stage is a ``mapInArrow``, each exchange a shuffle."""
+
+    _computed: list[bytes] | None = None
 
     def _take_restored(self) -> None:
         """Do nothing: a job with BATCH semantics has no state to begin with."""
@@ -33,6 +36,18 @@ class ConnectBatchJob(ConnectJob):
         return False
 
     def _attempt(self, number: int) -> None:
+        """Run all stages, and commit; only commit if an attempt before has failed in that."""
+        again = self._computed is not None
+        if self._computed is None:
+            self._computed = self._run_stages(number)
+        if self._job.sinks:
+            recipe = cloudpickle.dumps(CommitsRecipe.of(self._job, ""), 5)
+            late = self._call(functools.partial(_commit, recipe, self._computed, again))
+            if late is not None:
+                raise CommitTimeoutError(late)
+
+    def _run_stages(self, number: int) -> list[bytes]:
+        """Run all stages, hand results over, and return what sinks have prepared."""
         self._session.addTag(self.job_id)
         rows = frame_of(self._session, self._job, number, self._environment).collect()
         self._check_cancelled()
@@ -40,11 +55,7 @@ class ConnectBatchJob(ConnectJob):
         for channel, things in sent:
             self._deliver(channel, things)
         self._check_printers()
-        if self._job.sinks:
-            recipe = cloudpickle.dumps(CommitsRecipe.of(self._job, ""), 5)
-            late = self._call(functools.partial(_commit, recipe, prepared))
-            if late is not None:
-                raise CommitTimeoutError(late)
+        return prepared
 
     def cancel(self) -> None:
         """End the job and wait until it has ended; nothing happens when it is over."""
@@ -59,14 +70,16 @@ class ConnectBatchJob(ConnectJob):
         return ""
 
 
-def _commit(recipe: bytes, prepared: list[bytes]) -> str | None:
+def _commit(recipe: bytes, prepared: list[bytes], again: bool) -> str | None:
     """Commit what tasks have prepared; return why that takes too long, or None.
 
     An error would let Spark run the task again.
     """
     found = recipe_of(recipe)
+    task = TaskContext.get()
+    again = again or (task is not None and task.attemptNumber() > 0)
     try:
-        PreparedCommits(found.sinks, found.settings.configuration).commit(prepared)
+        PreparedCommits(found.sinks, found.settings.configuration).commit(prepared, again=again)
     except CommitTimeoutError as error:
         return str(error)
     return None
