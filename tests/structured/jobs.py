@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+from collections.abc import Callable
 from typing import Any
 
 from pyflink_on_spark._job.job import Engine, Job, install_engine, installed_engine
@@ -26,6 +27,24 @@ def submitted(stream: Any) -> Job:
     noting = _Noting()
     with contextlib.suppress(_Noted):
         results_of(stream, noting)
+    assert noting.job is not None
+    return noting.job
+
+
+def executed(env: Any) -> Job:
+    """Return the job that an environment would execute; it does not run."""
+    return noted(env.execute_async)
+
+
+def noted(submit: Callable[[], object]) -> Job:
+    """Return the job that a call submits; it does not run."""
+    noting, before = _Noting(), installed_engine()
+    install_engine(noting)
+    try:
+        with contextlib.suppress(_Noted):
+            submit()
+    finally:
+        install_engine(before)
     assert noting.job is not None
     return noting.job
 

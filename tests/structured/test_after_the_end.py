@@ -91,7 +91,7 @@ def follow(job, tmp_path, monkeypatch):
         monkeypatch.setattr(connected, "_ask_planner", lambda function: function())
         monkeypatch.setattr(connected, "_check_printers", lambda: None)
         monkeypatch.setattr(connected, "_deliver", lambda _, things: delivered.extend(things))
-        return connected._follow_results(query, 0, _Saving(connected))
+        return connected._follow_results(query, 0, -1, _Saving(connected))
 
     delivered: list[int] = []
     return follow, delivered

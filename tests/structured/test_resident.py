@@ -35,6 +35,8 @@ class Slot:
 
     def serve(self, request: Any, log: StateLog) -> Any:
         self._asked += 1
+        if isinstance(request, Exception):
+            raise request
         if request == "fail":
             raise ValueError("as it was asked to")
         if request == "wait":
@@ -94,6 +96,12 @@ def test_an_error_is_raised_in_the_worker_and_changes_nothing(slot, store):
     with pytest.raises(ValueError, match="as it was asked to"):
         slot.run("fail", *store)
     assert slot.run("b", *store)[2] == b"a,"
+
+
+@pytest.mark.parametrize("error", [ConnectionRefusedError("the store refuses"), EOFError("torn")])
+def test_the_slots_own_trouble_with_a_connection_is_not_taken_for_its_end(slot, store, error):
+    with pytest.raises(type(error), match=str(error)):
+        slot.run(error, *store)
 
 
 def test_an_error_at_its_start_is_raised_in_the_worker(store, sockets, monkeypatch):

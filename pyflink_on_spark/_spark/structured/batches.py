@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import asdict, dataclass, field
 from typing import Any, NoReturn, Self
 
+from pyflink_on_spark._job.checkpoints.checkpoint_writer import Hosts
 from pyflink_on_spark._job.checkpoints.coordinator import CheckpointCoordinator
 from pyflink_on_spark._job.checkpoints.ownership import JobTakenOverError
 from pyflink_on_spark._runtime.checkpoints.checkpoint_files import Folder
@@ -18,7 +19,7 @@ from pyflink_on_spark._runtime.contract.state_meaning import Meanings, StateMean
 from pyflink_on_spark._runtime.elements.immutability import deserialize, serialize
 from pyflink_on_spark._runtime.elements.time import step
 from pyflink_on_spark._spark.structured.pace import Pace
-from pyflink_on_spark._spark.structured.slot import SlotReport
+from pyflink_on_spark._spark.structured.slot import DRAINS, ENDS, RAN, SlotReport
 
 COMMITTABLES, QUERY, CONTROL = "committables", "query", "control"
 """The folders in the home of a query: what sinks have prepared, Spark's checkpoint, and what the
@@ -34,7 +35,7 @@ def over(attempt: int) -> str:
     return f"over-{attempt}"
 
 
-_COMMIT_SECONDS = 0.02
+_COMMIT_SECONDS, _LOOK_SECONDS = 0.02, 0.1
 _STOP_SECONDS = 60.0
 _FAILED = "a micro-batch has failed"
 _CANCELLED = "SPARK_JOB_CANCELLED"
@@ -157,6 +158,24 @@ class QueryCommits(CheckpointCoordinator):
         """Return the number of the checkpoint that a micro-batch ends with."""
         return self.first + batch + 1
 
+    def continue_from(self, first: int) -> None:
+        """Continue where an earlier attempt has restored the checkpoint that the job began with.
+
+        Args:
+            first: the number of that checkpoint, or 0.
+        """
+        self._number = first
+
+    def savepoint(
+        self, hosts: Hosts, place: Folder, *, stop: bool = False, drained: bool = False
+    ) -> str:
+        """Write a savepoint; an attempt after it continues from Spark's store all the same."""
+        began = self.restore
+        try:
+            return super().savepoint(hosts, place, stop=stop, drained=drained)
+        finally:
+            self.restore = began
+
     @property
     def saved(self) -> bool:
         """True if there is a savepoint of this run."""
@@ -170,6 +189,14 @@ def prepared_things(home: Folder, batch: int) -> list[Any]:
     except FileNotFoundError:
         return []
     return found
+
+
+def forget_wishes(home: Folder) -> None:
+    """Remove what the driver wanted of the slots of a former attempt, and what they noted."""
+    control = home.inside(CONTROL)
+    for name in control.names():
+        if name.startswith((f"{ENDS}-", f"{DRAINS}-", f"{RAN}-")):
+            control.remove(name)
 
 
 def committed_batches(home: Folder) -> set[int]:
@@ -262,22 +289,28 @@ class Batches:
             raise RuntimeError(_INTERRUPTED if stopped else _FAILED) from None
 
     @contextlib.contextmanager
-    def between(self, check: Callable[[], None]) -> Iterator[int]:
+    def between(self, check: Callable[[], None], *, saved_at_end: bool = False) -> Iterator[int]:
         """Run the block while no micro-batch runs; what the last one has prepared is committed.
 
         Args:
             check: raises what ends the attempt, while this waits for Spark to commit.
+            saved_at_end: whether a job that has ended gets a savepoint to continue from: sinks hold
+                back then what they would hold back if the job ran without a stop.
 
         Yields:
             The last micro-batch.
         """
-        with self._lock:
+        while not self._lock.acquire(timeout=_LOOK_SECONDS):
+            check()
+        try:
             assert self.last is not None
             while self.last not in committed_batches(self._commits.home):
                 check()
                 time.sleep(_COMMIT_SECONDS)
-            self._commit(self.last, final=self.ended.is_set())
+            self._commit(self.last, final=self.ended.is_set() and not saved_at_end)
             yield self.last
+        finally:
+            self._lock.release()
 
     def _commit(self, batch: int, final: bool = False) -> None:
         if self._committed is None or batch > self._committed:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import functools
 import pickle
+import re
 import sys
 import uuid
 import zipfile
@@ -20,14 +21,16 @@ from pyspark.sql.streaming.stateful_processor import StatefulProcessor
 
 from pyflink_on_spark._compat.errors import CheckpointError, EnvironmentSetupError
 from pyflink_on_spark._job.checkpoints.checkpoint_writer import HostSnapshot
+from pyflink_on_spark._job.checkpoints.commits import CommitTimeoutError
+from pyflink_on_spark._job.checkpoints.ownership import JobTakenOverError
 from pyflink_on_spark._job.job import Job
 from pyflink_on_spark._job.restarts import SavepointRequest
 from pyflink_on_spark._runtime.checkpoints.checkpoint_files import Folder, StateFile, folder
 from pyflink_on_spark._runtime.user_code import PythonDependencies, lay_out
 from pyflink_on_spark._spark.jobs.worker_environment import WorkerEnvironment
 from pyflink_on_spark._spark.session.dependencies import PlacedDependencies, ShippedDependencies
-from pyflink_on_spark._spark.session.spark_defaults import PACKAGE_ROOT, scratch_subfolder
-from pyflink_on_spark._spark.structured.batches import CONTROL, TAKEN_OVER, over
+from pyflink_on_spark._spark.session.spark_defaults import PACKAGE_ROOT, is_local, scratch_subfolder
+from pyflink_on_spark._spark.structured.batches import CONTROL, TAKEN_OVER, committed_batches, over
 from pyflink_on_spark._spark.structured.levels import Levels
 from pyflink_on_spark._spark.structured.pace import Bell
 from pyflink_on_spark._spark.structured.query_job import QueryJob, QueryStopped
@@ -40,6 +43,7 @@ from pyflink_on_spark._spark.structured.server_batches import (
     answer_of,
     ask,
     fetch,
+    forget_requests,
     recipe_of,
 )
 from pyflink_on_spark._spark.structured.server_calls import in_planner, in_task
@@ -52,6 +56,9 @@ from pyflink_on_spark._spark.structured.slow_start import Waiting
 
 _POLL_SECONDS = 0.2
 _MOST_PARTITIONS = 64
+_LAST = re.compile(rf"\b({JobTakenOverError.__name__}|{CommitTimeoutError.__name__})\b")
+"""Found in what the server tells of an error after which no attempt follows."""
+Call = Callable[[], Any]
 
 
 class ConnectJob(QueryJob):
@@ -76,6 +83,8 @@ class ConnectJob(QueryJob):
         self._session = self._query_session = session
         self._program_session = program
         self._fetched = -1
+        self._server_keeps = False
+        """True once the last commit on the server is to be done by another job, or again."""
 
     def start(self) -> None:
         """Bring the job's files to the server, and begin.
@@ -112,14 +121,17 @@ class ConnectJob(QueryJob):
     def _home_folder(self) -> Folder:
         directory = self._settings.directory
         if directory is None:
-            master = self._session.conf.get("spark.master", "")
-            if not (master or "").startswith("local"):
+            if not is_local(self._master):
                 raise EnvironmentSetupError(
                     "a job on Spark Connect keeps state in a folder that all machines of the "
                     "server share: set execution.checkpointing.dir"
                 )
             directory = "file:///tmp/pyflink-on-spark-queries"
         return folder(f"{directory}/{self.job_id}", self._settings.configuration)
+
+    @property
+    def _master(self) -> str:
+        return self._session.conf.get("spark.master", "") or ""
 
     def _most_partitions(self) -> int:
         return _MOST_PARTITIONS
@@ -131,7 +143,7 @@ class ConnectJob(QueryJob):
         )
         self._levels = Levels.of(self._job.stages, self._most_partitions())
         self._attempts()
-        self._remove_home()
+        self._leave_home()
 
     def _clean_up(self) -> None:
         if self._settings.directory is None or not self._kept:
@@ -141,7 +153,7 @@ class ConnectJob(QueryJob):
 
     def _remove_home(self) -> None:
         with contextlib.suppress(Exception):
-            self._call(functools.partial(_remove, self._home.uri))
+            self._call(self._there(_remove))
 
     @property
     def _resumable(self) -> bool:
@@ -160,25 +172,34 @@ class ConnectJob(QueryJob):
                 wait_no_more(session)
         super()._check_spark(error)
 
+    def _wait_for_restart(self, error: BaseException) -> None:
+        if _LAST.search(f"{type(error).__name__}: {error}"):
+            self._commits.over = self._server_keeps = True
+        super()._wait_for_restart(error)
+
+    @property
+    def _kept(self) -> bool:
+        return self._server_keeps or super()._kept
+
     def _let_slots_go(self, number: int) -> None:
         with contextlib.suppress(Exception):  # what the attempt failed with is the error to tell
-            self._ask_planner(functools.partial(_end, self._home.uri, number))
+            self._ask_planner(self._there(_end, number))
 
     def _wake(self) -> None:
-        self._ask_planner(functools.partial(_wake, self._home.uri))
+        self._ask_planner(self._there(_wake))
 
     def _run_query(self, number: int) -> None:
-        recipe = cloudpickle.dumps(
-            CommitsRecipe.of(self._job, self._home.uri, len(self._levels.levels)), 5
-        )
+        home, first = self._home.uri, self._commits.first
+        made = CommitsRecipe.of(self._job, home, first, len(self._levels.levels))
+        recipe = cloudpickle.dumps(made, 5)
         slots = sum(len(level.targets) for level in self._levels.levels)
-        place = functools.partial(_placed, self._environment)
-        self._package, environment = self._ask_planner(place)
+        prepare = self._there(_prepare, self._environment)
+        self._package, environment, begun = self._ask_planner(prepare)
         batches = cloudpickle.dumps(ServerBatches(recipe, slots, environment), 5)
         query = self._start(starting_function(self._package, batches), number)
         saving = _Saving(self)
         try:
-            last = self._follow_results(query, number, saving)
+            last = self._follow_results(query, number, begun, saving)
         except BaseException as error:
             saving.fail(self._told(error))
             with contextlib.suppress(Exception):  # the error is what there is to tell
@@ -187,7 +208,7 @@ class ConnectJob(QueryJob):
         finally:
             self._stop(query)
         if saving.stopping is None:
-            self._call(functools.partial(_finish, recipe, last, number + 1))
+            self._commit(functools.partial(_finish, recipe, last, number + 1))
         else:
             self._finish_with(saving.stopping, recipe, last, number + 1)
 
@@ -202,16 +223,22 @@ class ConnectJob(QueryJob):
             files = [cast(StateFile, answers[number].state) for number in sorted(answers)]
             drained = stopping.request.drain
             finish = functools.partial(_finish_with, recipe, last, place.uri, files, drained)
-            self._call(functools.partial(finish, attempts))
+            self._commit(functools.partial(finish, attempts))
         except BaseException as error:
+            self._note_unsaved(stopping.request)
+            self._commits.over = stopping.request.drain
             stopping.request.path.set_exception(self._told(error))
             raise
+        self._unsaved = None
         stopping.request.path.set_result(stopping.place)
 
-    def _follow_results(self, query: StreamingQuery, number: int, saving: _Saving) -> int:
+    def _follow_results(
+        self, query: StreamingQuery, number: int, begun: int, saving: _Saving
+    ) -> int:
         """Hand over results until the job has ended; return its last micro-batch.
 
-        They are fetched when Spark tells of another micro-batch.
+        They are fetched when Spark tells of another micro-batch. Those up to ``begun`` are of an
+        attempt before. A job that ended with one of them ends again with the next.
         """
         waiting = Waiting(self._job.name)
         last: tuple[object, ...] | None = None
@@ -225,8 +252,11 @@ class ConnectJob(QueryJob):
                 for channel, things in results.sent:
                     self._deliver(channel, things)
                 self._progress.update(number, results.checkpoint, results.progress)
-                if results.ended:
+                if results.ended and results.batch > begun:
+                    saving.look()
                     return results.batch
+                if results.batch > begun:
+                    self._goes_on(number)
             saving.go_on()
             self._check_cancelled()
             self._check_printers()
@@ -238,24 +268,30 @@ class ConnectJob(QueryJob):
             self._cancelled.wait(_POLL_SECONDS)
 
     def _fetch(self) -> tuple[list[Results], bool]:
-        home, configuration = self._home.uri, self._settings.configuration
-        fetch = functools.partial(_fetch, home, configuration, self._fetched)
-        found, more = self._ask_planner(fetch)
+        found, more = self._ask_planner(self._there(fetch, self._fetched))
         return [pickle.loads(content) for content in found], more
+
+    def _there(self, function: Callable[..., object], *arguments: object) -> Call:
+        """Return a call of a function on the server, whose first argument is the query's folder."""
+        home, configuration = self._home.uri, self._settings.configuration
+        return functools.partial(_with_home, home, configuration, function, arguments)
 
     def _call(self, function: Any) -> object:
         return in_task(self._session, self._environment, function, self._job.name)
+
+    def _commit(self, function: Call) -> None:
+        late = self._call(functools.partial(_unless_late, function))
+        if late is not None:
+            raise CommitTimeoutError(str(late))
 
     def _ask_planner(self, function: Any) -> Any:
         return in_planner(self._session, self._environment, function, self._job.name)
 
     def _ask(self, name: str, request: Asked) -> None:
-        self._ask_planner(functools.partial(_ask, self._home.uri, name, request))
+        self._ask_planner(self._there(_ask, name, request))
 
     def _answer(self, name: str) -> str | CheckpointError | None:
-        answer: str | CheckpointError | None = self._ask_planner(
-            functools.partial(_answer, self._home.uri, name)
-        )
+        answer: str | CheckpointError | None = self._ask_planner(self._there(answer_of, name))
         return answer
 
     def _next_request(self) -> SavepointRequest | None:
@@ -294,6 +330,12 @@ class _Saving:
                 kind = (DRAINS if request.drain else ENDS) if request.stop else None
                 self._job._ask(self._asked[0], Asked(request.directory, kind))
             return
+        self.look()
+
+    def look(self) -> None:
+        """Look what has come of the savepoint that was asked for, if there is one."""
+        if self.stopping is not None or self._asked is None:
+            return
         name, request = self._asked
         answer = self._job._answer(name)
         if answer is None:
@@ -311,6 +353,8 @@ class _Saving:
         requests = [self._asked[1]] if self._asked is not None else []
         requests += [self.stopping.request] if self.stopping is not None else []
         for request in requests:
+            if request.stop:
+                self._job._note_unsaved(request)
             request.path.set_exception(error)
 
 
@@ -331,41 +375,59 @@ def _trigger(query: StreamingQuery) -> tuple[object, ...] | None:
     return None if told is None else (told["batchId"], told["timestamp"])
 
 
-def _placed(environment: WorkerEnvironment) -> tuple[str, WorkerEnvironment]:
-    """Return where the server has this package, and the environment with the job's folders there.
+def _with_home(
+    home: str,
+    configuration: Mapping[str, str],
+    function: Callable[..., object],
+    arguments: tuple[object, ...],
+) -> object:
+    return function(folder(home, configuration), *arguments)
+
+
+def _prepare(home: Folder, environment: WorkerEnvironment) -> tuple[str, WorkerEnvironment, int]:
+    """Return the facts of the server that an attempt needs.
+
+    These are the place of this package there, the environment with the job's folders there, and
+    the last micro-batch that Spark has committed.
 
     Args:
+        home: the query's folder, where nothing stays that a former attempt was asked.
         environment: that of tasks, to which Spark gives these folders.
     """
+    forget_requests(home)
+    begun = max(committed_batches(home), default=-1)
     folders = PlacedDependencies(tuple(environment.dependencies.here()))
-    return str(PACKAGE_ROOT), replace(environment, dependencies=folders)
+    return str(PACKAGE_ROOT), replace(environment, dependencies=folders), begun
 
 
-def _ask(home: str, name: str, request: Asked) -> None:
-    ask(folder(home), name, request)
+def _ask(home: Folder, name: str, request: Asked) -> None:
+    ask(home, name, request)
     _wake(home)
 
 
-def _wake(home: str) -> None:
-    Bell(folder(home).inside(CONTROL)).ring()
+def _wake(home: Folder) -> None:
+    Bell(home.inside(CONTROL)).ring()
 
 
-def _answer(home: str, name: str) -> str | CheckpointError | None:
-    return answer_of(folder(home), name)
+def _remove(home: Folder) -> None:
+    if TAKEN_OVER not in home.names():
+        home.remove()
 
 
-def _remove(home: str) -> None:
-    place = folder(home)
-    if TAKEN_OVER not in place.names():
-        place.remove()
+def _end(home: Folder, attempt: int) -> None:
+    home.write(over(attempt), b"")
 
 
-def _end(home: str, attempt: int) -> None:
-    folder(home).write(over(attempt), b"")
+def _unless_late(function: Callable[[], None]) -> str | None:
+    """Make a call that commits; return why that takes too long, or None.
 
-
-def _fetch(home: str, configuration: Mapping[str, str], after: int) -> tuple[list[bytes], bool]:
-    return fetch(folder(home, configuration), after)
+    An error would let Spark run the task again, beside a commit that may still succeed.
+    """
+    try:
+        function()
+    except CommitTimeoutError as error:
+        return str(error)
+    return None
 
 
 def _finish(recipe: bytes, batch: int, attempts: int) -> None:
@@ -381,7 +443,7 @@ def _finish_with(
     """Commit the last micro-batch, and complete the savepoint with which the job ends."""
     made = recipe_of(recipe)
     commits = made.commits()
-    commits.committed(batch, final=True)
+    commits.committed(batch, final=drained)
     where = folder(place, made.settings.configuration)
     commits.savepoint(_WrittenState(files), where, stop=True, drained=drained)
     commits.remove_leftovers(attempts)

@@ -24,8 +24,62 @@ from pyflink_on_spark._spark.structured.state_log import (
 )
 
 if TYPE_CHECKING:
+    from pyflink_on_spark._runtime.checkpoints.checkpoint_files import Folder
     from pyflink_on_spark._spark.jobs.worker_environment import WorkerEnvironment
     from pyflink_on_spark._spark.structured.slot import LevelPlan
+
+
+class Runs:
+    """Notes which micro-batches slots have run, where all machines see it.
+
+    If Spark loses what a task has sent to others, it runs the task again. Another run reads other
+    elements, and of two runs that succeed Spark keeps the state of the first with the rows of the
+    second. Rows for the driver are never lost in that way.
+
+    Args:
+        plan: that of the level.
+        home: the URI of the query's folder.
+    """
+
+    def __init__(self, plan: LevelPlan, home: str) -> None:
+        self._needed = plan.limits.notes_runs and bool(plan.ticks)
+        self._home, self._configuration = home, plan.settings.configuration
+        self._level, self._attempt = plan.number, plan.attempt
+        self._begun: list[tuple[int, int]] = []
+
+    def begin(self, slot: int, batch: int) -> None:
+        """Begin to run a micro-batch.
+
+        Raises:
+            RuntimeError: a task that has succeeded has run it before.
+        """
+        if not self._needed:
+            return
+        self._begun.append((slot, batch))
+        if self._name(slot, batch) in self._control().names():
+            raise RuntimeError(
+                f"Spark has lost what slot {slot} of level {self._level} sent in micro-batch "
+                f"{batch}, and runs it again: its elements would not fit the state of the first "
+                "run. The next attempt, if the restart strategy allows one, runs all of it again."
+            )
+
+    def end(self) -> None:
+        """Note what has begun; the task has processed all of its rows."""
+        begun, self._begun = self._begun, []
+        for slot, batch in begun:
+            self._control().write(self._name(slot, batch), b"")
+            self._control().remove(self._name(slot, batch - 2))
+
+    def _name(self, slot: int, batch: int) -> str:
+        from pyflink_on_spark._spark.structured.slot import RAN
+
+        return f"{RAN}-{self._attempt}-{batch}-{self._level}-{slot}"
+
+    def _control(self) -> Folder:
+        from pyflink_on_spark._runtime.checkpoints.checkpoint_files import folder
+        from pyflink_on_spark._spark.structured.batches import CONTROL
+
+        return folder(self._home, self._configuration).inside(CONTROL)
 
 
 class SlotProcessor(StatefulProcessor):
@@ -41,6 +95,7 @@ class SlotProcessor(StatefulProcessor):
         self._home = home
         self._name = f"level {plan.number} of attempt {plan.attempt} of {home}"
         self._slots = {target: slot for slot, target in enumerate(plan.level.targets)}
+        self._runs = Runs(plan, home)
         self._plan, self._environment = pickle.dumps(plan, 5), pickle.dumps(environment, 5)
 
     def init(self, handle: StatefulProcessorHandle) -> None:
@@ -54,6 +109,7 @@ class SlotProcessor(StatefulProcessor):
         if slot is None:
             yield from rows
             return
+        from pyflink_on_spark._spark.structured.levels import TICK
         from pyflink_on_spark._spark.structured.slot_process import begin
 
         life = functools.partial(begin, slot, self._plan, self._home, self._environment)
@@ -62,8 +118,10 @@ class SlotProcessor(StatefulProcessor):
             (row["subtask"], row["channel"], row["seq"], bytes(row["payload"] or b""))
             for row in rows
         ]
+        self._runs.begin(slot, next(seq for _, channel, seq, _ in given if channel == TICK))
         for target, subtask, channel, seq, payload in resident.run(given, self._head, self._chunks):
             yield Row(target=target, subtask=subtask, channel=channel, seq=seq, payload=payload)
 
     def close(self) -> None:
-        """Do nothing: the slots live on."""
+        """Note that a task has processed all of its rows; the slots live on."""
+        self._runs.end()

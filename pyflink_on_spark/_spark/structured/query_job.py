@@ -40,6 +40,7 @@ from pyflink_on_spark._spark.structured.batches import (
     Batches,
     QueryCommits,
     committed_batches,
+    forget_wishes,
     over,
 )
 from pyflink_on_spark._spark.structured.driver_python import check_driver_python
@@ -98,6 +99,9 @@ class QueryJob(StatefulJob):
         self._delivered: dict[str, int] = {}
         self._batch: int | None = None
         self._collected_in: int | None = None
+        self._unsaved: SavepointRequest | None = None
+        """The stop whose savepoint could not be written, until an attempt continues."""
+        self._unsaved_in = 0
 
     def start(self) -> None:
         """Find a session, open the channels, begin.
@@ -121,6 +125,20 @@ class QueryJob(StatefulJob):
         self._levels = Levels.of(self._job.stages, self._most_partitions())
         self._commits.open(self._home, len(self._levels.levels))
         self._attempts()
+        self._leave_home()
+
+    def _leave_home(self) -> None:
+        """Remove the state of a job that has finished.
+
+        It stays if the input was cut off, and no savepoint says where.
+        """
+        cut_off = self._unsaved is not None and self._unsaved.drain
+        if cut_off and self._settings.directory is not None:
+            self._tell_of_home()
+        else:
+            self._remove_home()
+
+    def _remove_home(self) -> None:
         with contextlib.suppress(OSError):
             self._home.remove()
 
@@ -128,7 +146,7 @@ class QueryJob(StatefulJob):
         if not hasattr(self, "_home"):  # none could be named
             return
         if not self._kept or self._settings.directory is None:
-            self._home.remove()
+            self._remove_home()
         else:
             self._tell_of_home()
 
@@ -142,7 +160,7 @@ class QueryJob(StatefulJob):
     @property
     def _kept(self) -> bool:
         """True if the state of an unfinished job is retained."""
-        if self._interrupted or self._spark_gone:
+        if self._interrupted or self._spark_gone or self._unsaved is not None:
             return True
         if self._commits.taken_over or self._commits.unfinished:
             return True
@@ -154,13 +172,17 @@ class QueryJob(StatefulJob):
     def _home_folder(self) -> Folder:
         directory = self._settings.directory
         if directory is None:
-            if not is_local(self._session.sparkContext.master):
+            if not is_local(self._master):
                 raise EnvironmentSetupError(
                     "the engine 'structured' keeps state in a folder that all machines share: set "
                     "execution.checkpointing.dir"
                 )
             directory = scratch_subfolder("queries").as_uri()
         return folder(f"{directory}/{self.job_id}", self._settings.configuration)
+
+    @property
+    def _master(self) -> str:
+        return str(self._session.sparkContext.master)
 
     def _most_partitions(self) -> int:
         return max(1, self._session.sparkContext.defaultParallelism)
@@ -206,6 +228,7 @@ class QueryJob(StatefulJob):
     def _run_query(self, number: int) -> None:
         """Run the job as one query; raise what the query fails with."""
         self._commits.attempt_begins()
+        forget_wishes(self._home)
         levels = self._levels
         slots = sum(len(level.targets) for level in levels.levels)
         batches = Batches(
@@ -221,6 +244,8 @@ class QueryJob(StatefulJob):
             context.setJobDescription(f"{described}, micro-batch {batch}")
             self._batch = batch
             batches.in_driver(frame, batch)
+            if not batches.ended.is_set():
+                self._goes_on(number)
 
         query = self._start(run, number)
         try:
@@ -232,6 +257,15 @@ class QueryJob(StatefulJob):
                     self._wake()
             self._stop(query)
         self._commits.remove_leftovers(number + 1)
+
+    def _note_unsaved(self, request: SavepointRequest) -> None:
+        """Note a stop whose savepoint could not be written."""
+        self._unsaved, self._unsaved_in = request, self._job.history.attempt
+
+    def _goes_on(self, attempt: int) -> None:
+        """Note a micro-batch after which the job has not ended."""
+        if attempt > self._unsaved_in:
+            self._unsaved = None
 
     def _wake(self) -> None:
         """Let slots that wait for input end their micro-batch."""
@@ -257,17 +291,21 @@ class QueryJob(StatefulJob):
         try:
             while not batches.ended.wait(_LOOK_SECONDS):
                 check()
-                self._job.maintain_sources(self._commits.number_of(-1))
+                before_last = (batches.last or 0) - 1  # Spark has committed that one
+                self._job.maintain_sources(self._commits.number_of(before_last))
                 if self._requests and stopping is None and batches.last is not None:
                     stopping = self._save(self._requests.pop(0), batches, check)
-            with batches.between(check) as batch:
+            goes_on = stopping is not None and not stopping[0].drain
+            with batches.between(check, saved_at_end=goes_on) as batch:
                 if stopping is not None:
                     request, place = stopping
                     state = self._stored(batch)
                     path = self._commits.savepoint(state, place, stop=True, drained=request.drain)
+                    self._unsaved = None
                     request.path.set_result(path)
         except BaseException as error:
             if stopping is not None and not stopping[0].path.done():
+                self._note_unsaved(stopping[0])
                 stopping[0].path.set_exception(self._told(error))
             raise
 
@@ -278,15 +316,29 @@ class QueryJob(StatefulJob):
         try:
             place = self._commits.savepoint_folder(request.directory)
             self._wake()
-            with batches.between(check) as batch:
-                if request.stop:
-                    name = wish(DRAINS if request.drain else ENDS, batch + 1)
-                    self._home.inside(CONTROL).write(name, b"")
-                    return request, place
-                request.path.set_result(self._commits.savepoint(self._stored(batch), place))
         except Exception as error:  # noqa: BLE001 - the job continues without this savepoint
             request.path.set_exception(error)
             check()
+            return None
+        try:
+            with batches.between(check) as batch:
+                return self._save_after(batch, request, place)
+        except BaseException as error:
+            request.path.set_exception(self._told(error))
+            raise
+
+    def _save_after(
+        self, batch: int, request: SavepointRequest, place: Folder
+    ) -> tuple[SavepointRequest, Folder] | None:
+        """Write a savepoint after a micro-batch; or let the slots end with the next one."""
+        if request.stop:
+            name = wish(DRAINS if request.drain else ENDS, batch + 1)
+            self._home.inside(CONTROL).write(name, b"")
+            return request, place
+        try:
+            request.path.set_result(self._commits.savepoint(self._stored(batch), place))
+        except Exception as error:  # noqa: BLE001 - the job continues without this savepoint
+            request.path.set_exception(error)
         return None
 
     def _stored(self, batch: int) -> StoredState:
@@ -338,6 +390,7 @@ class QueryJob(StatefulJob):
         limits = Limits.of(self._job.bounded, self._settings.interval)
         if len(levels.levels[0].targets) > levels.partitions:  # slots wait one after the other
             limits = replace(limits, rests=False)
+        limits = replace(limits, notes_runs=not is_local(self._master))
         names: set[str] = set()
         for plan in level_plans(levels, self._job.settings, number, restore, limits):
             processor = self._processor(plan)

@@ -64,20 +64,25 @@ class Resident:
         """
         with self._connected() as connection:
             stored = head.get()
-            connection.send((request, None if stored is None else bytes(stored[0])))
-            try:
-                while True:
-                    kind, content = connection.recv()
-                    if kind == _READ:
-                        connection.send(bytes(chunks.getValue((content,))[0]))
-                    elif kind == _FAILED:
-                        raise content
-                    else:
-                        answer, changes = content
-                        changes.write(head, chunks)
-                        return answer
-            except (EOFError, ConnectionError):
-                raise RuntimeError(f"the process of {self.name} has ended") from None
+            kind, content = self._asked(
+                connection, (request, None if stored is None else bytes(stored[0]))
+            )
+            while kind == _READ:
+                kind, content = self._asked(connection, bytes(chunks.getValue((content,))[0]))
+        if kind == _FAILED:
+            raise content
+        answer, changes = content
+        changes.write(head, chunks)
+        return answer
+
+    def _asked(self, connection: Connection, thing: object) -> tuple[str, Any]:
+        """Send something to the process, and return what it answers."""
+        try:
+            connection.send(thing)
+            kind, content = connection.recv()
+        except (EOFError, ConnectionError):
+            raise RuntimeError(f"the process of {self.name} has ended") from None
+        return kind, content
 
     @contextlib.contextmanager
     def _connected(self) -> Iterator[Connection]:

@@ -23,6 +23,7 @@ from pyflink_on_spark._spark.structured.batches import (
     Batches,
     QueryCommits,
     committed_batches,
+    forget_wishes,
 )
 from pyflink_on_spark._spark.structured.savepoints import StoredState
 from pyflink_on_spark._spark.structured.slot import wish
@@ -79,15 +80,17 @@ class CommitsRecipe:
     of_sources: Meanings
     classes: dict[str, bytes]
     home: str
+    first: int = 0
     levels: int = 0
 
     @classmethod
-    def of(cls, job: Job, home: str, levels: int = 0) -> CommitsRecipe:
+    def of(cls, job: Job, home: str, first: int = 0, levels: int = 0) -> CommitsRecipe:
         """Return the recipe of a job.
 
         Args:
             job: the job.
             home: the folder of its query.
+            first: the number of the checkpoint that the job begins with, or 0.
             levels: how many operators with state its query has.
         """
         return cls(
@@ -100,11 +103,12 @@ class CommitsRecipe:
             source_meanings(job.stages),
             job.settings.classes,
             home,
+            first,
             levels,
         )
 
     def commits(self) -> QueryCommits:
-        """Make the commits, with the checkpoint that the job begins with."""
+        """Make the commits; before the first micro-batch, with what the job begins with."""
         commits = QueryCommits(
             self.settings,
             self.job_id,
@@ -115,8 +119,12 @@ class CommitsRecipe:
             self.sources,
             of_sources=self.of_sources,
         )
-        commits.restore_given()
-        commits.open(folder(self.home, self.settings.configuration), self.levels)
+        home = folder(self.home, self.settings.configuration)
+        if committed_batches(home):  # an attempt before has committed what the job began with
+            commits.continue_from(self.first)
+        else:
+            commits.restore_given()
+        commits.open(home, self.levels)
         return commits
 
 
@@ -160,8 +168,8 @@ class ServerBatches:
                 answer: object = self._save(session, request, batch)
             except Exception as error:  # noqa: BLE001 - raised in the client
                 answer = CheckpointError(str(error))
-            asked.remove(name)
             self._home.inside(ANSWERED).write(name, pickle.dumps(answer, 5))
+            asked.remove(name)
 
     def _save(self, session: Any, request: Asked, batch: int) -> str:
         place = self._commits.savepoint_folder(request.directory)
@@ -211,6 +219,13 @@ def fetch(home: Folder, after: int) -> tuple[list[bytes], bool]:
             found.append(place.read(name))
             size += len(found[-1])
     return found, False
+
+
+def forget_requests(home: Folder) -> None:
+    """Remove what the client wanted of a former attempt, and has not got."""
+    forget_wishes(home)
+    for name in home.inside(ASKED).names():
+        home.inside(ASKED).remove(name)
 
 
 def ask(home: Folder, name: str, request: Asked) -> None:

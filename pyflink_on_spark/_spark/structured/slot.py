@@ -55,6 +55,8 @@ _LONG_REST_SECONDS = 0.02
 _REPORT_BYTES = 1 << 20
 ENDS, DRAINS = "end", "drain"
 """The driver's requests to all slots: to close, or to end their sources."""
+RAN = "ran"
+"""The beginning of the names beside these requests that say which slot has run what."""
 
 OutRow = tuple[int, int, int, int, bytes]
 
@@ -67,8 +69,9 @@ class Limits:
         seconds: at most.
         idle: so many seconds it waits for something to read.
         patient: whether it waits for more when it has read something.
-        bytes: about how much is sent to other slots at most.
+        bytes: about how much is sent to other slots at most, and as much to the driver.
         rests: whether it waits longer in a job without input, as ``Pace`` has it.
+        notes_runs: whether it notes each run of a micro-batch, since executors may be lost.
     """
 
     seconds: float = 1.0
@@ -76,6 +79,7 @@ class Limits:
     patient: bool = False
     bytes: int = 64 << 20
     rests: bool = False
+    notes_runs: bool = False
 
     @classmethod
     def of(cls, bounded: bool, interval: int | None) -> Limits:
@@ -204,6 +208,7 @@ class QuerySlot:
         self._now, self._rest, self._clock = now, rest, clock
         self._written: dict[RecordHead, bytes] = {}
         self._sent: list[bytes] = []
+        self._sent_bytes = 0
         self._outlet = _Outlet(plan.routes, plan.level)
         self._metrics = _Metrics(plan.level, METRIC - plan.number)
         self.head = log.head() or Head()
@@ -325,7 +330,8 @@ class QuerySlot:
             reading = group.reading and not group.paused and not self._ending
             if not reading and not group.busy and not worked:
                 break
-            if reading and (passed >= most or self._outlet.bytes >= limits.bytes):
+            sent = max(self._outlet.bytes, self._sent_bytes)
+            if reading and (passed >= most or sent >= limits.bytes):
                 break
             if not worked:
                 if found and not limits.patient:
@@ -374,8 +380,10 @@ class QuerySlot:
 
     def _save(self, records: list[Record], log: StateLog) -> None:
         """Write the changes, if there are any."""
+        # After a stop whose savepoint cannot be written, the next attempt continues from here.
+        done = self._done and not self._ending
         runtime = pickle.dumps(
-            {"times": [subtask.save_time() for subtask in self._group], "done": self._done}, 5
+            {"times": [subtask.save_time() for subtask in self._group], "done": done}, 5
         )
         written = self._written
         if self._whole:
@@ -396,9 +404,13 @@ class QuerySlot:
 
     def _driver(self, _: int) -> DriverChannels:
         def of_channel(channel: str) -> SendItems:
-            return lambda things: self._sent.append(serialize((channel, things)))
+            return lambda things: self._send(serialize((channel, things)))
 
         return of_channel
+
+    def _send(self, part: bytes) -> None:
+        self._sent.append(part)
+        self._sent_bytes += len(part)
 
     def _leaving(
         self,
@@ -423,6 +435,7 @@ class QuerySlot:
         for seq, part in enumerate([*_packed(self._sent), serialize(report)]):
             leaving.append((target, plan.number, self._slot, seq, part))
         self._sent.clear()
+        self._sent_bytes = 0
         leaving += self._metrics.rows(target, progress)
         return leaving
 
