@@ -105,6 +105,13 @@ def test_folders_of_a_session_are_found(tmp_path, monkeypatch):
 
 def processor():
     """A pickled processor."""
-    plan: Any = SimpleNamespace(number=0, attempt=1, level=SimpleNamespace(targets=[0]))
+    plan: Any = SimpleNamespace(
+        number=0,
+        attempt=1,
+        ticks=(),
+        level=SimpleNamespace(targets=[0]),
+        limits=SimpleNamespace(notes_runs=True),
+        settings=SimpleNamespace(configuration={}),
+    )
     environment = WorkerEnvironment.of_driver(ShippedDependencies(()))
     return pickle.dumps(SlotProcessor(plan, "file:///home", environment))
