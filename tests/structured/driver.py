@@ -23,7 +23,8 @@ from pyflink_on_spark._spark.structured.batches import CONTROL, QUERY
 from pyflink_on_spark._spark.structured.connect_job import ConnectJob
 from pyflink_on_spark._spark.structured.query_job import QueryJob
 from pyflink_on_spark._spark.structured.savepoints import StoredState
-from pyflink_on_spark._spark.structured.slot import Limits, level_plans
+from pyflink_on_spark._spark.structured.server_batches import ASKED
+from pyflink_on_spark._spark.structured.slot import DRAINS, ENDS, Limits, level_plans
 from tests.structured.in_process import FakeQuery, Trouble
 
 PATIENCE = 20
@@ -83,6 +84,7 @@ class _Query:
         commits = job._home.inside(QUERY).inside("commits")
         try:
             while not self._over.is_set():
+                job.wait_for_request(self._over)
                 with job.slots.committed_at_the_end():
                     self._run(_Frame(job.slots, job.batch), job.batch)
                     time.sleep(job.commit_seconds)
@@ -113,7 +115,7 @@ class _Stored(StoredState):
 class _WithoutSpark:
     """Settings of tests: the time that Spark takes to commit, and failures there."""
 
-    commit_seconds = 0.05
+    commit_seconds = 0.02
 
     def before_commit(self) -> None:
         """Called before Spark commits a micro-batch."""
@@ -126,6 +128,17 @@ class _WithoutSpark:
 
     slots: Any = None
     batch = 0
+    holds_at: int | None = None
+    """The micro-batch that does not begin in the first attempt before a savepoint is asked for."""
+
+    def wait_for_request(self: Any, over: threading.Event) -> None:
+        """Wait, at one micro-batch, until the driver or the client wants a savepoint."""
+        while self.batch == self.holds_at and not over.is_set():
+            names = self._home.inside(CONTROL).names()
+            wished = any(name.startswith((f"{ENDS}-", f"{DRAINS}-")) for name in names)
+            if wished or self._home.inside(ASKED).names():
+                self.holds_at = None
+            time.sleep(0.01)
 
     def _why_gone(self, _: BaseException) -> str | None:
         return None
@@ -140,6 +153,8 @@ class _WithoutSpark:
         if self.slots is None:
             self.slots = _Slots(self, plans)
         self.slots._plans = plans
+        if number > 0:
+            self.holds_at = None
         return _Query(self, run)
 
     def ended(self: Any) -> bool:

@@ -18,7 +18,7 @@ from pyflink_on_spark._job.job import Job
 from pyflink_on_spark._runtime.checkpoints.checkpoint import read_committables, read_metadata
 from pyflink_on_spark._runtime.checkpoints.checkpoint_files import folder
 from pyflink_on_spark._runtime.diagnosis import FunctionLog
-from pyflink_on_spark._spark.structured import batches, slot
+from pyflink_on_spark._spark.structured import batches, connect_job, query_job, slot
 from pyflink_on_spark._spark.structured.batches import CONTROL, TAKEN_OVER
 from pyflink_on_spark.common import Configuration, Row, Types, WatermarkStrategy
 from pyflink_on_spark.datastream import StreamExecutionEnvironment
@@ -78,7 +78,9 @@ class Place:
     def lines(self):
         return [int(line) for (line,) in self._run("SELECT line FROM lines")]
 
-    def begin(self, job):
+    def begin(self, job, *, holds=True):
+        """Starts a job, which has written something then, and waits for a stop if it holds."""
+        job.holds_at = 2 if holds else None
         job.start()
         deadline = time.monotonic() + 20
         while len(self.lines()) < 20:
@@ -96,7 +98,9 @@ class Place:
 
 @pytest.fixture
 def place(tmp_path, monkeypatch):
-    monkeypatch.setattr(batches, "_STOP_SECONDS", 0.2)  # Spark's stop interrupts this waiting
+    monkeypatch.setattr(batches, "_STOP_SECONDS", 0.1)  # Spark's stop interrupts this waiting
+    monkeypatch.setattr(connect_job, "_POLL_SECONDS", 0.02)
+    monkeypatch.setattr(query_job, "_LOOK_SECONDS", 0.02)
     # Slots in the driver's process would send what the driver logs to the driver, to be logged.
     monkeypatch.setattr(slot, "install_function_log", lambda _: FunctionLog())
     return Place(tmp_path)
@@ -212,7 +216,8 @@ def test_a_stop_that_the_client_takes_for_failed_ends_no_later_attempt(place):
 
 @BOTH
 def test_no_attempt_follows_once_another_job_has_taken_over(place, kind):
-    job = place.begin(place.job(kind))
+    place.count = 2000
+    job = place.begin(place.job(kind), holds=False)
     job._home.write(TAKEN_OVER, b"")
     assert job.ended()
     assert "another job has continued" in str(job._error)
@@ -288,7 +293,7 @@ def test_cancelling_ends_a_job_whose_savepoint_waits_for_a_hanging_micro_batch(p
             job.killed.wait(20)
 
     job.before_commit = hang
-    place.begin(job)
+    place.begin(job, holds=False)
     assert hangs.wait(20)
 
     def save():
@@ -314,9 +319,10 @@ def test_sources_hear_what_no_attempt_reads_again(place, monkeypatch):
         assert oldest == 0 or str(oldest - 1) in committed
 
     monkeypatch.setattr(Job, "maintain_sources", maintain)
-    job = place.begin(place.job(Here))
+    job = place.job(Here)
+    place.begin(job, holds=False)
     assert job.ended()
-    assert told[0] < 2
+    assert job._job.history.attempt == 0
     assert told == sorted(told)
     assert told[-1] > 5
 
