@@ -9,10 +9,9 @@ import cloudpickle
 from pyspark import TaskContext
 from pyspark.errors import PySparkException
 
-from pyflink_on_spark._job.checkpoints.commits import CommitTimeoutError
 from pyflink_on_spark._job.restarts import check_may_be_saved
 from pyflink_on_spark._spark.jobs.batch_job import PreparedCommits
-from pyflink_on_spark._spark.structured.connect_job import ConnectJob
+from pyflink_on_spark._spark.structured.connect_job import ConnectJob, unless_late
 from pyflink_on_spark._spark.structured.server_batches import CommitsRecipe, recipe_of
 from pyflink_on_spark._spark.structured.stage_frames import divided, frame_of
 
@@ -42,9 +41,7 @@ class ConnectBatchJob(ConnectJob):
             self._computed = self._run_stages(number)
         if self._job.sinks:
             recipe = cloudpickle.dumps(CommitsRecipe.of(self._job, ""), 5)
-            late = self._call(functools.partial(_commit, recipe, self._computed, again))
-            if late is not None:
-                raise CommitTimeoutError(late)
+            self._commit(functools.partial(_commit, recipe, self._computed, again))
 
     def _run_stages(self, number: int) -> list[bytes]:
         """Run all stages, hand results over, and return what sinks have prepared."""
@@ -71,15 +68,9 @@ class ConnectBatchJob(ConnectJob):
 
 
 def _commit(recipe: bytes, prepared: list[bytes], again: bool) -> str | None:
-    """Commit what tasks have prepared; return why that takes too long, or None.
-
-    An error would let Spark run the task again.
-    """
+    """Commit what tasks have prepared, as ``unless_late`` does."""
     found = recipe_of(recipe)
     task = TaskContext.get()
     again = again or (task is not None and task.attemptNumber() > 0)
-    try:
-        PreparedCommits(found.sinks, found.settings.configuration).commit(prepared, again=again)
-    except CommitTimeoutError as error:
-        return str(error)
-    return None
+    commits = PreparedCommits(found.sinks, found.settings.configuration)
+    return unless_late(functools.partial(commits.commit, prepared, again=again))

@@ -208,7 +208,8 @@ class ConnectJob(QueryJob):
         finally:
             self._stop(query)
         if saving.stopping is None:
-            self._commit(functools.partial(_finish, recipe, last, number + 1))
+            finish = functools.partial(_finish, recipe, last, number + 1)
+            self._commit(functools.partial(unless_late, finish))
         else:
             self._finish_with(saving.stopping, recipe, last, number + 1)
 
@@ -223,7 +224,7 @@ class ConnectJob(QueryJob):
             files = [cast(StateFile, answers[number].state) for number in sorted(answers)]
             drained = stopping.request.drain
             finish = functools.partial(_finish_with, recipe, last, place.uri, files, drained)
-            self._commit(functools.partial(finish, attempts))
+            self._commit(functools.partial(unless_late, functools.partial(finish, attempts)))
         except BaseException as error:
             self._note_unsaved(stopping.request)
             self._commits.over = stopping.request.drain
@@ -280,7 +281,8 @@ class ConnectJob(QueryJob):
         return in_task(self._session, self._environment, function, self._job.name)
 
     def _commit(self, function: Call) -> None:
-        late = self._call(functools.partial(_unless_late, function))
+        """Make a call that commits, as ``unless_late`` does."""
+        late = self._call(function)
         if late is not None:
             raise CommitTimeoutError(str(late))
 
@@ -418,7 +420,7 @@ def _end(home: Folder, attempt: int) -> None:
     home.write(over(attempt), b"")
 
 
-def _unless_late(function: Callable[[], None]) -> str | None:
+def unless_late(function: Callable[[], None]) -> str | None:
     """Make a call that commits; return why that takes too long, or None.
 
     An error would let Spark run the task again, beside a commit that may still succeed.
